@@ -1,0 +1,226 @@
+// Package sqldb opens, migrates and transacts on SQLite and PostgreSQL, so
+// that one SQL text serves both and nothing above knows which engine runs.
+//
+//	Open("sqlite:/data/ace.db")   one process; a lock file refuses a second
+//	Open("postgres://…")          any number of replicas
+//	  |
+//	  +-- Migrate   goose migrations, one replica at a time
+//	  +-- Tx        one serializable write transaction, repeated when the
+//	  |             engine asks for it
+//	  +-- Reader    statements that only read
+//
+// The portable text: placeholders $1, $2, …; times are BIGINT milliseconds;
+// JSON and binary are TEXT; INSERT … ON CONFLICT … RETURNING. A writing
+// statement always runs inside Tx.
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	_ "github.com/jackc/pgx/v5/stdlib" // the "pgx" driver
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// DB is an open database. It is safe for concurrent use.
+type DB struct {
+	write, read *sql.DB
+	engine      engine
+	unlock      func() error
+}
+
+type engine int
+
+const (
+	engineSQLite engine = iota
+	enginePostgres
+)
+
+// Options tunes a database; the zero value is right for a server.
+type Options struct {
+	// MaxConns bounds the connections to PostgreSQL. Zero: 16.
+	MaxConns int
+}
+
+// Open opens the database that dsn names: "sqlite:PATH" (the file and its
+// folder are made if missing) or a "postgres://" URL. The text of a returned
+// error never holds the password of dsn.
+func Open(ctx context.Context, dsn string, opts *Options) (*DB, error) {
+	if opts == nil {
+		opts = &Options{}
+	}
+	if path, ok := strings.CutPrefix(dsn, "sqlite:"); ok {
+		return openSQLite(ctx, path)
+	}
+	if strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://") {
+		return openPostgres(ctx, dsn, opts)
+	}
+	return nil, errors.New("the database URL must start with sqlite: or postgres://")
+}
+
+// Pragmas of every SQLite connection: durable at commit, readers never block
+// the writer, and a second writer waits instead of failing.
+const sqlitePragmas = "_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=busy_timeout(5000)" +
+	"&_pragma=foreign_keys(ON)&_pragma=cache_size(-16000)&_pragma=journal_size_limit(67108864)"
+
+func openSQLite(ctx context.Context, path string) (*DB, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, fmt.Errorf("making the folder of the database: %w", err)
+	}
+	unlock, err := lockFile(path + ".lock")
+	if err != nil {
+		return nil, err
+	}
+	name := "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + sqlitePragmas
+	write, err := sql.Open("sqlite", name+"&_txlock=immediate")
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("opening %s: %w", path, err), unlock())
+	}
+	write.SetMaxOpenConns(1)
+	db := &DB{write: write, unlock: unlock}
+	if db.read, err = sql.Open("sqlite", name+"&_pragma=query_only(ON)"); err == nil {
+		db.read.SetMaxOpenConns(4)
+		db.read.SetMaxIdleConns(4)
+		err = write.PingContext(ctx) // makes the file, so that a reader finds it
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("opening %s: %w", path, err), db.Close())
+	}
+	return db, nil
+}
+
+func openPostgres(ctx context.Context, dsn string, opts *Options) (*DB, error) {
+	pool, err := sql.Open("pgx", dsn)
+	if err != nil {
+		return nil, errors.New("the PostgreSQL URL cannot be read")
+	}
+	maxConns := opts.MaxConns
+	if maxConns == 0 {
+		maxConns = 16
+	}
+	pool.SetMaxOpenConns(maxConns)
+	pool.SetMaxIdleConns(maxConns)
+	pool.SetConnMaxIdleTime(5 * time.Minute)
+	db := &DB{write: pool, read: pool, engine: enginePostgres, unlock: func() error { return nil }}
+	if err := pool.PingContext(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("connecting to PostgreSQL: %w", withoutSecrets(err)), db.Close())
+	}
+	return db, nil
+}
+
+// withoutSecrets keeps the server's own message and drops the connection
+// string that a driver may quote.
+func withoutSecrets(err error) error {
+	var pgErr *pgconn.PgError
+	if errors.As(err, &pgErr) {
+		return errors.New(pgErr.Message)
+	}
+	var connect *pgconn.ConnectError
+	if errors.As(err, &connect) {
+		return fmt.Errorf("no connection to host %s port %d", connect.Config.Host, connect.Config.Port)
+	}
+	return err
+}
+
+// Close ends all connections and frees the lock file.
+func (db *DB) Close() error {
+	var errs []error
+	if db.read != nil && db.read != db.write {
+		errs = append(errs, db.read.Close())
+	}
+	return errors.Join(append(errs, db.write.Close(), db.unlock())...)
+}
+
+// Reader runs statements that only read. On SQLite a writing statement fails.
+func (db *DB) Reader() *sql.DB { return db.read }
+
+// Shared reports whether other processes may use the database at the same time.
+func (db *DB) Shared() bool { return db.engine == enginePostgres }
+
+// Ping reports whether the database answers.
+func (db *DB) Ping(ctx context.Context) error { return db.read.PingContext(ctx) }
+
+// maxTries bounds how often a transaction is repeated. With the waits below it
+// gives up after about two seconds.
+const maxTries = 12
+
+// Tx runs fn in one serializable transaction and commits it if fn returns nil.
+// When the engine reports that the transaction collided with another, fn is
+// run again from the start: it must do nothing but talk to tx and set its
+// results. Inside fn, use tx alone.
+func (db *DB) Tx(ctx context.Context, fn func(tx *sql.Tx) error) error {
+	for try := 1; ; try++ {
+		err := db.tryTx(ctx, fn)
+		if err == nil || !collided(err) || try == maxTries {
+			return err
+		}
+		wait := time.Duration(rand.Int64N(int64(time.Millisecond) << min(try, 9)))
+		select {
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), err)
+		case <-time.After(wait):
+		}
+	}
+}
+
+func (db *DB) tryTx(ctx context.Context, fn func(tx *sql.Tx) error) (err error) {
+	opts := &sql.TxOptions{}
+	if db.engine == enginePostgres {
+		opts.Isolation = sql.LevelSerializable
+	}
+	tx, err := db.write.BeginTx(ctx, opts)
+	if err != nil {
+		return fmt.Errorf("beginning a transaction: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			// The error that ended fn says more than a failed rollback would.
+			_ = tx.Rollback()
+		}
+	}()
+	if err := fn(tx); err != nil {
+		return err
+	}
+	if err := tx.Commit(); err != nil {
+		return fmt.Errorf("committing: %w", err)
+	}
+	return nil
+}
+
+// collided reports whether repeating the whole transaction is the cure:
+// serialization failure and deadlock on PostgreSQL, a busy database on SQLite.
+func collided(err error) bool {
+	var pgErr *pgconn.PgError
+	if errors.As(err, &pgErr) {
+		return pgErr.Code == "40001" || pgErr.Code == "40P01"
+	}
+	var liteErr *sqlite.Error
+	if errors.As(err, &liteErr) {
+		return liteErr.Code()&0xff == sqlite3.SQLITE_BUSY
+	}
+	return false
+}
+
+// UniqueViolation reports whether err says that a row with the same unique
+// key is there already.
+func UniqueViolation(err error) bool {
+	var pgErr *pgconn.PgError
+	if errors.As(err, &pgErr) {
+		return pgErr.Code == "23505"
+	}
+	var liteErr *sqlite.Error
+	if errors.As(err, &liteErr) {
+		return liteErr.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE || liteErr.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY
+	}
+	return false
+}
