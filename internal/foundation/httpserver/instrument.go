@@ -1,0 +1,168 @@
+package httpserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"ace/internal/foundation/typeid"
+)
+
+// Middleware wraps a handler.
+type Middleware = func(http.Handler) http.Handler
+
+// Chain wraps h so that a request meets the middleware in the order given.
+func Chain(h http.Handler, middleware ...Middleware) http.Handler {
+	for i := len(middleware) - 1; i >= 0; i-- {
+		h = middleware[i](h)
+	}
+	return h
+}
+
+// InstrumentOptions are the settings of Instrument that have defaults.
+type InstrumentOptions struct {
+	// ProblemBase stands before /problems/{code} in the type of a problem,
+	// for example the public address of the host. Empty: "about:blank".
+	ProblemBase string
+}
+
+// Instrument belongs outermost. It gives the request its id (a sane inbound
+// Request-Id or X-Request-Id is kept, otherwise a new req_… is made) and
+// answers it as X-Request-Id; it writes exactly one access line when the
+// request ends, with the host's name; and it turns a panic into one logged
+// stack and a 500. Queries, headers and bodies are never logged.
+// http.ErrAbortHandler passes through.
+func Instrument(log *slog.Logger, host string, o *InstrumentOptions) Middleware {
+	if o == nil {
+		o = new(InstrumentOptions)
+	}
+	log = log.With("host", host)
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			start := time.Now()
+			x, r := ensureExchange(r)
+			x.id, x.log, x.base = requestID(r.Header), log, o.ProblemBase
+			w.Header().Set("X-Request-Id", x.id)
+			rec := &recorder{ResponseWriter: w}
+			defer func() {
+				cause := recover()
+				aborted := settlePanic(rec, r, cause)
+				x.write(r, rec, time.Since(start), aborted)
+				if aborted {
+					panic(http.ErrAbortHandler)
+				}
+			}()
+			next.ServeHTTP(rec, r)
+		})
+	}
+}
+
+// settlePanic logs what a handler panicked with and answers for it. It reports
+// whether the connection must be cut, because the handler wanted that or
+// because half an answer is out already.
+func settlePanic(rec *recorder, r *http.Request, cause any) (aborted bool) {
+	if cause == nil {
+		return false
+	}
+	if err, ok := cause.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+		return true
+	}
+	x := exchangeOf(r.Context())
+	x.log.LogAttrs(r.Context(), slog.LevelError, "handler panicked",
+		slog.String("request_id", x.id), slog.String("panic", fmt.Sprint(cause)), slog.String("stack", string(debug.Stack())))
+	NoteProblem(r.Context(), "internal_error")
+	if rec.status != 0 {
+		return true
+	}
+	writeProblemBody(rec, r, internalProblem())
+	return false
+}
+
+func (x *exchange) write(r *http.Request, rec *recorder, took time.Duration, aborted bool) {
+	x.mu.Lock()
+	client, pattern, operation, code := x.client, x.pattern, x.operation, x.problem
+	x.mu.Unlock()
+	status := rec.status
+	if status == 0 && !aborted {
+		status = http.StatusOK // net/http answers an untouched request so
+	}
+	attrs := make([]slog.Attr, 0, 11)
+	attrs = append(attrs,
+		slog.String("request_id", x.id), slog.String("method", r.Method), slog.String("route", pattern),
+		slog.String("path", r.URL.Path), slog.Int("status", status), slog.Int64("bytes", rec.bytes),
+		slog.Float64("duration_ms", float64(took.Microseconds())/1000))
+	if client.IsValid() {
+		attrs = append(attrs, slog.String("client", client.String()))
+	}
+	if operation != "" {
+		attrs = append(attrs, slog.String("operation", operation))
+	}
+	if code != "" {
+		attrs = append(attrs, slog.String("problem", code))
+	}
+	if aborted {
+		attrs = append(attrs, slog.Bool("aborted", true))
+	}
+	x.log.LogAttrs(context.WithoutCancel(r.Context()), slog.LevelInfo, "request", attrs...)
+}
+
+// requestID keeps an id that the caller or a proxy gave, when it is short and
+// plain enough for logs and headers.
+func requestID(h http.Header) string {
+	for _, name := range []string{"X-Request-Id", "Request-Id"} {
+		if id := h.Get(name); saneID(id) {
+			return id
+		}
+	}
+	return typeid.New("req")
+}
+
+func saneID(id string) bool {
+	if len(id) < 8 || len(id) > 128 {
+		return false
+	}
+	for _, c := range []byte(id) {
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '_', c == '.', c == ':':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// recorder counts what the handler writes. It stays transparent for
+// http.ResponseController.
+type recorder struct {
+	http.ResponseWriter
+	status int // 0 until the final header is out
+	bytes  int64
+}
+
+func (rec *recorder) WriteHeader(status int) {
+	if rec.status == 0 && (status >= 200 || status == http.StatusSwitchingProtocols) {
+		rec.status = status
+	}
+	rec.ResponseWriter.WriteHeader(status)
+}
+
+func (rec *recorder) Write(b []byte) (int, error) {
+	if rec.status == 0 {
+		rec.status = http.StatusOK
+	}
+	n, err := rec.ResponseWriter.Write(b)
+	rec.bytes += int64(n)
+	return n, err
+}
+
+// Flush sends what is buffered; it serves code that asks for an http.Flusher.
+func (rec *recorder) Flush() {
+	_ = http.NewResponseController(rec.ResponseWriter).Flush() // a Flusher cannot report
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (rec *recorder) Unwrap() http.ResponseWriter { return rec.ResponseWriter }
