@@ -1,0 +1,108 @@
+package openapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// SchemaOf is the JSON Schema (draft 2020-12) of T as a program sends it:
+// self-contained, without unions with null, open to members that come later.
+// It panics on a type that contains itself or that JSON cannot hold.
+func SchemaOf[T any]() json.RawMessage { return schemaOf(reflect.TypeFor[T](), false) }
+
+// InputSchemaOf is SchemaOf for what a caller sends: members that T does not
+// have are refused (additionalProperties false).
+func InputSchemaOf[T any]() json.RawMessage { return schemaOf(reflect.TypeFor[T](), true) }
+
+func schemaOf(t reflect.Type, closed bool) json.RawMessage {
+	registry := huma.NewMapRegistry("#/", uniqueName)
+	root := registry.Schema(t, false, "Root")
+	encoded, err := json.Marshal(root)
+	if err != nil {
+		panic(fmt.Sprintf("openapi: schema of %s: %v", t, err))
+	}
+	tree := decodeTree(encoded)
+	inliner := inliner{registry: registry, closed: closed, root: t}
+	plain, err := json.Marshal(inliner.inline(tree, nil))
+	if err != nil {
+		panic(fmt.Sprintf("openapi: schema of %s: %v", t, err))
+	}
+	return plain
+}
+
+// uniqueName tells equal names of different packages apart; the names never
+// leave this file.
+func uniqueName(t reflect.Type, hint string) string {
+	name := strings.NewReplacer("/", "_", "~", "_").Replace(t.String())
+	if t.Name() == "" {
+		return hint + name
+	}
+	return strings.ReplaceAll(t.PkgPath(), "/", "_") + name
+}
+
+type inliner struct {
+	registry huma.Registry
+	closed   bool
+	root     reflect.Type
+}
+
+// inline replaces references by what they name and tidies every schema.
+func (in *inliner) inline(node any, path []string) any {
+	switch n := node.(type) {
+	case []any:
+		for i := range n {
+			n[i] = in.inline(n[i], path)
+		}
+	case map[string]any:
+		if ref, ok := n["$ref"].(string); ok {
+			return in.resolve(n, ref, path)
+		}
+		tidy(n, in.closed)
+		for key, value := range n {
+			if key != "default" && key != "examples" && key != "enum" {
+				n[key] = in.inline(value, path)
+			}
+		}
+	}
+	return node
+}
+
+func (in *inliner) resolve(n map[string]any, ref string, path []string) any {
+	for _, seen := range path {
+		if seen == ref {
+			panic(fmt.Sprintf("openapi: schema of %s: %s contains itself", in.root, strings.TrimPrefix(ref, "#/")))
+		}
+	}
+	encoded, err := json.Marshal(in.registry.SchemaFromRef(ref))
+	if err != nil {
+		panic(fmt.Sprintf("openapi: schema of %s: %v", in.root, err))
+	}
+	target, _ := in.inline(decodeTree(encoded), append(path[:len(path):len(path)], ref)).(map[string]any)
+	for key, value := range n { // a description beside the reference wins
+		if key != "$ref" {
+			target[key] = value
+		}
+	}
+	return target
+}
+
+// tidy drops what the library adds to a schema and our readers do not want:
+// unions with null, and in what we send the promise that nothing is added.
+func tidy(schema map[string]any, closed bool) {
+	if types, ok := schema["type"].([]any); ok {
+		for _, t := range types {
+			if t != "null" {
+				schema["type"] = t
+				break
+			}
+		}
+	}
+	if only, ok := schema["additionalProperties"].(bool); ok && !only && !closed {
+		delete(schema, "additionalProperties")
+	}
+	delete(schema, "patternDescription")
+}
