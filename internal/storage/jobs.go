@@ -1,0 +1,111 @@
+package storage
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"ace/internal/foundation/jobs"
+)
+
+const jobColumns = `kind, ref, run_at, tries, token, sequence`
+
+func scanJob(row scanner) (jobs.Job, error) {
+	var job jobs.Job
+	var runAt int64
+	if err := row.Scan(&job.Kind, &job.Ref, &runAt, &job.Tries, &job.Token, &job.Sequence); err != nil {
+		return jobs.Job{}, fmt.Errorf("reading a job: %w", err)
+	}
+	job.RunAt = fromMillis(runAt)
+	return job, nil
+}
+
+// schedule adds jobs, or pulls forward the ones that are there.
+func schedule(ctx context.Context, tx *sql.Tx, js []jobs.Job) error {
+	for _, job := range js {
+		_, err := exec(ctx, tx, `INSERT INTO job (kind, ref, run_at, lease_until, tries, token, sequence, reason) VALUES ($1, $2, $3, 0, 0, 0, 0, '')
+			ON CONFLICT (kind, ref) DO UPDATE SET sequence = job.sequence + 1,
+				run_at = CASE WHEN job.run_at = 0 OR excluded.run_at < job.run_at THEN excluded.run_at ELSE job.run_at END`,
+			job.Kind, job.Ref, millis(job.RunAt))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func unschedule(ctx context.Context, tx *sql.Tx, js []jobs.Job) error {
+	for _, job := range js {
+		if _, err := exec(ctx, tx, `DELETE FROM job WHERE kind = $1 AND ref = $2`, job.Kind, job.Ref); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Schedule adds jobs that go with no other change.
+func (s *Store) Schedule(ctx context.Context, js ...jobs.Job) error {
+	err := s.db.Tx(ctx, func(tx *sql.Tx) error { return schedule(ctx, tx, js) })
+	s.scheduled()
+	return err
+}
+
+// Claim implements jobs.Queue.
+func (s *Store) Claim(ctx context.Context, limit int, lease time.Duration) ([]jobs.Job, error) {
+	now := time.Now()
+	var claimed []jobs.Job
+	err := s.db.Tx(ctx, func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, `SELECT `+jobColumns+` FROM job WHERE run_at > 0 AND run_at <= $1 AND lease_until <= $1 ORDER BY run_at, kind, ref LIMIT $2`,
+			millis(now), limit)
+		if claimed, err = collect(rows, err, scanJob); err != nil {
+			return err
+		}
+		for i := range claimed {
+			claimed[i].Token++
+			if _, err := exec(ctx, tx, `UPDATE job SET lease_until = $3, token = $4 WHERE kind = $1 AND ref = $2`,
+				claimed[i].Kind, claimed[i].Ref, millis(now.Add(lease)), claimed[i].Token); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return claimed, err
+}
+
+// Finish implements jobs.Queue.
+func (s *Store) Finish(ctx context.Context, job jobs.Job) error {
+	return s.db.Tx(ctx, func(tx *sql.Tx) error {
+		if _, err := exec(ctx, tx, `DELETE FROM job WHERE kind = $1 AND ref = $2 AND token = $3 AND sequence = $4`,
+			job.Kind, job.Ref, job.Token, job.Sequence); err != nil {
+			return err
+		}
+		_, err := exec(ctx, tx, `UPDATE job SET lease_until = 0, tries = 0 WHERE kind = $1 AND ref = $2 AND token = $3`, job.Kind, job.Ref, job.Token)
+		return err
+	})
+}
+
+// Postpone implements jobs.Queue.
+func (s *Store) Postpone(ctx context.Context, job jobs.Job, reason string) error {
+	return s.db.Tx(ctx, func(tx *sql.Tx) error {
+		_, err := exec(ctx, tx, `UPDATE job SET lease_until = 0, tries = $4, reason = $5, run_at = CASE WHEN sequence = $6 THEN $7 ELSE run_at END
+			WHERE kind = $1 AND ref = $2 AND token = $3`, job.Kind, job.Ref, job.Token, job.Tries, reason, job.Sequence, millis(job.RunAt))
+		return err
+	})
+}
+
+// NextDue implements jobs.Queue.
+func (s *Store) NextDue(ctx context.Context) (time.Time, error) {
+	var at sql.NullInt64
+	err := s.db.Reader().QueryRowContext(ctx, `SELECT MIN(CASE WHEN lease_until > run_at THEN lease_until ELSE run_at END) FROM job WHERE run_at > 0`).Scan(&at)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("looking for the next job: %w", err)
+	}
+	return fromMillis(at.Int64), nil
+}
+
+// ParkedJobs answers the jobs that were given up, for the operator.
+func (s *Store) ParkedJobs(ctx context.Context) ([]jobs.Job, error) {
+	rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+jobColumns+` FROM job WHERE run_at = 0 ORDER BY kind, ref`)
+	return collect(rows, err, scanJob)
+}
