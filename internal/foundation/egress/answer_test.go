@@ -1,6 +1,7 @@
 package egress_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -19,7 +20,7 @@ import (
 
 func TestBodies(t *testing.T) {
 	t.Parallel()
-	bomb := gzipped(t, make([]byte, 200<<20))
+	bomb := bytes.Repeat(gzipped(t, make([]byte, 1<<20)), 200) // 200 MiB in as many members
 	medium := gzipped(t, make([]byte, 600<<10)) // under the decoded limit, over the ratio
 	text := gzipped(t, []byte(strings.Repeat("some plain text ", 100)))
 	mux := http.NewServeMux()
