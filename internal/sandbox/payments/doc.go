@@ -1,0 +1,19 @@
+// Package payments is the payment processor of the sandbox: the objects, the
+// rules and the tables of a world that speaks the used subset of Stripe's API
+// (https://docs.stripe.com/api, version 2026-03-25.dahlia). No real money
+// moves, and no card number is kept.
+//
+//	catalogue: Product <- Price (its amount never changes)
+//	              |
+//	Session  open --Pay--> complete, paid | unpaid (bank debit) | no_payment_required (trial)
+//	           |                  |
+//	           |                  +-- PaymentIntent 1:1 Charge <- Refund
+//	           |                  +-- Customer <- Subscription <- Invoice
+//	           +--expire, or its time is over--> expired
+//
+//	every change writes an Event and one delivery per Endpoint in the same
+//	transaction; Run posts them, signed, and tries again until it is heard.
+//
+// All time is the sandbox's clock, which Advance moves. What goes wrong on
+// request is in faults.go. The HTTP faces are stripeapi and paypage.
+package payments

@@ -1,0 +1,303 @@
+package payments
+
+import (
+	"context"
+	"net/mail"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"ace/internal/foundation/typeid"
+)
+
+// States of a session and of its payment.
+const (
+	SessionOpen     = "open"
+	SessionComplete = "complete"
+	SessionExpired  = "expired"
+
+	PaymentPaid        = "paid"
+	PaymentUnpaid      = "unpaid"
+	PaymentNotRequired = "no_payment_required"
+
+	ModePayment      = "payment"
+	ModeSubscription = "subscription"
+
+	MethodCard  = "card"
+	MethodDebit = "us_bank_account" // shown as "test bank debit"
+)
+
+// Bounds of a session's life.
+const (
+	MinSessionLife     = 30 * time.Minute
+	MaxSessionLife     = 24 * time.Hour
+	maxLineItems       = 100
+	maxShippingOptions = 5
+)
+
+// SessionParams opens a session.
+type SessionParams struct {
+	Mode                   string
+	Lines                  []LineParams
+	SuccessURL, CancelURL  string
+	ClientReferenceID      string
+	CustomerEmail          string
+	CustomerCreation       string // empty: if_required
+	Locale                 string
+	Currency               string // empty: that of the prices
+	UIMode                 string // empty: hosted_page
+	BillingAddress         string // empty: auto
+	MethodCollection       string // empty: always
+	MethodTypes            []string
+	ExpiresAt              int64 // Unix seconds; zero: in 24 hours
+	AutomaticTax           bool
+	Metadata               map[string]string
+	IntentMetadata         map[string]string
+	IntentText             *string
+	IntentGiven            bool
+	SubscriptionMetadata   map[string]string
+	SubscriptionText       *string
+	SubscriptionGiven      bool
+	TrialDays              int64
+	MissingMethodEnd       string
+	ShippingCountries      []string
+	ShippingCountriesGiven bool
+	ShippingOptions        []ShippingOptionParams
+	PageURL                func(id string) string // address of the hosted page
+}
+
+// LineParams is one price and how often it is bought.
+type LineParams struct {
+	Price    string
+	Quantity int64
+	Metadata map[string]string
+}
+
+// ShippingOptionParams names a shipping rate or describes a new one.
+type ShippingOptionParams struct {
+	Rate string
+	Data *ShippingRateParams
+}
+
+// CreateSession opens a session. It charges nothing.
+func (tx *Tx) CreateSession(ctx context.Context, in SessionParams) (*Session, error) {
+	if err := in.check(tx.now); err != nil {
+		return nil, err
+	}
+	id := typeid.New("cs_test")
+	url := in.PageURL(id)
+	o := &Session{
+		ID: id, Object: KindSession, AutomaticTax: AutomaticTax{Enabled: in.AutomaticTax},
+		AdaptivePricing: &Enabled{}, BillingAddress: or(in.BillingAddress, "auto"), CancelURL: orNil(in.CancelURL),
+		ClientReferenceID: orNil(in.ClientReferenceID), Created: tx.now.Unix(), CustomerEmail: orNil(in.CustomerEmail),
+		ExpiresAt: in.ExpiresAt, Locale: orNil(in.Locale), Metadata: map[string]string{}, Mode: in.Mode,
+		MethodCollection: or(in.MethodCollection, "always"), MethodTypes: in.methods(), PaymentStatus: PaymentUnpaid,
+		ShippingOptions: []ShippingOption{}, Status: SessionOpen, SuccessURL: in.SuccessURL,
+		UIMode: or(in.UIMode, "hosted_page"), URL: &url,
+		private: sessionPrivate{
+			IntentText: in.IntentText, SubText: in.SubscriptionText, TrialDays: in.TrialDays,
+			MissingMethodEnd: in.MissingMethodEnd,
+		},
+	}
+	if o.ExpiresAt == 0 {
+		o.ExpiresAt = tx.now.Add(MaxSessionLife).Unix()
+	}
+	if in.Mode == ModePayment {
+		o.CustomerCreation = new(or(in.CustomerCreation, "if_required"))
+	}
+	if err := in.metadata(o); err != nil {
+		return nil, err
+	}
+	if err := tx.addLines(ctx, o, in); err != nil {
+		return nil, err
+	}
+	if err := tx.addShipping(ctx, o, in); err != nil {
+		return nil, err
+	}
+	if err := o.total(); err != nil {
+		return nil, err
+	}
+	return o, tx.insert(ctx, o)
+}
+
+func (in SessionParams) metadata(o *Session) error {
+	if err := mergeMetadata(&o.Metadata, in.Metadata, "metadata"); err != nil {
+		return err
+	}
+	if err := mergeMetadata(&o.private.IntentMetadata, in.IntentMetadata, "payment_intent_data[metadata]"); err != nil {
+		return err
+	}
+	return mergeMetadata(&o.private.SubMetadata, in.SubscriptionMetadata, "subscription_data[metadata]")
+}
+
+func (in SessionParams) methods() []string {
+	if len(in.MethodTypes) > 0 {
+		return in.MethodTypes
+	}
+	if in.Mode == ModePayment {
+		return []string{MethodCard, MethodDebit}
+	}
+	return []string{MethodCard}
+}
+
+var localeTag = regexp.MustCompile(`^(auto|[a-z]{2,3}(-[A-Z0-9]{2,3})?)$`)
+
+// check holds the rules that need no look at the catalogue.
+func (in SessionParams) check(now time.Time) error {
+	if err := in.checkMode(); err != nil {
+		return err
+	}
+	for _, u := range []struct{ param, url string }{{"success_url", in.SuccessURL}, {"cancel_url", in.CancelURL}} {
+		if u.url != "" && !webURL(u.url) {
+			return Invalid(u.param, "url_invalid", "Not a valid URL")
+		}
+	}
+	if in.ExpiresAt != 0 {
+		life := time.Unix(in.ExpiresAt, 0).Sub(now.Truncate(time.Second))
+		if life < MinSessionLife {
+			return Invalid("expires_at", "", "The `expires_at` timestamp must be at least 30 minutes from Checkout Session creation.")
+		}
+		if life > MaxSessionLife {
+			return Invalid("expires_at", "", "The `expires_at` timestamp must be less than 24 hours from Checkout Session creation.")
+		}
+	}
+	if in.CustomerEmail != "" && !ValidEmail(in.CustomerEmail) {
+		return Invalid("customer_email", "email_invalid", "Invalid email address: %s", in.CustomerEmail)
+	}
+	if len(in.ClientReferenceID) > 200 {
+		return Invalid("client_reference_id", "", "A client reference has at most 200 characters.")
+	}
+	if in.Locale != "" && !localeTag.MatchString(in.Locale) {
+		return Invalid("locale", "", "Invalid locale: %s", in.Locale)
+	}
+	return in.checkChoices()
+}
+
+func (in SessionParams) checkMode() error {
+	switch {
+	case in.Mode == "":
+		return Missing("mode")
+	case in.Mode != ModePayment && in.Mode != ModeSubscription:
+		return Invalid("mode", "", "Invalid mode: the sandbox takes payment and subscription")
+	case in.SuccessURL == "":
+		return Missing("success_url")
+	case len(in.Lines) == 0:
+		return Missing("line_items")
+	case len(in.Lines) > maxLineItems:
+		return Invalid("line_items", "", "A session has at most %d line items.", maxLineItems)
+	case in.Mode != ModePayment && in.IntentGiven:
+		return Invalid("payment_intent_data", "", "You can not pass `payment_intent_data` in `subscription` mode.")
+	case in.Mode != ModeSubscription && in.SubscriptionGiven:
+		return Invalid("subscription_data", "", "You can not pass `subscription_data` in `payment` mode.")
+	case in.Mode != ModeSubscription && in.MethodCollection != "":
+		return Invalid("payment_method_collection", "", "You can only set `payment_method_collection` if there are recurring prices.")
+	case in.Mode != ModePayment && in.CustomerCreation != "":
+		return Invalid("customer_creation", "", "You can only pass `customer_creation` in `payment` mode.")
+	case in.TrialDays < 0 || in.TrialDays > 730:
+		return Invalid("subscription_data[trial_period_days]", "", "A trial lasts 1 to 730 days.")
+	}
+	return nil
+}
+
+// checkChoices holds the parameters that take one of a few words.
+func (in SessionParams) checkChoices() error {
+	choices := []struct {
+		param, value string
+		allowed      []string
+	}{
+		{"ui_mode", in.UIMode, []string{"hosted_page", "hosted"}},
+		{"billing_address_collection", in.BillingAddress, []string{"auto", "required"}},
+		{"payment_method_collection", in.MethodCollection, []string{"always", "if_required"}},
+		{"customer_creation", in.CustomerCreation, []string{"always", "if_required"}},
+		{
+			"subscription_data[trial_settings][end_behavior][missing_payment_method]", in.MissingMethodEnd,
+			[]string{"cancel", "create_invoice", "pause"},
+		},
+	}
+	for _, t := range in.MethodTypes {
+		choices = append(choices, struct {
+			param, value string
+			allowed      []string
+		}{"payment_method_types", t, []string{MethodCard, MethodDebit}})
+	}
+	for _, c := range choices {
+		if c.value != "" && !slices.Contains(c.allowed, c.value) {
+			return Invalid(c.param, "", "Invalid %s: must be one of %s", c.param, strings.Join(c.allowed, ", "))
+		}
+	}
+	if in.Mode == ModeSubscription && slices.Contains(in.MethodTypes, MethodDebit) {
+		return Invalid("payment_method_types", "", "The sandbox takes bank debits in `payment` mode only.")
+	}
+	return nil
+}
+
+// ValidEmail reports whether s is one plain e-mail address.
+func ValidEmail(s string) bool {
+	a, err := mail.ParseAddress(s)
+	if err != nil || a.Address != s || len(s) > 254 {
+		return false
+	}
+	_, host, _ := strings.Cut(s, "@")
+	return strings.Contains(host, ".") && !strings.HasPrefix(host, ".") && !strings.HasSuffix(host, ".")
+}
+
+// session reads a session for change. One whose time is over becomes expired
+// on the way, so that no other code has to think of it.
+func (tx *Tx) session(ctx context.Context, id, param string) (*Session, error) {
+	o, err := load[Session](ctx, tx.View, id, param)
+	if err != nil || o.Status != SessionOpen || tx.now.Unix() < o.ExpiresAt {
+		return o, err
+	}
+	return o, tx.expire(ctx, o)
+}
+
+// ExpireSession ends an open session. It answers an error of status 400 for
+// one that is paid or expired already.
+func (tx *Tx) ExpireSession(ctx context.Context, id string) (*Session, error) {
+	o, err := load[Session](ctx, tx.View, id, "session")
+	if err != nil {
+		return nil, err
+	}
+	if o.Status != SessionOpen {
+		return nil, refusedByState("session", "",
+			"Only Checkout Sessions with a status in [\"open\"] can be expired. This Checkout Session has a status of \"%s\".", o.Status)
+	}
+	return o, tx.expire(ctx, o)
+}
+
+func (tx *Tx) expire(ctx context.Context, o *Session) error {
+	o.Status, o.URL = SessionExpired, nil
+	if err := tx.update(ctx, o); err != nil {
+		return err
+	}
+	return tx.emit(ctx, "checkout.session.expired", o)
+}
+
+// Session answers a session as it is stored.
+func (v View) Session(ctx context.Context, id string) (*Session, error) {
+	return load[Session](ctx, v, id, "session")
+}
+
+// Lines answers what a session sells.
+func (o *Session) Lines() []*LineItem { return o.private.Lines }
+
+// TrialDays is the length of the free trial; zero: none.
+func (o *Session) TrialDays() int64 { return o.private.TrialDays }
+
+// PaidBy is the token of the browser that paid; empty: nobody has.
+func (o *Session) PaidBy() string { return o.private.PaidBy }
+
+func or(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}
+
+func orNil(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

@@ -1,0 +1,217 @@
+package payments
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"ace/internal/foundation/typeid"
+)
+
+// States of a subscription.
+const (
+	SubTrialing = "trialing"
+	SubActive   = "active"
+	SubPastDue  = "past_due"
+	SubCanceled = "canceled"
+	SubPaused   = "paused"
+)
+
+func (o *Subscription) periodEnd() int64 {
+	if len(o.private.Items) == 0 {
+		return 0
+	}
+	return o.private.Items[0].PeriodEnd
+}
+
+// subscribe makes the subscription of a session and its first invoice.
+func (tx *Tx) subscribe(ctx context.Context, o *Session, p payment) error {
+	sub := &Subscription{
+		ID: typeid.New("sub_test"), Object: KindSubscription, AutomaticTax: o.AutomaticTax, BillingAnchor: tx.now.Unix(),
+		CollectionMethod: "charge_automatically", Created: tx.now.Unix(), Currency: o.Currency, Customer: *o.Customer,
+		Description: o.private.SubText, Metadata: o.private.SubMetadata, StartDate: tx.now.Unix(), Status: SubActive,
+		private: subscriptionPrivate{
+			Session: o.ID, TaxOn: o.AutomaticTax.Enabled, Method: p.method, FailsOff: p.failsLater, Billing: p.billing(),
+			EndAction: o.private.MissingMethodEnd,
+		},
+	}
+	var end time.Time
+	for _, l := range o.private.Lines {
+		if l.Price.Recurring == nil {
+			continue
+		}
+		end = nextPeriod(tx.now, tx.now, l.Price.Recurring)
+		if days := o.private.TrialDays; days > 0 {
+			end = tx.now.AddDate(0, 0, int(days))
+			sub.Status, sub.TrialStart, sub.TrialEnd = SubTrialing, new(tx.now.Unix()), new(end.Unix())
+			sub.BillingAnchor = end.Unix()
+		}
+		sub.private.Items = append(sub.private.Items, &SubItem{
+			ID: typeid.New("si_test"), Object: "subscription_item", Created: tx.now.Unix(), PeriodStart: tx.now.Unix(),
+			PeriodEnd: end.Unix(), Metadata: map[string]string{}, Price: l.Price, Quantity: l.Quantity, Subscription: sub.ID,
+		})
+	}
+	sub.showItems()
+	invoice, err := tx.invoice(ctx, sub, o.private.Lines, o.AmountSubtotal, o.AmountTotal, "subscription_create")
+	if err != nil {
+		return err
+	}
+	if o.AmountTotal > 0 {
+		o.PaymentStatus = PaymentPaid
+	}
+	o.Subscription, o.Invoice = &sub.ID, &invoice.ID
+	if err := tx.insert(ctx, sub); err != nil {
+		return err
+	}
+	return tx.emit(ctx, "customer.subscription.created", sub)
+}
+
+func (o *Subscription) showItems() {
+	data := make([]any, 0, len(o.private.Items))
+	for _, item := range o.private.Items {
+		data = append(data, item)
+	}
+	o.Items = NewList("/v1/subscription_items?subscription="+o.ID, data, false)
+}
+
+// nextPeriod is the end of the period that begins at from. Months end on the
+// anchor's day, or on the last day of a shorter month.
+func nextPeriod(anchor, from time.Time, r *Recurring) time.Time {
+	n := int(r.IntervalCount)
+	switch r.Interval {
+	case "day":
+		return from.AddDate(0, 0, n)
+	case "week":
+		return from.AddDate(0, 0, 7*n)
+	case "year":
+		n *= 12
+	}
+	first := time.Date(from.Year(), from.Month()+time.Month(n), 1, from.Hour(), from.Minute(), from.Second(), 0, from.Location())
+	last := first.AddDate(0, 1, -1).Day()
+	return first.AddDate(0, 0, min(anchor.Day(), last)-1)
+}
+
+// invoice bills lines and, when something is due, charges the stored method.
+func (tx *Tx) invoice(ctx context.Context, sub *Subscription, lines []*LineItem, subtotal, total int64, reason string) (*Invoice, error) {
+	item := sub.private.Items[0]
+	o := &Invoice{
+		ID: typeid.New("in_test"), Object: KindInvoice, AmountDue: total, AmountLeft: total, AttemptCount: 1, Attempted: true,
+		BillingReason: reason, Collection: sub.CollectionMethod, Created: tx.now.Unix(), Currency: sub.Currency,
+		Customer: sub.Customer, CustomerEmail: sub.private.Billing.Email, CustomerName: sub.private.Billing.Name,
+		Metadata: map[string]string{}, PeriodStart: item.PeriodStart, PeriodEnd: item.PeriodEnd, Status: "open",
+		Subtotal: subtotal, Total: total, Parent: InvoiceParent{Type: "subscription_details"},
+	}
+	o.Number = "SANDBOX-" + o.ID[len(o.ID)-8:]
+	o.Parent.Details.Subscription = sub.ID
+	o.Lines = NewList("/v1/invoices/"+o.ID+"/lines", invoiceLines(lines, o), false)
+	o.Payments = NewList("/v1/invoice_payments?invoice="+o.ID, nil, false)
+	sub.LatestInvoice = &o.ID
+	if total == 0 {
+		o.Status = "paid"
+	} else if err := tx.chargeInvoice(ctx, sub, o); err != nil {
+		return nil, err
+	}
+	return o, tx.insert(ctx, o)
+}
+
+func invoiceLines(lines []*LineItem, o *Invoice) []any {
+	data := make([]any, 0, len(lines))
+	for _, l := range lines {
+		data = append(data, map[string]any{
+			"id": typeid.New("il_test"), "object": "line_item", "amount": l.Total, "currency": l.Currency,
+			"description": l.Description, "quantity": l.Quantity, "livemode": false, "metadata": map[string]string{},
+			"period":  map[string]int64{"start": o.PeriodStart, "end": o.PeriodEnd},
+			"pricing": map[string]any{"type": "price_details", "price_details": map[string]string{"price": l.Price.ID, "product": l.Price.Product}},
+		})
+	}
+	return data
+}
+
+// chargeInvoice takes the money of an invoice, or leaves it open when the card
+// refuses.
+func (tx *Tx) chargeInvoice(ctx context.Context, sub *Subscription, o *Invoice) error {
+	if sub.private.Method == nil || sub.private.FailsOff {
+		return nil
+	}
+	intent := tx.newIntent(o.ID, o.Total, o.Currency)
+	intent.Customer, intent.ReceiptEmail, intent.Status, intent.Received = &sub.Customer, &o.CustomerEmail, "succeeded", o.Total
+	intent.MethodTypes = []string{sub.private.Method.Type}
+	charge := tx.newCharge(intent, sub.private.Billing, sub.private.Method, "succeeded")
+	intent.LatestCharge = &charge.ID
+	if err := tx.insert(ctx, intent); err != nil {
+		return err
+	}
+	if err := tx.insert(ctx, charge); err != nil {
+		return err
+	}
+	o.Status, o.AmountPaid, o.AmountLeft = "paid", o.Total, 0
+	o.Payments.Data = []any{map[string]any{
+		"id": typeid.New("inpay_test"), "object": "invoice_payment", "amount_paid": o.Total, "amount_requested": o.Total,
+		"created": tx.now.Unix(), "currency": o.Currency, "invoice": o.ID, "is_default": true, "livemode": false, "status": "paid",
+		"payment": map[string]string{"type": "payment_intent", "payment_intent": intent.ID},
+	}}
+	return nil
+}
+
+// bill ends the current period of a subscription: a trial or a paid one.
+func (tx *Tx) bill(ctx context.Context, r row) error {
+	sub, err := decode[Subscription](r)
+	if err != nil {
+		return err
+	}
+	start := time.Unix(sub.periodEnd(), 0).UTC()
+	if sub.private.Method == nil && sub.private.EndAction == "cancel" {
+		return tx.end(ctx, sub)
+	}
+	if sub.private.Method == nil && sub.private.EndAction == "pause" {
+		sub.Status = SubPaused
+		return tx.changed(ctx, sub)
+	}
+	anchor := time.Unix(sub.BillingAnchor, 0).UTC()
+	var lines []*LineItem
+	var subtotal, total int64
+	for _, item := range sub.private.Items {
+		item.PeriodStart, item.PeriodEnd = start.Unix(), nextPeriod(anchor, start, item.Price.Recurring).Unix()
+		line := &LineItem{Currency: sub.Currency, Description: text(item.Price.Nickname), Price: item.Price, Quantity: item.Quantity}
+		line.Subtotal, line.Tax, line.Total = lineAmounts(item.Price, item.Quantity, sub.private.TaxOn)
+		lines = append(lines, line)
+		subtotal, total = subtotal+line.Subtotal, total+line.Total
+	}
+	sub.showItems()
+	invoice, err := tx.invoice(ctx, sub, lines, subtotal, total, "subscription_cycle")
+	if err != nil {
+		return fmt.Errorf("billing %s: %w", sub.ID, err)
+	}
+	sub.Status = SubActive
+	if invoice.Status != "paid" {
+		sub.Status = SubPastDue
+	}
+	return tx.changed(ctx, sub)
+}
+
+func (tx *Tx) changed(ctx context.Context, sub *Subscription) error {
+	if err := tx.update(ctx, sub); err != nil {
+		return err
+	}
+	return tx.emit(ctx, "customer.subscription.updated", sub)
+}
+
+// CancelSubscription ends a subscription at once. Nothing is given back.
+func (tx *Tx) CancelSubscription(ctx context.Context, id string) (*Subscription, error) {
+	sub, err := load[Subscription](ctx, tx.View, id, "subscription")
+	if err != nil {
+		return nil, err
+	}
+	if sub.Status == SubCanceled {
+		return nil, NoSuch(KindSubscription, id, "subscription")
+	}
+	return sub, tx.end(ctx, sub)
+}
+
+func (tx *Tx) end(ctx context.Context, sub *Subscription) error {
+	sub.Status, sub.CanceledAt, sub.EndedAt = SubCanceled, new(tx.now.Unix()), new(tx.now.Unix())
+	if err := tx.update(ctx, sub); err != nil {
+		return err
+	}
+	return tx.emit(ctx, "customer.subscription.deleted", sub)
+}
