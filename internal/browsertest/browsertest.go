@@ -258,3 +258,10 @@ func (tab *Tab) Shot(name string) {
 func quote(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`
 }
+
+// DoublePress clicks twice at once, as hasty people do, and waits for where
+// that leads.
+func (tab *Tab) DoublePress(element string) int {
+	tab.t.Helper()
+	return tab.load("pressing "+element+" twice", chromedp.DoubleClick(chromedp.CSS(element)))
+}

@@ -173,3 +173,16 @@ func (w *world) control(t *testing.T, method, path, body string) string {
 	}
 	return string(text)
 }
+
+// charges counts what was charged.
+func (w *world) charges(t *testing.T) int {
+	t.Helper()
+	n := 0
+	for _, err := range w.stripe.V1Charges.List(t.Context(), &stripe.ChargeListParams{}).All(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+	}
+	return n
+}
