@@ -63,14 +63,25 @@ func AppendResultHead(dst []byte, id json.RawMessage) []byte {
 	return append(dst, `,"result":`...)
 }
 
-// AppendError appends an error answer. A nil id becomes null.
+// AppendError appends an error answer. A nil id becomes null: the message was
+// read, or tried to be, and had none.
 func AppendError(dst []byte, id json.RawMessage, e *Error) []byte {
 	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
 	if id == nil {
 		dst = append(dst, "null"...)
 	}
 	dst = append(dst, id...)
-	dst = append(dst, `,"error":`...)
+	return appendFault(append(dst, ','), e)
+}
+
+// AppendErrorWithoutID appends an error that answers no message: the request
+// was refused before its body was looked at.
+func AppendErrorWithoutID(dst []byte, e *Error) []byte {
+	return appendFault(append(dst, `{"jsonrpc":"2.0",`...), e)
+}
+
+func appendFault(dst []byte, e *Error) []byte {
+	dst = append(dst, `"error":`...)
 	encoded, err := json.Marshal(e)
 	if err != nil { // the data cannot be encoded; the code still can
 		encoded, _ = json.Marshal(&Error{Code: e.Code, Message: e.Message})

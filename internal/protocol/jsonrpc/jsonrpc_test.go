@@ -91,6 +91,7 @@ func TestAppend(t *testing.T) {
 		{"result", string(jsonrpc.AppendResult(nil, json.RawMessage(`"a"`), json.RawMessage(`{"x":1}`))), `{"jsonrpc":"2.0","id":"a","result":{"x":1}}`},
 		{"error without id", string(jsonrpc.AppendError(nil, nil, &jsonrpc.Error{Code: -32700, Message: "no", Status: 400})), `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no"}}`},
 		{"error with data", string(jsonrpc.AppendError(nil, json.RawMessage(`3`), &jsonrpc.Error{Code: 429, Message: "wait", Data: map[string]int{"retryAfterSeconds": 1}})), `{"jsonrpc":"2.0","id":3,"error":{"code":429,"message":"wait","data":{"retryAfterSeconds":1}}}`},
+		{"error of no message", string(jsonrpc.AppendErrorWithoutID(nil, &jsonrpc.Error{Code: -32600, Message: "no"})), `{"jsonrpc":"2.0","error":{"code":-32600,"message":"no"}}`},
 		{"data that cannot be encoded", string(jsonrpc.AppendError(nil, json.RawMessage(`3`), &jsonrpc.Error{Code: 1, Message: "m", Data: func() {}})), `{"jsonrpc":"2.0","id":3,"error":{"code":1,"message":"m"}}`},
 	}
 	for _, tt := range tests {

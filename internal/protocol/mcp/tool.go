@@ -1,0 +1,243 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"ace/internal/foundation/openapi"
+	"ace/internal/foundation/problem"
+)
+
+// Tool is what a model learns about a tool.
+type Tool struct {
+	Name        string // A-Z a-z 0-9 _ . -, at most 128
+	Title       string // for people
+	Description string // for models; required
+	Annotations Annotations
+	// InputSchema and OutputSchema are JSON Schemas (draft 2020-12) of type
+	// object. AddTool fills them from its types when they are nil.
+	InputSchema, OutputSchema json.RawMessage
+	// NoOutputSchema keeps AddTool from declaring one, so that errors may carry
+	// structured content of another shape.
+	NoOutputSchema bool
+}
+
+// Annotations are hints about what a tool does. All four are always stated,
+// because the defaults of the protocol are pessimistic.
+type Annotations struct {
+	ReadOnly    bool `json:"readOnlyHint"`    // changes nothing
+	Destructive bool `json:"destructiveHint"` // may delete or overwrite
+	Idempotent  bool `json:"idempotentHint"`  // the same call twice is as good as once
+	OpenWorld   bool `json:"openWorldHint"`   // reaches systems other than this one
+}
+
+// Call is what is known about one call besides its arguments.
+type Call struct {
+	Tool      string
+	Version   string          // protocol version in force
+	RequestID string          // of the HTTP request
+	ClientIP  netip.Addr      // zero when unknown
+	Header    http.Header     // of the HTTP request
+	Meta      json.RawMessage // params._meta; nil when absent
+}
+
+// Result is the answer of a raw handler.
+type Result struct {
+	Content    []Content
+	Structured json.RawMessage // a JSON object; nil: none
+	IsError    bool
+	Meta       json.RawMessage // a JSON object; nil: none
+}
+
+// Content is one block of a result. Only text is served.
+type Content struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+// Text is a block of text.
+func Text(s string) Content { return Content{Type: "text", Text: s} }
+
+// RawHandler answers one call. The arguments are a JSON object that fits the
+// input schema. Problems become results with isError, a *jsonrpc.Error a
+// protocol error, other errors internal faults.
+type RawHandler func(ctx context.Context, call *Call, arguments json.RawMessage) (*Result, error)
+
+type tool struct {
+	Tool
+	input, output *validator
+	handler       RawHandler
+}
+
+// AddTool registers a tool whose arguments and results are Go structs: the
+// schemas come from them (tags as in package openapi), defaults are filled in,
+// and the result is both structured content and its JSON as text. It panics on
+// what cannot be served, at start.
+func AddTool[In, Out any](s *Server, t Tool, handler func(ctx context.Context, call *Call, in *In) (*Out, error)) {
+	if t.InputSchema == nil {
+		t.InputSchema = openapi.InputSchemaOf[In]()
+	}
+	if t.OutputSchema == nil && !t.NoOutputSchema {
+		t.OutputSchema = openapi.SchemaOf[Out]()
+	}
+	defaults := defaultsOf(t.InputSchema)
+	s.AddRawTool(t, func(ctx context.Context, call *Call, arguments json.RawMessage) (*Result, error) {
+		in := new(In)
+		if defaults != nil {
+			if err := json.Unmarshal(defaults, in); err != nil {
+				return nil, fmt.Errorf("filling in defaults of tool %s: %w", call.Tool, err)
+			}
+		}
+		if err := decodeArguments(arguments, in); err != nil {
+			return nil, err
+		}
+		out, err := handler(ctx, call, in)
+		if err != nil {
+			return nil, err
+		}
+		structured, err := encode(out)
+		if err != nil {
+			return nil, fmt.Errorf("encoding the result of tool %s: %w", call.Tool, err)
+		}
+		return &Result{Structured: structured}, nil
+	})
+}
+
+// decodeArguments reads arguments that fit the schema. JSON Schema calls 1.0 an
+// integer and models write it; Go does not, so that a second try spells whole
+// numbers without fraction.
+func decodeArguments(arguments json.RawMessage, in any) error {
+	err := json.Unmarshal(arguments, in)
+	var wrongType *json.UnmarshalTypeError
+	if err == nil || !errors.As(err, &wrongType) {
+		return err
+	}
+	if plain, ok := plainIntegers(arguments); ok && json.Unmarshal(plain, in) == nil {
+		return nil
+	}
+	return problem.New(problem.Invalid, "invalid_arguments", "Some arguments are wrong.").WithItems(problem.Item{
+		Pointer: "/" + strings.ReplaceAll(wrongType.Field, ".", "/"), Code: "out_of_range", Detail: "is too large a number, or not of the documented form",
+	}).Advise("fix_arguments")
+}
+
+// plainIntegers spells the whole numbers of a JSON text without fraction and
+// exponent.
+func plainIntegers(data json.RawMessage) (json.RawMessage, bool) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	var tree any
+	if err := dec.Decode(&tree); err != nil {
+		return nil, false
+	}
+	plain, err := json.Marshal(respell(tree))
+	return plain, err == nil
+}
+
+func respell(node any) any {
+	switch n := node.(type) {
+	case map[string]any:
+		for k, v := range n {
+			n[k] = respell(v)
+		}
+	case []any:
+		for i, v := range n {
+			n[i] = respell(v)
+		}
+	case json.Number:
+		if f, err := n.Float64(); err == nil && f == math.Trunc(f) && math.Abs(f) < 1<<53 {
+			return json.Number(strconv.FormatInt(int64(f), 10))
+		}
+	}
+	return node
+}
+
+// AddRawTool registers a tool with schemas of its own. It panics on what cannot
+// be served, at start: a bad or double name, no description, a schema that does
+// not compile or is not of an object.
+func (s *Server) AddRawTool(t Tool, handler RawHandler) {
+	switch {
+	case !toolName.MatchString(t.Name):
+		panic(fmt.Sprintf("mcp: tool name %q", t.Name))
+	case t.Description == "":
+		panic(fmt.Sprintf("mcp: tool %s has no description", t.Name))
+	case s.tools[t.Name] != nil:
+		panic(fmt.Sprintf("mcp: tool %s is registered twice", t.Name))
+	}
+	added := &tool{Tool: t, handler: handler}
+	var err error
+	if added.input, err = compile(t.InputSchema); err != nil {
+		panic(fmt.Sprintf("mcp: input schema of tool %s: %v", t.Name, err))
+	}
+	if t.OutputSchema != nil {
+		if added.output, err = compile(t.OutputSchema); err != nil {
+			panic(fmt.Sprintf("mcp: output schema of tool %s: %v", t.Name, err))
+		}
+	}
+	s.tools[t.Name] = added
+	s.order = append(s.order, added)
+	s.render()
+}
+
+// listedTool is a tool as tools/list shows it.
+type listedTool struct {
+	Name         string          `json:"name"`
+	Title        string          `json:"title,omitempty"`
+	Description  string          `json:"description"`
+	InputSchema  json.RawMessage `json:"inputSchema"`
+	OutputSchema json.RawMessage `json:"outputSchema,omitempty"`
+	Annotations  listedHints     `json:"annotations"`
+}
+
+type listedHints struct {
+	Title string `json:"title,omitempty"`
+	Annotations
+}
+
+// render prepares the answer of tools/list, in the order of registration.
+func (s *Server) render() {
+	listed := make([]listedTool, len(s.order))
+	for i, t := range s.order {
+		listed[i] = listedTool{
+			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.InputSchema, OutputSchema: t.OutputSchema,
+			Annotations: listedHints{Title: t.Title, Annotations: t.Annotations},
+		}
+	}
+	result := mustMarshal(struct {
+		Tools []listedTool `json:"tools"`
+	}{listed})
+	sum := sha256.Sum256(result)
+	s.listHash = hex.EncodeToString(sum[:8])
+	s.list = append(result, '}')
+}
+
+// defaultsOf collects the defaults of the members of a schema into one object.
+func defaultsOf(schema json.RawMessage) json.RawMessage {
+	var s struct {
+		Properties map[string]struct {
+			Default json.RawMessage `json:"default"`
+		} `json:"properties"`
+	}
+	if err := json.Unmarshal(schema, &s); err != nil {
+		return nil // compile reports it
+	}
+	defaults := map[string]json.RawMessage{}
+	for name, p := range s.Properties {
+		if p.Default != nil {
+			defaults[name] = p.Default
+		}
+	}
+	if len(defaults) == 0 {
+		return nil
+	}
+	return mustMarshal(defaults)
+}

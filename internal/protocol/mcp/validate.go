@@ -1,0 +1,187 @@
+package mcp
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"ace/internal/foundation/problem"
+)
+
+// validator is a compiled schema of an object.
+type validator struct{ schema *jsonschema.Schema }
+
+type noLoader struct{}
+
+// Load refuses: a schema must stand on its own.
+func (noLoader) Load(url string) (any, error) {
+	return nil, fmt.Errorf("the schema refers to %s outside of itself", url)
+}
+
+func compile(schema json.RawMessage) (*validator, error) {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
+	if err != nil {
+		return nil, fmt.Errorf("reading it: %w", err)
+	}
+	root, ok := doc.(map[string]any)
+	if !ok || root["type"] != "object" {
+		return nil, errors.New(`it must be an object with "type":"object"`)
+	}
+	const name = "schema.json"
+	c := jsonschema.NewCompiler()
+	c.UseLoader(noLoader{})
+	c.DefaultDraft(jsonschema.Draft2020)
+	c.AssertFormat()
+	if err := c.AddResource(name, doc); err != nil {
+		return nil, fmt.Errorf("reading it: %w", err)
+	}
+	compiled, err := c.Compile(name)
+	if err != nil {
+		return nil, fmt.Errorf("compiling it: %w", err)
+	}
+	return &validator{compiled}, nil
+}
+
+// maxFaults bounds how many faults are told at once.
+const maxFaults = 8
+
+// check validates a JSON value. It returns the problem invalid_arguments with
+// one item per fault, naming the place and what is right, never the value.
+func (v *validator) check(data json.RawMessage) error {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	var value any
+	if err := dec.Decode(&value); err != nil {
+		return fmt.Errorf("decoding arguments: %w", err)
+	}
+	err := v.schema.Validate(value)
+	if err == nil {
+		return nil
+	}
+	var invalid *jsonschema.ValidationError
+	if !errors.As(err, &invalid) {
+		return fmt.Errorf("validating arguments: %w", err)
+	}
+	var items []problem.Item
+	collect(invalid, &items)
+	slices.SortFunc(items, func(a, b problem.Item) int { // the library walks maps
+		return cmp.Or(strings.Compare(a.Pointer, b.Pointer), strings.Compare(a.Code, b.Code))
+	})
+	return problem.New(problem.Invalid, "invalid_arguments", "Some arguments are wrong.").WithItems(items...).Advise("fix_arguments")
+}
+
+// collect gathers the leaves of a tree of errors. Alternatives are told as a
+// whole: the faults of every branch would only confuse.
+func collect(e *jsonschema.ValidationError, items *[]problem.Item) {
+	if len(*items) >= maxFaults {
+		return
+	}
+	switch e.ErrorKind.(type) {
+	case *kind.AnyOf, *kind.OneOf, *kind.Not, *kind.Contains, *kind.MinContains, *kind.MaxContains:
+	default:
+		if len(e.Causes) > 0 {
+			for _, c := range e.Causes {
+				collect(c, items)
+			}
+			return
+		}
+	}
+	at := pointer(e.InstanceLocation)
+	add := func(at, code, format string, args ...any) {
+		*items = append(*items, problem.Item{Pointer: at, Code: code, Detail: fmt.Sprintf(format, args...)})
+	}
+	switch k := e.ErrorKind.(type) {
+	case *kind.Required:
+		for _, name := range k.Missing {
+			add(at+pointer([]string{name}), "required", "is required")
+		}
+	case *kind.AdditionalProperties:
+		for _, name := range k.Properties {
+			add(at+pointer([]string{name}), "unknown_field", "is not an argument here; remove it or check its spelling")
+		}
+	case *kind.Type:
+		add(at, "invalid_type", "must be %s", typeWords(k.Want))
+	case *kind.Enum:
+		add(at, "invalid_choice", "must be one of %s", choices(k.Want))
+	case *kind.Const:
+		add(at, "invalid_choice", "must be %s", choices([]any{k.Want}))
+	case *kind.Pattern:
+		add(at, "invalid_format", "must match the pattern %s", k.Want)
+	case *kind.Format:
+		add(at, "invalid_format", "must have the format %s", k.Want)
+	default:
+		addBound(e.ErrorKind, at, add)
+	}
+}
+
+// addBound words the limits of numbers, texts, arrays and objects.
+func addBound(k jsonschema.ErrorKind, at string, add func(at, code, format string, args ...any)) {
+	switch k := k.(type) {
+	case *kind.Minimum:
+		add(at, "out_of_range", "must be at least %s", number(k.Want))
+	case *kind.Maximum:
+		add(at, "out_of_range", "must be at most %s", number(k.Want))
+	case *kind.ExclusiveMinimum:
+		add(at, "out_of_range", "must be more than %s", number(k.Want))
+	case *kind.ExclusiveMaximum:
+		add(at, "out_of_range", "must be less than %s", number(k.Want))
+	case *kind.MultipleOf:
+		add(at, "out_of_range", "must be a multiple of %s", number(k.Want))
+	case *kind.MinLength:
+		add(at, "invalid_length", "must have at least %d characters", k.Want)
+	case *kind.MaxLength:
+		add(at, "invalid_length", "must have at most %d characters", k.Want)
+	case *kind.MinItems:
+		add(at, "invalid_length", "must have at least %d entries", k.Want)
+	case *kind.MaxItems:
+		add(at, "invalid_length", "must have at most %d entries", k.Want)
+	case *kind.UniqueItems:
+		add(at, "duplicate", "must not have equal entries")
+	default:
+		add(at, "invalid_value", "does not fit the schema of the tool")
+	}
+}
+
+func number(r *big.Rat) string {
+	if r.IsInt() {
+		return r.Num().String()
+	}
+	return strings.TrimRight(r.FloatString(6), "0")
+}
+
+func typeWords(want []string) string {
+	words := map[string]string{
+		"string": "a string", "integer": "a whole number", "number": "a number", "boolean": "true or false",
+		"array": "an array", "object": "an object", "null": "null",
+	}
+	out := make([]string, len(want))
+	for i, w := range want {
+		out[i] = words[w]
+	}
+	return strings.Join(out, " or ")
+}
+
+func choices(want []any) string {
+	out := make([]string, len(want))
+	for i, w := range want {
+		out[i] = string(mustMarshal(w))
+	}
+	return strings.Join(out, ", ")
+}
+
+func pointer(path []string) string {
+	var b strings.Builder
+	for _, part := range path {
+		b.WriteByte('/')
+		b.WriteString(strings.NewReplacer("~", "~0", "/", "~1").Replace(part))
+	}
+	return b.String()
+}

@@ -1,0 +1,116 @@
+package ucp
+
+import (
+	"net"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"ace/internal/foundation/problem"
+
+	"github.com/dunglas/httpsfv"
+)
+
+// HeaderAgent names the platform that calls.
+const HeaderAgent = "UCP-Agent"
+
+// Limits of what a platform says about itself, in bytes.
+const (
+	maxAgentHeader = 4096
+	maxProfileURL  = 2048
+)
+
+// Agent is what a platform says about itself. The zero Agent is a caller that
+// says nothing: plain mode.
+type Agent struct {
+	// Profile is the absolute https address of the platform's profile.
+	Profile string
+	// Version is the version of the protocol it declares; "" if it does not.
+	Version Version
+}
+
+// Plain reports whether the caller does not speak UCP.
+func (a Agent) Plain() bool { return a.Profile == "" }
+
+// ParseAgent reads the values of the header UCP-Agent, a dictionary of
+// RFC 8941 (https://www.rfc-editor.org/rfc/rfc8941):
+//
+//	UCP-Agent: profile="https://platform.example/ucp"; version="2026-08-25"
+//
+// The version may be a parameter of profile or a member of its own. No header
+// answers the zero Agent. Anything that is not such a dictionary, or whose
+// profile is not an https address, is the problem invalid_profile_url; whether
+// the version is served is left to Negotiate.
+func ParseAgent(values []string) (Agent, error) {
+	if len(values) == 0 {
+		return Agent{}, nil
+	}
+	if size := len(strings.Join(values, ",")); size > maxAgentHeader {
+		return Agent{}, invalidProfileURL("The header UCP-Agent is too long.")
+	}
+	dictionary, err := httpsfv.UnmarshalDictionary(values)
+	if err != nil {
+		return Agent{}, invalidProfileURL("The header UCP-Agent is not a dictionary of RFC 8941.")
+	}
+	member, _ := dictionary.Get("profile")
+	item, ok := member.(httpsfv.Item)
+	if !ok {
+		return Agent{}, invalidProfileURL("The header UCP-Agent names no profile.")
+	}
+	profile, ok := item.Value.(string)
+	if !ok {
+		return Agent{}, invalidProfileURL("The profile in UCP-Agent is not a quoted string.")
+	}
+	declared, present := item.Params.Get("version")
+	if other, found := dictionary.Get("version"); found {
+		inner, isItem := other.(httpsfv.Item)
+		if !isItem {
+			return Agent{}, invalidProfileURL("The version in UCP-Agent is not a quoted string.")
+		}
+		declared, present = inner.Value, true
+	}
+	version, isText := declared.(string)
+	if present && !isText {
+		return Agent{}, invalidProfileURL("The version in UCP-Agent is not a quoted string.")
+	}
+	return newAgent(profile, version)
+}
+
+func newAgent(profile, version string) (Agent, error) {
+	if err := checkProfileURL(profile); err != nil {
+		return Agent{}, err
+	}
+	return Agent{Profile: profile, Version: Version(version)}, nil
+}
+
+// checkProfileURL accepts absolute https addresses that name a host and carry
+// neither credentials nor a fragment.
+func checkProfileURL(address string) error {
+	u, err := url.Parse(address)
+	switch {
+	case len(address) > maxProfileURL:
+		return invalidProfileURL("The address of the profile is too long.")
+	case err != nil || !u.IsAbs() || u.Opaque != "" || u.Hostname() == "":
+		return invalidProfileURL("The address of the profile is not an absolute URL.")
+	case u.Scheme != "https":
+		return invalidProfileURL("The address of the profile does not begin with https://.")
+	case u.User != nil || u.Fragment != "":
+		return invalidProfileURL("The address of the profile carries credentials or a fragment.")
+	}
+	return nil
+}
+
+func invalidProfileURL(what string) *problem.Problem {
+	return problem.New(problem.Invalid, string(InvalidProfileURL),
+		what+` Send UCP-Agent: profile="https://your-host/your-profile"; version="`+string(Newest)+`", or leave the header out.`).
+		Advise("fix_arguments")
+}
+
+// isLoopback reports whether a host name is this machine's own.
+func isLoopback(host string) bool {
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return true
+	}
+	address, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return err == nil && net.IP(address.AsSlice()).IsLoopback()
+}

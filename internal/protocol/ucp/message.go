@@ -1,0 +1,70 @@
+package ucp
+
+// Severity says who can mend an error.
+type Severity string
+
+// The severities of errors, a closed list.
+const (
+	Recoverable         Severity = "recoverable"           // the platform, by another request
+	RequiresBuyerInput  Severity = "requires_buyer_input"  // the person, at continue_url
+	RequiresBuyerReview Severity = "requires_buyer_review" // the person, by agreeing at continue_url
+	Unrecoverable       Severity = "unrecoverable"         // nobody; start anew
+)
+
+// RequiresBuyer reports whether a person has to act.
+func (s Severity) RequiresBuyer() bool { return s == RequiresBuyerInput || s == RequiresBuyerReview }
+
+// MessageType tells the three shapes of messages apart.
+type MessageType string
+
+// The types of messages, a closed list.
+const (
+	MessageError   MessageType = "error"
+	MessageWarning MessageType = "warning"
+	MessageInfo    MessageType = "info"
+)
+
+// PresentationDisclosure marks a warning that must be shown to the person.
+const PresentationDisclosure = "disclosure"
+
+// Message is an error (type, code, content, severity), a warning (type, code,
+// content, and perhaps presentation, image_url, url) or an info (type, content,
+// perhaps code). Use the constructors.
+type Message struct {
+	Type         MessageType `json:"type"`
+	Code         Code        `json:"code,omitempty"`
+	Severity     Severity    `json:"severity,omitempty"`     // errors only
+	Path         string      `json:"path,omitempty"`         // JSONPath, RFC 9535
+	Presentation string      `json:"presentation,omitempty"` // warnings only
+	ContentType  string      `json:"content_type,omitempty"` // plain (default) or markdown
+	Content      string      `json:"content"`
+	ImageURL     string      `json:"image_url,omitempty"` // warnings only
+	URL          string      `json:"url,omitempty"`       // warnings only
+}
+
+// Error answers a message that says what is in the way. path may be "".
+func Error(code Code, severity Severity, path, content string) Message {
+	return Message{Type: MessageError, Code: code, Severity: severity, Path: path, Content: content}
+}
+
+// Warning answers a message about something that the platform should know.
+func Warning(code Code, path, content string) Message {
+	return Message{Type: MessageWarning, Code: code, Path: path, Content: content}
+}
+
+// Disclosure answers a warning that the platform must show to the person.
+func Disclosure(code Code, path, content string) Message {
+	return Message{Type: MessageWarning, Code: code, Path: path, Presentation: PresentationDisclosure, Content: content}
+}
+
+// Info answers a message that asks for nothing.
+func Info(code Code, content string) Message {
+	return Message{Type: MessageInfo, Code: code, Content: content}
+}
+
+// EligibilityWarning says that claims of the buyer were not recognised. They
+// never block a checkout.
+func EligibilityWarning() Message {
+	return Warning(EligibilityNotAccepted, "$.context.eligibility",
+		"This store knows none of the claims in context.eligibility; prices and offers are the same for everyone.")
+}

@@ -1,0 +1,107 @@
+package ucp
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"ace/internal/foundation/httpsig"
+	"ace/internal/foundation/jsonread"
+	"ace/internal/foundation/problem"
+)
+
+// MaxProfileBytes is the size of the profiles of platforms that are read.
+const MaxProfileBytes = 256 << 10
+
+// Limits of a platform's profile.
+const (
+	maxCapabilities       = 200
+	maxCapabilityVersions = 20
+	maxExtends            = 20
+	maxName               = 200
+)
+
+// PlatformProfile is what matters of a platform's profile.
+type PlatformProfile struct {
+	Version      Version
+	Capabilities Capabilities
+	// Keys are the public keys for signatures that can be used here.
+	Keys []httpsig.JWK
+}
+
+// ParsePlatformProfile reads the profile of a platform. What breaks its shape
+// is the problem profile_malformed. Capabilities are read only in a version
+// that is served: older ones had other shapes, and Negotiate says more about
+// them. Keys that cannot be used are left out.
+func ParsePlatformProfile(data []byte) (*PlatformProfile, error) {
+	if len(data) > MaxProfileBytes {
+		return nil, malformedProfile(fmt.Sprintf("it is larger than %d KiB.", MaxProfileBytes>>10))
+	}
+	o, err := jsonread.Read(data)
+	if err != nil {
+		return nil, profileProblem(err)
+	}
+	o.Need("ucp", "A profile has a member ucp.")
+	meta := o.Object("ucp")
+	meta.Need("version", "A profile declares a version.")
+	p := &PlatformProfile{Version: Version(meta.Text("version", maxName))}
+	if p.Version != "" && !p.Version.wellFormed() {
+		meta.Fault("version", "invalid_value", "A version is a date, YYYY-MM-DD.")
+	}
+	if p.Version.Supported() {
+		p.Capabilities = readCapabilities(meta)
+	}
+	if err := o.Err(); err != nil {
+		return nil, profileProblem(err)
+	}
+	for _, member := range []string{"keys", "signing_keys"} { // 2026-08-25 and 2026-04-08
+		var raw []json.RawMessage
+		if json.Unmarshal(o.JSON(member), &raw) == nil {
+			p.Keys = append(p.Keys, httpsig.ParseKeys(raw)...)
+		}
+	}
+	return p, nil
+}
+
+func readCapabilities(meta jsonread.Object) Capabilities {
+	declared := meta.Object("capabilities")
+	names := declared.Names()
+	if len(names) > maxCapabilities {
+		meta.Fault("capabilities", "too_many", fmt.Sprintf("At most %d capabilities are read.", maxCapabilities))
+		return nil
+	}
+	capabilities := make(Capabilities, len(names))
+	for _, name := range names {
+		for _, o := range declared.Objects(name, maxCapabilityVersions) {
+			o.Need("version", "A capability declares a version.")
+			capabilities[name] = append(capabilities[name], Capability{
+				Version: Version(o.Text("version", maxName)), Extends: readExtends(o),
+			})
+		}
+	}
+	return capabilities
+}
+
+func readExtends(o jsonread.Object) Extends {
+	if o.IsText("extends") {
+		return Extends{o.Text("extends", maxName)}
+	}
+	return o.Texts("extends", maxExtends, maxName)
+}
+
+// profileProblem says of a fault in a profile, which the caller does not send
+// but points to, where it is.
+func profileProblem(err error) error {
+	p, ok := problem.From(err)
+	if !ok {
+		return err
+	}
+	where := ""
+	if len(p.Items) > 0 {
+		where = "at " + jsonread.Path(p.Items[0].Pointer) + ": "
+	}
+	return malformedProfile(where + p.Detail)
+}
+
+func malformedProfile(what string) *problem.Problem {
+	return problem.New(problem.Unprocessable, string(ProfileMalformed), "The profile that UCP-Agent names cannot be used, "+what)
+}
