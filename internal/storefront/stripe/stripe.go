@@ -46,8 +46,9 @@ type Options struct {
 	WebhookSecrets []string
 }
 
-// New answers a client that uses the secret key.
-func New(key string, opts Options) *Client {
+// New answers a client that uses the secret key. It returns an error for a
+// BaseURL that is no address.
+func New(key string, opts Options) (*Client, error) {
 	config := &stripego.BackendConfig{
 		HTTPClient: opts.HTTPClient,
 		// Errors come back as values and are logged once, by whoever acts on them.
@@ -56,10 +57,14 @@ func New(key string, opts Options) *Client {
 		EnableTelemetry:   stripego.Bool(false),
 	}
 	if opts.BaseURL != "" {
-		config.URL = stripego.String(opts.BaseURL)
+		origin, client, err := split(opts.BaseURL, opts.HTTPClient)
+		if err != nil {
+			return nil, err
+		}
+		config.URL, config.HTTPClient = stripego.String(origin), client
 	}
 	backends := stripego.NewBackendsWithConfig(config)
-	return &Client{api: stripego.NewClient(key, stripego.WithBackends(backends)), opts: opts}
+	return &Client{api: stripego.NewClient(key, stripego.WithBackends(backends)), opts: opts}, nil
 }
 
 // unavailable says that the outcome of a call is not known.
@@ -89,8 +94,12 @@ func classify(err error, doing string, refused *problem.Problem) error {
 // parameters.
 func summary(err error) error {
 	var api *stripego.Error
-	if !errors.As(err, &api) {
-		return errors.New("no answer")
+	var known *problem.Problem
+	switch {
+	case errors.As(err, &known):
+		return fmt.Errorf("no answer: %s", known.Code)
+	case !errors.As(err, &api):
+		return fmt.Errorf("no answer: %T", errors.Unwrap(err))
 	}
 	return fmt.Errorf("status %d, type %s, code %s, param %s, request %s", api.HTTPStatusCode, api.Type, api.Code, api.Param, api.RequestID)
 }

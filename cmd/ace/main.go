@@ -1,0 +1,100 @@
+// Command ace runs and operates an ACE server. "ace --help" lists what it does.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"ace/internal/config"
+)
+
+// cli is every command. Each stands in a file of its own.
+type cli struct {
+	Config string `env:"ACE_CONFIG" placeholder:"FILE" help:"Settings file with KEY=value lines; it fills variables that are not set."`
+
+	Serve   serveCmd   `cmd:"" help:"Run the store (and the sandbox, unless there is a real processor)."`
+	Version versionCmd `cmd:"" help:"Print the version."`
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	go func() {
+		<-ctx.Done()
+		stop() // a second signal ends the process at once
+	}()
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// world is what a command may use of the outside.
+type world struct {
+	ctx            context.Context
+	stdout, stderr io.Writer
+}
+
+// run parses args and runs the command. It answers the exit code: 0, 1 for a
+// failure, 2 for a call that makes no sense.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	if err := loadConfigFile(args); err != nil {
+		_, _ = fmt.Fprintf(stderr, "ace: %v\n", err)
+		return 2
+	}
+	var c cli
+	code := -1
+	parser, err := kong.New(&c, kong.Name("ace"), kong.Writers(stdout, stderr), kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.Description("ACE sells to agents: they read, open a checkout, and a person pays."), kong.Exit(func(n int) { code = n; panic(exit{}) }))
+	if err != nil {
+		_, _ = fmt.Fprintf(stderr, "ace: %v\n", err)
+		return 2
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			if _, ok := r.(exit); !ok {
+				panic(r)
+			}
+		}
+	}()
+	parsed, err := parser.Parse(args)
+	if err != nil {
+		var bad *kong.ParseError
+		if errors.As(err, &bad) {
+			_, _ = fmt.Fprintf(stderr, "ace: %v\nRun \"ace --help\" to see what there is.\n", err)
+		}
+		return 2
+	}
+	if err := parsed.Run(&world{ctx, stdout, stderr}); err != nil {
+		for line := range strings.SplitSeq(err.Error(), "\n") {
+			_, _ = fmt.Fprintf(stderr, "ace: %s\n", line)
+		}
+		return 1
+	}
+	return max(code, 0)
+}
+
+// exit leaves the parser after --help.
+type exit struct{}
+
+// loadConfigFile reads the settings file before the parser looks at the
+// environment.
+func loadConfigFile(args []string) error {
+	path := os.Getenv("ACE_CONFIG")
+	for i, arg := range args {
+		if value, ok := strings.CutPrefix(arg, "--config="); ok {
+			path = value
+		} else if arg == "--config" && i+1 < len(args) {
+			path = args[i+1]
+		}
+	}
+	if path == "" {
+		return nil
+	}
+	return config.LoadFile(path)
+}

@@ -1,0 +1,236 @@
+// Package config is every setting of ACE in one struct.
+//
+//	flag > environment (ACE_…) > settings file > default
+//
+// The struct's tags are the flags, the variables, the help and the page
+// docs/configuration.md, which a test compares. Validate names the setting and
+// the mend.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"path/filepath"
+	"strings"
+)
+
+// Settings are the settings of a server. The defaults run a whole development
+// world without any configuration.
+type Settings struct {
+	StoreAddr   string `env:"ACE_STORE_ADDR" default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address that the store listens on." group:"Addresses"`
+	SandboxAddr string `env:"ACE_SANDBOX_ADDR" default:"127.0.0.1:8082" placeholder:"HOST:PORT" help:"Address that the sandbox listens on." group:"Addresses"`
+	AdminAddr   string `env:"ACE_ADMIN_ADDR" default:"127.0.0.1:9464" placeholder:"HOST:PORT" help:"Address of health checks and profiles; keep it private. Empty: none." group:"Addresses"`
+	StoreURL    string `env:"ACE_STORE_URL" placeholder:"URL" help:"Public address of the store, without a slash at the end. Default: http:// and the listening address." group:"Addresses"`
+	SandboxURL  string `env:"ACE_SANDBOX_URL" placeholder:"URL" help:"Address of the sandbox as browsers see it. Default: http:// and the listening address." group:"Addresses"`
+
+	TrustedProxies []string `env:"ACE_TRUSTED_PROXIES" placeholder:"CIDR,…" help:"Networks of proxies whose X-Forwarded-For or Forwarded header is believed." group:"Addresses"`
+	DevTLS         bool     `env:"ACE_DEV_TLS" name:"dev-tls" help:"Serve https with a certificate made at the first start, for development." group:"Addresses"`
+
+	DataDir     string `env:"ACE_DATA_DIR" default:"./data" placeholder:"DIR" help:"Folder of the embedded database, keys and the control socket." group:"Storage"`
+	DatabaseURL string `env:"ACE_DATABASE_URL" placeholder:"URL" help:"postgres://… to run several replicas. Default: SQLite in the data folder." group:"Storage"`
+	MasterKey   string `env:"ACE_MASTER_KEY_FILE" placeholder:"FILE" help:"File with the 32 bytes that secrets are sealed with, the same on every replica. Default: master.key in the data folder, made at the first start." group:"Storage"`
+
+	StripeKey            string   `env:"ACE_STRIPE_API_KEY" placeholder:"KEY" help:"Secret key of the Stripe account that sells. With it the sandbox is off." group:"Payments"`
+	StripeWebhookSecrets []string `env:"ACE_STRIPE_WEBHOOK_SECRET" placeholder:"SECRET,…" help:"Signing secret of the Stripe webhook endpoint that posts to /webhooks/stripe; two during a rotation." group:"Payments"`
+	StripeURL            string   `env:"ACE_STRIPE_URL" placeholder:"URL" help:"Address of the payment processor's API. Default: Stripe's, or the sandbox's." group:"Payments"`
+	StripeOffers         string   `env:"ACE_STRIPE_OFFERS" enum:"marked,all" default:"marked" help:"Which active prices are for sale: those with the metadata agent_offer=true (${enum})." group:"Payments"`
+	AutomaticTax         bool     `env:"ACE_STRIPE_AUTOMATIC_TAX" help:"Let the processor compute tax on the payment page." group:"Payments"`
+	Sandbox              string   `env:"ACE_SANDBOX" enum:"auto,on,off" default:"auto" help:"Whether the sandbox runs (${enum}). auto: unless there is a Stripe key or a public address." group:"Payments"`
+
+	SiteName   string `env:"ACE_SITE_NAME" default:"ACE Store" help:"Name of the store." group:"Site"`
+	Contact    string `env:"ACE_CONTACT" placeholder:"EMAIL" help:"Address that buyers and agents may write to." group:"Site"`
+	TermsURL   string `env:"ACE_TERMS_URL" placeholder:"URL" help:"Terms of service. Default: /terms of the store." group:"Site"`
+	PrivacyURL string `env:"ACE_PRIVACY_URL" placeholder:"URL" help:"Privacy policy. Default: /privacy of the store." group:"Site"`
+	RefundsURL string `env:"ACE_REFUNDS_URL" placeholder:"URL" help:"Refund policy. Default: /refunds of the store." group:"Site"`
+
+	ContinueURL    string `env:"ACE_CONTINUE_URL" enum:"short,direct" default:"short" help:"What continue_url holds (${enum}): a short address of the store that leads to the payment page, or that page itself." group:"Agents"`
+	UCPNegotiation string `env:"ACE_UCP_NEGOTIATION" enum:"off,lenient,strict" default:"lenient" help:"How UCP agent profiles are treated (${enum}): not read, read if possible, or required." group:"Agents"`
+
+	OrderWebhookURL    string `env:"ACE_ORDER_WEBHOOK_URL" placeholder:"URL" help:"Where order events are posted, signed by the Standard Webhooks rules." group:"Operator"`
+	OrderWebhookSecret string `env:"ACE_ORDER_WEBHOOK_SECRET" placeholder:"SECRET" help:"Signing secret of order events: whsec_ and base64." group:"Operator"`
+	SMTPURL            string `env:"ACE_SMTP_URL" placeholder:"URL" help:"smtp://user:password@host:587 or smtps://…: sends receipts to buyers. Default: the processor sends them." group:"Operator"`
+	MailFrom           string `env:"ACE_MAIL_FROM" placeholder:"EMAIL" help:"Sender of receipts." group:"Operator"`
+
+	EgressAllow []string `env:"ACE_EGRESS_ALLOW" placeholder:"CIDR,…" help:"Networks that outbound calls may reach although they are private, over http and on any port." group:"Safety"`
+	RateLimit   string   `env:"ACE_RATE_LIMIT" enum:"on,off" default:"on" help:"Limit of requests per client (${enum}); off is refused on a public address." group:"Safety"`
+	RateBurst   int      `env:"ACE_RATE_BURST_API" default:"5" placeholder:"N" help:"Requests that a client may make at once; one a second comes back." group:"Safety"`
+
+	LogFormat string `env:"ACE_LOG_FORMAT" enum:"text,json" default:"text" help:"Form of log lines (${enum})." group:"Logs"`
+	LogLevel  string `env:"ACE_LOG_LEVEL" enum:"debug,info,warn,error" default:"info" help:"Least level that is logged (${enum})." group:"Logs"`
+}
+
+// Validate completes what follows from other settings and refuses what cannot
+// work, naming each setting and its mend.
+func (s *Settings) Validate() error {
+	return errors.Join(
+		s.checkAddresses(), s.checkNetworks(), s.checkPayments(), s.checkSafety(), s.checkOperator())
+}
+
+func (s *Settings) scheme() string {
+	if s.DevTLS {
+		return "https://"
+	}
+	return "http://"
+}
+
+func (s *Settings) checkAddresses() error {
+	var errs []error
+	for name, addr := range map[string]string{"ACE_STORE_ADDR": s.StoreAddr, "ACE_SANDBOX_ADDR": s.SandboxAddr, "ACE_ADMIN_ADDR": s.AdminAddr} {
+		if _, _, err := net.SplitHostPort(addr); err != nil && !(name == "ACE_ADMIN_ADDR" && addr == "") {
+			errs = append(errs, fmt.Errorf("%s is %q: write HOST:PORT, for example 127.0.0.1:8080", name, addr))
+		}
+	}
+	for name, v := range map[string]*string{
+		"ACE_STORE_URL": &s.StoreURL, "ACE_SANDBOX_URL": &s.SandboxURL, "ACE_STRIPE_URL": &s.StripeURL, "ACE_TERMS_URL": &s.TermsURL,
+		"ACE_PRIVACY_URL": &s.PrivacyURL, "ACE_REFUNDS_URL": &s.RefundsURL, "ACE_ORDER_WEBHOOK_URL": &s.OrderWebhookURL,
+	} {
+		*v = strings.TrimRight(*v, "/")
+		u, err := url.Parse(*v)
+		if *v != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil) {
+			errs = append(errs, fmt.Errorf("%s cannot be used: write http:// or https:// and a host, without user and password", name))
+		}
+	}
+	if s.StoreURL != "" && !Local(s.StoreURL) && !strings.HasPrefix(s.StoreURL, "https://") {
+		errs = append(errs, errors.New("ACE_STORE_URL is public and not https: agents refuse such a payment link; put the store behind TLS and write https://"))
+	}
+	return errors.Join(errs...)
+}
+
+func (s *Settings) checkNetworks() error {
+	var errs []error
+	for name, list := range map[string][]string{"ACE_TRUSTED_PROXIES": s.TrustedProxies, "ACE_EGRESS_ALLOW": s.EgressAllow} {
+		for _, text := range list {
+			if _, err := netip.ParsePrefix(text); err != nil {
+				errs = append(errs, fmt.Errorf("%s holds %q: write networks such as 10.0.0.0/8", name, text))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (s *Settings) checkPayments() error {
+	switch {
+	case s.StripeKey != "" && !strings.HasPrefix(s.StripeKey, "sk_") && !strings.HasPrefix(s.StripeKey, "rk_"):
+		return errors.New("ACE_STRIPE_API_KEY is no secret key: it starts with sk_ or rk_")
+	case s.StripeKey != "" && len(s.StripeWebhookSecrets) == 0:
+		return errors.New("ACE_STRIPE_WEBHOOK_SECRET is missing: make a webhook endpoint in Stripe that posts to " + s.BaseURL() + "/webhooks/stripe, and set its signing secret")
+	case s.StripeKey == "" && s.Sandbox == "off":
+		return errors.New("nothing can be sold: set ACE_STRIPE_API_KEY, or ACE_SANDBOX=on")
+	case s.StripeKey == "" && s.Sandbox == "auto" && !Local(s.BaseURL()):
+		return errors.New("the store has a public address and no processor: set ACE_STRIPE_API_KEY, or ACE_SANDBOX=on to sell for pretended money")
+	}
+	return nil
+}
+
+func (s *Settings) checkSafety() error {
+	if s.RateLimit == "off" && !Local(s.BaseURL()) {
+		return errors.New("ACE_RATE_LIMIT=off is for tests on this machine and refused on a public address: leave it out")
+	}
+	if s.RateBurst < 1 || s.RateBurst > 1000 {
+		return errors.New("ACE_RATE_BURST_API is a number from 1 to 1000")
+	}
+	return nil
+}
+
+func (s *Settings) checkOperator() error {
+	var errs []error
+	if (s.OrderWebhookURL == "") != (s.OrderWebhookSecret == "") {
+		errs = append(errs, errors.New("ACE_ORDER_WEBHOOK_URL and ACE_ORDER_WEBHOOK_SECRET go together: set both or none"))
+	}
+	u, err := url.Parse(s.SMTPURL)
+	if s.SMTPURL != "" && (err != nil || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Hostname() == "") {
+		errs = append(errs, errors.New("ACE_SMTP_URL cannot be used: write smtp://user:password@host:587 or smtps://user:password@host:465"))
+	}
+	if s.SMTPURL != "" && s.MailFrom == "" {
+		errs = append(errs, errors.New("ACE_MAIL_FROM is missing: receipts need a sender"))
+	}
+	return errors.Join(errs...)
+}
+
+// BaseURL is the public address of the store.
+func (s *Settings) BaseURL() string {
+	if s.StoreURL != "" {
+		return s.StoreURL
+	}
+	return s.scheme() + reachable(s.StoreAddr)
+}
+
+// SandboxBaseURL is the address of the sandbox as browsers see it.
+func (s *Settings) SandboxBaseURL() string {
+	if s.SandboxURL != "" {
+		return s.SandboxURL
+	}
+	return s.scheme() + reachable(s.SandboxAddr)
+}
+
+// SandboxOn reports whether the sandbox runs.
+func (s *Settings) SandboxOn() bool {
+	return s.Sandbox == "on" || s.Sandbox == "auto" && s.StripeKey == "" && Local(s.BaseURL())
+}
+
+// Database is the address of the database, for sqldb.Open.
+func (s *Settings) Database() string {
+	if s.DatabaseURL != "" {
+		return s.DatabaseURL
+	}
+	return "sqlite:" + filepath.Join(s.DataDir, "ace.db")
+}
+
+// MasterKeyFile is where the master key is.
+func (s *Settings) MasterKeyFile() string {
+	if s.MasterKey != "" {
+		return s.MasterKey
+	}
+	return filepath.Join(s.DataDir, "master.key")
+}
+
+// Policies are the addresses of the store's policies.
+func (s *Settings) Policies() (terms, privacy, refunds string) {
+	or := func(set, path string) string {
+		if set != "" {
+			return set
+		}
+		return s.BaseURL() + path
+	}
+	return or(s.TermsURL, "/terms"), or(s.PrivacyURL, "/privacy"), or(s.RefundsURL, "/refunds")
+}
+
+// Prefixes answers networks that Validate has accepted.
+func Prefixes(list []string) []netip.Prefix {
+	var prefixes []netip.Prefix
+	for _, text := range list {
+		if p, err := netip.ParsePrefix(text); err == nil {
+			prefixes = append(prefixes, p.Masked())
+		}
+	}
+	return prefixes
+}
+
+// Local reports whether an address cannot be reached from other machines.
+func Local(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	host := u.Hostname()
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Unmap().IsLoopback()
+}
+
+// reachable turns a listening address into one that can be called.
+func reachable(addr string) string {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return addr
+	}
+	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port)
+}

@@ -1,0 +1,60 @@
+package config
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// LoadFile reads KEY=value lines from a settings file into variables of the
+// environment that are not set. Lines may be empty or start with #; a value
+// may stand in quotes. It refuses keys that do not start with ACE_.
+func LoadFile(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("opening the settings file: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	values, err := parseFile(f)
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", path, err)
+	}
+	for key, value := range values {
+		if _, set := os.LookupEnv(key); set {
+			continue
+		}
+		if err := os.Setenv(key, value); err != nil {
+			return fmt.Errorf("setting %s: %w", key, err)
+		}
+	}
+	return nil
+}
+
+func parseFile(r io.Reader) (map[string]string, error) {
+	values := map[string]string{}
+	lines := bufio.NewScanner(r)
+	for n := 1; lines.Scan(); n++ {
+		line := strings.TrimSpace(lines.Text())
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		key, value, ok := strings.Cut(line, "=")
+		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+		if !ok || !strings.HasPrefix(key, "ACE_") {
+			return nil, fmt.Errorf("line %d: write ACE_NAME=value", n)
+		}
+		if len(value) >= 2 && (value[0] == '"' || value[0] == '\'') && value[len(value)-1] == value[0] {
+			value = value[1 : len(value)-1]
+		}
+		if _, twice := values[key]; twice {
+			return nil, fmt.Errorf("line %d: %s is set twice", n, key)
+		}
+		values[key] = value
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("reading lines: %w", err)
+	}
+	return values, nil
+}

@@ -1,0 +1,275 @@
+// Package server is the composition root: it builds everything from the
+// settings, by hand and in order, so that this file shows the whole graph.
+//
+//	settings -> master key -> database -> processor client -> storage
+//	         -> catalog, orders, checkout -> face -> listeners
+//	         -> jobs that recover, watch and deliver
+//	sandbox: its own database, keys and listener, reached over HTTP only
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"ace/internal/config"
+	"ace/internal/foundation/egress"
+	"ace/internal/foundation/httpserver"
+	"ace/internal/foundation/idempotency"
+	"ace/internal/foundation/jobs"
+	"ace/internal/foundation/seal"
+	"ace/internal/foundation/sqldb"
+	"ace/internal/sandbox"
+	"ace/internal/storage"
+	"ace/internal/storefront/checkout"
+	"ace/internal/storefront/offer"
+	"ace/internal/storefront/order"
+	"ace/internal/storefront/storehttp"
+	"ace/internal/storefront/stripe"
+)
+
+// Server is a whole ACE process.
+type Server struct {
+	cfg     *config.Settings
+	log     *slog.Logger
+	step    func(string)
+	box     *seal.Box
+	tls     *tls.Config
+	guard   *egress.Guard
+	db      *sqldb.DB
+	sandbox *sandboxWorld // nil: off
+	worker  *jobs.Worker
+	orders  *order.Service
+
+	front *httpserver.Server // store, admin
+	back  *httpserver.Server // sandbox; ends last, since the store calls it
+}
+
+// Options tunes a Server.
+type Options struct {
+	// Step, if set, is called at each point between two durable steps. Tests
+	// use it to end the process there.
+	Step func(name string)
+}
+
+// New builds a server from valid settings. Nothing listens yet.
+func New(ctx context.Context, cfg *config.Settings, log *slog.Logger, opts Options) (*Server, error) {
+	s := &Server{cfg: cfg, log: log, step: opts.Step}
+	if err := s.build(ctx); err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	return s, nil
+}
+
+func (s *Server) build(ctx context.Context) (err error) {
+	if s.box, err = seal.Load(s.cfg.MasterKeyFile()); err != nil {
+		return err
+	}
+	if err := s.prepareTLS(); err != nil {
+		return err
+	}
+	if s.db, err = openDatabase(ctx, s.cfg); err != nil {
+		return err
+	}
+	if s.cfg.SandboxOn() {
+		if s.sandbox, err = openSandbox(ctx, s); err != nil {
+			return err
+		}
+	}
+	s.guard = egress.New(s.egressOptions())
+	store, err := s.buildStore()
+	if err != nil {
+		return err
+	}
+	s.listenOn(store)
+	return nil
+}
+
+// openDatabase opens the database and brings its schema up to date.
+func openDatabase(ctx context.Context, cfg *config.Settings) (*sqldb.DB, error) {
+	db, err := sqldb.Open(ctx, cfg.Database(), nil)
+	if errors.Is(err, sqldb.ErrInUse) {
+		return nil, fmt.Errorf("%w (another ace serves from %s; or set ACE_DATA_DIR to another folder)", err, cfg.DataDir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if _, err := db.Migrate(ctx, storage.Migrations()); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// buildStore wires the store host and the jobs behind it.
+func (s *Server) buildStore() (http.Handler, error) {
+	store := storage.New(s.db, func() { s.worker.Wake() })
+	processor, err := s.processor()
+	if err != nil {
+		return nil, err
+	}
+	catalog := offer.NewCatalog(processor, store, s.log)
+	sinks, err := s.sinks()
+	if err != nil {
+		return nil, err
+	}
+	s.orders = order.New(store, processor, s.log, order.Options{Sinks: sinks, Step: s.step})
+	sales := checkout.New(catalog, processor, store, s.log, checkout.Options{BaseURL: s.cfg.BaseURL(), Sinks: s.orders.SinkNames(), Step: s.step})
+	s.worker = jobs.NewWorker(store, s.handlers(store, sales), s.log, nil)
+
+	terms, privacy, refunds := s.cfg.Policies()
+	return storehttp.New(storehttp.Deps{
+		Site: storehttp.Site{
+			BaseURL: s.cfg.BaseURL(), Name: s.cfg.SiteName, Contact: s.cfg.Contact, Terms: terms, Privacy: privacy, Refunds: refunds,
+			DirectContinueURL: s.cfg.ContinueURL == "direct",
+		},
+		Catalog: catalog, Checkout: sales, Orders: s.orders, Events: processor,
+		Requests: idempotency.New(storage.Requests{Store: store}, s.box.MAC), MAC: s.box.MAC, Log: s.log,
+	})
+}
+
+// Kinds of the jobs that keep house.
+const (
+	jobSweep = "sweep"
+	jobPrune = "prune"
+)
+
+const (
+	sweepEvery = 5 * time.Minute
+	pruneEvery = time.Hour
+)
+
+// handlers gathers the jobs of all parts. The ones that keep house are rows
+// like all others, so that one replica does them.
+func (s *Server) handlers(store *storage.Store, sales *checkout.Service) map[string]jobs.Handler {
+	every := func(d time.Duration, do func(context.Context) error) jobs.Handler {
+		return jobs.Handler{Run: func(ctx context.Context, _ jobs.Job) error {
+			if err := do(ctx); err != nil {
+				return err
+			}
+			return jobs.Later(time.Now().Add(d))
+		}}
+	}
+	all := map[string]jobs.Handler{jobSweep: every(sweepEvery, sales.Sweep), jobPrune: every(pruneEvery, store.Prune)}
+	for _, part := range []map[string]jobs.Handler{sales.Handlers(), s.orders.Handlers()} {
+		for kind, handler := range part {
+			all[kind] = handler
+		}
+	}
+	return all
+}
+
+// processor is the client of whoever takes the money: Stripe or the sandbox.
+func (s *Server) processor() (*stripe.Client, error) {
+	key, opts := s.cfg.StripeKey, stripe.Options{
+		BaseURL: s.cfg.StripeURL, Mode: "live", AllOffers: s.cfg.StripeOffers == "all", AutomaticTax: s.cfg.AutomaticTax,
+		WebhookSecrets: s.cfg.StripeWebhookSecrets, HTTPClient: s.guard.Client(egress.Payments(paymentHosts(s.cfg)...)),
+	}
+	switch {
+	case key == "":
+		key, opts.BaseURL, opts.Mode, opts.WebhookSecrets = s.sandbox.key, s.cfg.SandboxBaseURL()+"/stripe", "sandbox", []string{s.sandbox.webhookSecret}
+	case isTestKey(key):
+		opts.Mode = "test"
+	}
+	return stripe.New(key, opts)
+}
+
+// listenOn prepares the listeners; Run opens them.
+func (s *Server) listenOn(store http.Handler) {
+	chain := func(name string, h http.Handler) http.Handler {
+		return httpserver.Chain(h,
+			httpserver.Instrument(s.log, name, nil), httpserver.ClientAddress(config.Prefixes(s.cfg.TrustedProxies)),
+			httpserver.LimitBody(httpserver.DefaultBodyLimit), httpserver.LimitTime(40*time.Second))
+	}
+	front := []httpserver.Listener{{Name: "store", Addr: s.cfg.StoreAddr, Setting: "ACE_STORE_ADDR", Handler: chain("store", store), TLS: s.tls}}
+	if s.cfg.AdminAddr != "" {
+		front = append(front, httpserver.Listener{Name: "admin", Addr: s.cfg.AdminAddr, Setting: "ACE_ADMIN_ADDR", Handler: s.admin()})
+	}
+	s.front = httpserver.New(s.log, front, nil)
+	if s.sandbox != nil {
+		s.back = httpserver.New(s.log, []httpserver.Listener{
+			{Name: "sandbox", Addr: s.cfg.SandboxAddr, Setting: "ACE_SANDBOX_ADDR", Handler: chain("sandbox", s.sandbox.world.Handler()), TLS: s.tls},
+		}, nil)
+	}
+}
+
+// Listen binds all addresses, or none.
+func (s *Server) Listen(ctx context.Context) error {
+	if s.back != nil {
+		if err := s.back.Listen(ctx); err != nil {
+			return err
+		}
+	}
+	return s.front.Listen(ctx)
+}
+
+// Run serves until ctx ends, then drains in the order of dependence: the
+// store's requests, the jobs that run, the sandbox, the database.
+func (s *Server) Run(ctx context.Context) error {
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	var errs [3]error
+	var work, world sync.WaitGroup
+	if s.back != nil {
+		world.Go(func() { errs[1] = s.back.Run(background) })
+		world.Go(func() { errs[2] = s.sandbox.world.Run(background) })
+	}
+	working, stopWork := context.WithCancel(background)
+	defer stopWork()
+	if err := s.scheduleHousekeeping(ctx); err != nil {
+		return errors.Join(err, s.close())
+	}
+	work.Go(func() { s.worker.Run(working) })
+	errs[0] = s.front.Run(ctx)
+	stopWork()
+	work.Wait()
+	stop()
+	world.Wait()
+	return errors.Join(errors.Join(errs[:]...), s.close())
+}
+
+func (s *Server) scheduleHousekeeping(ctx context.Context) error {
+	now := time.Now()
+	return storage.New(s.db, nil).Schedule(ctx, jobs.Job{Kind: jobSweep, RunAt: now.Add(10 * time.Second)}, jobs.Job{Kind: jobPrune, RunAt: now.Add(time.Minute)})
+}
+
+func (s *Server) close() error {
+	var errs []error
+	if s.db != nil {
+		errs = append(errs, s.db.Close())
+	}
+	if s.sandbox != nil {
+		errs = append(errs, s.sandbox.db.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// sandboxWorld is the sandbox and what the store must know to use it.
+type sandboxWorld struct {
+	world              *sandbox.Sandbox
+	db                 *sqldb.DB
+	key, webhookSecret string
+}
+
+// openSandbox opens the development world. Its keys are derived from the
+// master key, so that they stay the same and stand nowhere.
+func openSandbox(ctx context.Context, s *Server) (*sandboxWorld, error) {
+	db, err := sqldb.Open(ctx, "sqlite:"+filepath.Join(s.cfg.DataDir, "sandbox.db"), nil)
+	if err != nil {
+		return nil, fmt.Errorf("opening the sandbox: %w", err)
+	}
+	w := &sandboxWorld{db: db, key: "sk_test_" + letters(s.box.MAC("sandbox key")), webhookSecret: "whsec_" + letters(s.box.MAC("sandbox webhook"))}
+	w.world, err = sandbox.New(ctx, db, &sandbox.Options{
+		BaseURL: s.cfg.SandboxBaseURL(), AllowPublic: s.cfg.Sandbox == "on", Logger: s.log, StripeKeys: []string{w.key}, Client: s.trustingClient(),
+		Webhooks: []sandbox.Webhook{{URL: s.cfg.BaseURL() + "/webhooks/stripe", Secret: w.webhookSecret}},
+	})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("opening the sandbox: %w", err), db.Close())
+	}
+	return w, nil
+}

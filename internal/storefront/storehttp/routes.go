@@ -1,0 +1,115 @@
+// Package storehttp is the HTTP face of the store host: it turns requests of
+// each protocol into calls of the domain and the answers back. No handler
+// decides anything about money or stock.
+//
+//	/agent/commerce/products      the catalog (products.go)
+//	/agent/commerce/ucp/…         UCP over REST and MCP (ucp*.go)
+//	/agent/commerce/acp/…         ACP and its feed (acp*.go)
+//	/c/{token}, /checkout/…       what the buyer sees (buyer.go)
+//	/webhooks/stripe              messages of the processor (webhook.go)
+//	/.well-known/…, /openapi.json discovery
+//
+// Every path of the host stands in routes below.
+package storehttp
+
+import (
+	"log/slog"
+	"net/http"
+	"time"
+
+	"ace/internal/foundation/httpserver"
+	"ace/internal/foundation/idempotency"
+	"ace/internal/foundation/openapi"
+	"ace/internal/storefront/checkout"
+	"ace/internal/storefront/offer"
+	"ace/internal/storefront/order"
+)
+
+// Version is the version of the store's API, as openapi.json tells it.
+const Version = "1.0.0"
+
+// Deps are what the face calls.
+type Deps struct {
+	Site     Site
+	Catalog  *offer.Catalog
+	Checkout *checkout.Service
+	Orders   *order.Service
+	Events   EventParser
+	Requests *idempotency.Keeper
+	// MAC is a keyed digest: client addresses are kept as nothing else.
+	MAC func(label string, parts ...[]byte) string
+	Log *slog.Logger
+}
+
+// Site is what the store says about itself.
+type Site struct {
+	BaseURL                 string // without a slash at the end
+	Name, Contact           string
+	Terms, Privacy, Refunds string // addresses of the policies
+	// DirectContinueURL hands out the processor's own address of the payment
+	// page instead of a short one of the store.
+	DirectContinueURL bool
+}
+
+// EventParser verifies and reads messages of the processor.
+type EventParser interface {
+	// ParseEvent returns signature_invalid (Malformed) for a message that is not
+	// from the processor.
+	ParseEvent(payload []byte, signature string) (checkout.Event, error)
+}
+
+type server struct {
+	Deps
+	api   *openapi.API
+	pages *pages
+}
+
+// New answers the handler of the store host.
+func New(d Deps) (http.Handler, error) {
+	pages, err := loadPages()
+	if err != nil {
+		return nil, err
+	}
+	s := &server{Deps: d, pages: pages}
+	mux := httpserver.NewMux(nil)
+	s.api = openapi.New(mux, d.Site.Name, Version, &openapi.Options{
+		Description: "Everything here is open: no key, no account. Buying always ends on a payment page where a person pays.",
+		Servers:     []string{d.Site.BaseURL},
+	})
+	s.routes(mux)
+	document, err := s.api.Document()
+	if err != nil {
+		return nil, err
+	}
+	mux.HandleFunc("GET /openapi.json", staticJSON(document))
+	return mux, nil
+}
+
+// longPoll is how long an agent may wait for a payment in one request.
+const longPoll = 25 * time.Second
+
+func (s *server) routes(mux *httpserver.Mux) {
+	handle := func(pattern string, h http.HandlerFunc, m ...httpserver.Middleware) {
+		mux.Handle(pattern, httpserver.Chain(h, m...))
+	}
+	page := httpserver.SecurePages(httpserver.PagePolicy{HTTPSOnly: false})
+
+	handle("GET /healthz", s.health)
+
+	handle("GET /agent/commerce/products", s.listProducts)
+	handle("GET /agent/commerce/products/{id}", s.getProduct)
+	s.describeProducts()
+
+	handle("GET /c/{token}", s.continueToPayment, page)
+	handle("GET /checkout/{token}/done", s.afterPayment, page)
+	handle("GET /checkout/{token}/back", s.backFromPayment, page)
+	handle("GET /assets/store.css", s.stylesheet)
+
+	handle("POST /webhooks/stripe", s.receiveEvent)
+}
+
+func (s *server) health(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	_, _ = w.Write([]byte(`{"status":"ok"}` + "\n"))
+}
