@@ -366,3 +366,9 @@ func kindOf(value any) string {
 	}
 	return "an object"
 }
+
+// IsText reports whether a member is a string.
+func (o Object) IsText(name string) bool {
+	_, ok := o.members[name].(string)
+	return ok
+}
