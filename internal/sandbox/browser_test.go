@@ -156,7 +156,7 @@ func walkHardware(t *testing.T, w *world, tab *browsertest.Tab) {
 	tab.Fill("#shipping_postal_code", "101")
 	fill(tab, "4242424242424242")
 	tab.Press(payButton)
-	tab.See("Enter a postcode of five digits.")
+	tab.See("Enter the five digits of the shipping postcode.")
 	tab.Fill("#shipping_postal_code", "10117")
 	typeCard(tab, "4242424242424242")
 	tab.Press(payButton)

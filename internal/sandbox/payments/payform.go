@@ -68,10 +68,10 @@ func (f *PayForm) Check(o *Session, now time.Time) (faults []FieldError) {
 	add(f.Name == "", FieldName, "Enter the name of the payer.")
 	add(len(f.Name) > 200, FieldName, "This name is too long.")
 	add(!knownCountry(f.Address.Country), FieldCountry, "Choose a country or region.")
-	add(!postalCode(f.Address.Country, f.Address.PostalCode), FieldPostalCode, postalAdvice(f.Address.Country))
+	add(!postalCode(f.Address.Country, f.Address.PostalCode), FieldPostalCode, postalAdvice("billing", f.Address.Country))
 	if o.BillingAddress == "required" {
-		add(f.Address.Line1 == "", FieldLine1, "Enter the street and number.")
-		add(f.Address.City == "", FieldCity, "Enter the town or city.")
+		add(f.Address.Line1 == "", FieldLine1, "Enter the street and number of the billing address.")
+		add(f.Address.City == "", FieldCity, "Enter the town or city of the billing address.")
 	}
 	return faults
 }
@@ -105,7 +105,7 @@ func (f *PayForm) checkShipping(o *Session) (faults []FieldError) {
 	add(!slices.Contains(o.ShippingAddress.Countries, ship.Address.Country), FieldShipCountry,
 		"Choose one of the countries that this shop ships to.")
 	add(ship.Address.Country == "US" && ship.Address.State == "", FieldShipState, "Enter the state.")
-	add(!postalCode(ship.Address.Country, ship.Address.PostalCode), FieldShipPostal, postalAdvice(ship.Address.Country))
+	add(!postalCode(ship.Address.Country, ship.Address.PostalCode), FieldShipPostal, postalAdvice("shipping", ship.Address.Country))
 	add(o.option(f.ShippingRate) == nil && len(o.ShippingOptions) > 0, FieldShipRate, "Choose a way of shipping.")
 	for _, v := range []string{ship.Name, ship.Address.Line1, ship.Address.Line2, ship.Address.City, ship.Address.State} {
 		if len(v) > 500 {
@@ -151,13 +151,13 @@ func postalCode(country, code string) bool {
 	}
 }
 
-func postalAdvice(country string) string {
+func postalAdvice(address, country string) string {
 	switch country {
 	case "US":
-		return "Enter a ZIP code of five digits."
+		return "Enter the five digits of the " + address + " ZIP code."
 	case "DE":
-		return "Enter a postcode of five digits."
+		return "Enter the five digits of the " + address + " postcode."
 	default:
-		return "Enter the postcode."
+		return "Enter the " + address + " postcode."
 	}
 }

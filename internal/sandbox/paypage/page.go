@@ -227,12 +227,11 @@ func (h *handler) follow(w http.ResponseWriter, r *http.Request, out *payments.P
 		http.Redirect(w, r, h.payPath(out.Session.ID)+"/authenticate/"+url.PathEscape(out.Attempt), http.StatusSeeOther)
 		return nil
 	case payments.Declined:
-		v, err := h.show(r.Context(), out.Session, f, nil)
+		v, err := h.show(r.Context(), out.Session, f, []payments.FieldError{{Field: blame(out.Reason.Code), Message: out.Reason.Message}})
 		if err != nil {
 			return err
 		}
 		v.ProblemsHeading = "The payment did not go through"
-		v.Problems = []problemView{{Target: blame(out.Reason.Code), Message: out.Reason.Message}}
 		return h.ask(w, r, out.Session, v, http.StatusPaymentRequired)
 	default:
 		return h.finished(w, r, out.Session, visit)
