@@ -2,11 +2,13 @@ package httpserver_test
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -201,5 +203,54 @@ func TestAllowTimeStillEndsWithTheClient(t *testing.T) {
 	}
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("context after the client left = %v, want canceled", err)
+	}
+}
+
+func TestTLS(t *testing.T) {
+	t.Parallel()
+	peer := httptest.NewTLSServer(http.NotFoundHandler()) // lends its certificate and a client that trusts it
+	t.Cleanup(peer.Close)
+	srv := httpserver.New(slog.New(slog.DiscardHandler), []httpserver.Listener{{
+		Name: "store", Addr: "127.0.0.1:0", TLS: &tls.Config{Certificates: peer.TLS.Certificates, MinVersion: tls.VersionTLS12},
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Proto) }),
+	}}, nil)
+	if err := srv.Listen(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- srv.Run(ctx) }()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+srv.Addr("store"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := peer.Client()
+	res, err := client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body, _ := io.ReadAll(res.Body); !strings.HasPrefix(string(body), "HTTP/") {
+		t.Errorf("GET over TLS = %q", body)
+	}
+	_ = res.Body.Close()
+	client.CloseIdleConnections()
+	cancel()
+	if err := <-done; err != nil {
+		t.Errorf("Run = %v, want nil", err)
+	}
+}
+
+// A listener that breaks stops the others, and Run says which one.
+func TestOneListenerFailing(t *testing.T) {
+	t.Parallel()
+	srv := httpserver.New(slog.New(slog.DiscardHandler), []httpserver.Listener{
+		{Name: "good", Addr: "127.0.0.1:0", Handler: http.NotFoundHandler()},
+		{Name: "bad", Addr: "127.0.0.1:0", Handler: http.NotFoundHandler(), TLS: &tls.Config{MinVersion: tls.VersionTLS12}},
+	}, nil)
+	if err := srv.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "serving bad") {
+		t.Errorf("Run with a listener without certificate = %v, want it to name bad", err)
+	}
+	if srv.Ready() {
+		t.Error("Ready() = true after Run ended")
 	}
 }
