@@ -115,3 +115,10 @@ func countDeliveries(ctx context.Context, q querier) (counts map[string]int64, e
 	}
 	return counts, rows.Err()
 }
+
+func countAttempts(ctx context.Context, q querier) (n int64, err error) {
+	if err := q.QueryRowContext(ctx, `SELECT COALESCE(SUM(attempts), 0) FROM deliveries`).Scan(&n); err != nil {
+		return 0, fmt.Errorf("counting attempts to deliver: %w", err)
+	}
+	return n, nil
+}

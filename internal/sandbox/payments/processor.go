@@ -118,15 +118,18 @@ func (p *Processor) restore(ctx context.Context, opts *Options) error {
 			}
 		}
 		p.secret = secret
+		if !opts.NoCatalog {
+			if err := tx.seed(ctx); err != nil {
+				return err
+			}
+		}
+		// After the catalogue, whose making is no news to anyone.
 		for _, e := range opts.Endpoints {
 			if err := tx.upsertEndpoint(ctx, e); err != nil {
 				return err
 			}
 		}
-		if opts.NoCatalog {
-			return nil
-		}
-		return tx.seed(ctx)
+		return nil
 	})
 }
 
@@ -175,6 +178,7 @@ type State struct {
 	Now        time.Time                   `json:"now"`
 	Objects    map[string]map[string]int64 `json:"objects"`    // by kind and status
 	Deliveries map[string]int64            `json:"deliveries"` // by state
+	Attempts   int64                       `json:"attempts"`   // to deliver, of all deliveries
 	Faults     Faults                      `json:"faults"`
 }
 
@@ -182,10 +186,11 @@ type State struct {
 func (p *Processor) State(ctx context.Context) (*State, error) {
 	q := p.db.Reader()
 	s := &State{Now: p.Now().UTC()}
-	var errs [3]error
+	var errs [4]error
 	s.Objects, errs[0] = countRows(ctx, q)
 	s.Deliveries, errs[1] = countDeliveries(ctx, q)
-	errs[2] = setting(ctx, q, settingFaults, &s.Faults)
+	s.Attempts, errs[2] = countAttempts(ctx, q)
+	errs[3] = setting(ctx, q, settingFaults, &s.Faults)
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, fmt.Errorf("counting what the sandbox holds: %w", err)
 	}

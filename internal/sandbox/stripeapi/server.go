@@ -129,7 +129,7 @@ func (s *server) guarded(h func(http.ResponseWriter, *http.Request, *payments.AP
 		}
 		f, err := s.p.TakeFault(r.Context(), r.Method, r.URL.Path)
 		if err == nil {
-			err = s.before(r.Context(), f)
+			err = s.before(w, r, f)
 		}
 		if err == nil {
 			err = h(w, r, f)

@@ -124,7 +124,7 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, f *payments.APIF
 			e := asError(errInjected)
 			status, text = e.Status, errorBody(e)
 		case payments.FaultTimeoutAfterCommit:
-			hang(r.Context(), f)
+			hang(w, r, f)
 		}
 	}
 	writeBody(w, status, text)
@@ -132,7 +132,7 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, f *payments.APIF
 }
 
 // before plays the faults that strike before anything is done.
-func (s *server) before(ctx context.Context, f *payments.APIFault) error {
+func (s *server) before(w http.ResponseWriter, r *http.Request, f *payments.APIFault) error {
 	if f == nil {
 		return nil
 	}
@@ -145,21 +145,27 @@ func (s *server) before(ctx context.Context, f *payments.APIFault) error {
 			Message: "Too many requests. Wait a moment, then try again.",
 		}
 	case payments.FaultTimeout:
-		hang(ctx, f)
+		hang(w, r, f)
 	case payments.FaultLatency:
-		pause(ctx, time.Duration(f.LatencyMS)*time.Millisecond)
+		pause(r.Context(), time.Duration(f.LatencyMS)*time.Millisecond)
 	}
 	return nil
 }
 
 // hang keeps the caller waiting until it gives up, at most for the fault's
-// latency (30 seconds if it names none), and ends the connection.
-func hang(ctx context.Context, f *payments.APIFault) {
+// latency (30 seconds if it names none), and breaks the answer off. It begins
+// one first: a client whose connection closes without a byte may send a call
+// with an idempotency key again by itself, and no test would see the fault.
+func hang(w http.ResponseWriter, r *http.Request, f *payments.APIFault) {
 	wait := time.Duration(f.LatencyMS) * time.Millisecond
 	if wait == 0 {
 		wait = 30 * time.Second
 	}
-	pause(ctx, wait)
+	pause(r.Context(), wait)
+	w.Header().Set("Content-Length", "2")
+	w.WriteHeader(http.StatusGatewayTimeout)
+	// The connection ends here, whether this reaches the caller or not.
+	_ = http.NewResponseController(w).Flush()
 	panic(http.ErrAbortHandler)
 }
 
