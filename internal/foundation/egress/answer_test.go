@@ -1,6 +1,8 @@
 package egress_test
 
 import (
+	"ace/internal/foundation/egress"
+	"ace/internal/foundation/problem"
 	"bytes"
 	"context"
 	"errors"
@@ -13,15 +15,12 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"ace/internal/foundation/egress"
-	"ace/internal/foundation/problem"
 )
 
 func TestBodies(t *testing.T) {
 	t.Parallel()
 	bomb := bytes.Repeat(gzipped(t, make([]byte, 1<<20)), 200) // 200 MiB in as many members
-	medium := gzipped(t, make([]byte, 600<<10)) // under the decoded limit, over the ratio
+	medium := gzipped(t, make([]byte, 600<<10))                // under the decoded limit, over the ratio
 	text := gzipped(t, []byte(strings.Repeat("some plain text ", 100)))
 	mux := http.NewServeMux()
 	send := func(path, encoding string, data []byte) {
@@ -87,7 +86,7 @@ func TestBodies(t *testing.T) {
 			if tt.path == "/slow" {
 				p.Deadline = 200 * time.Millisecond
 			}
-			_, body, err := get(t, guard.Client(p), live.URL+tt.path)
+			body, err := get(t, guard.Client(p), live.URL+tt.path)
 			if tt.want == "" && (err != nil || len(body) != tt.length) || tt.want != "" && code(err) != tt.want {
 				t.Errorf("GET %s = %d bytes, %v, want %d bytes %s", tt.path, len(body), err, tt.length, tt.want)
 			}
@@ -109,7 +108,7 @@ func TestEventStreamsLiveByTheirPauses(t *testing.T) {
 	defer live.Close()
 	p := open()
 	p.Deadline, p.Idle = 200*time.Millisecond, 250*time.Millisecond
-	_, body, err := get(t, egress.New(&egress.Options{Allow: loopback()}).Client(p), live.URL)
+	body, err := get(t, egress.New(&egress.Options{Allow: loopback()}).Client(p), live.URL)
 	if strings.Count(body, "data: x") != 8 || code(err) != "target_timeout" {
 		t.Errorf("stream = %q, %v, want 8 events past the deadline, then a timeout", body, err)
 	}

@@ -1,6 +1,8 @@
 package egress_test
 
 import (
+	"ace/internal/foundation/egress"
+	"ace/internal/foundation/problem"
 	"bytes"
 	"compress/gzip"
 	"context"
@@ -20,9 +22,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"ace/internal/foundation/egress"
-	"ace/internal/foundation/problem"
 )
 
 // open takes http and any port; only the rules about addresses are left.
@@ -42,24 +41,23 @@ func names(m map[string]string) func(context.Context, string) ([]netip.Addr, err
 
 func loopback() []netip.Prefix { return []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} }
 
-func get(t *testing.T, c *http.Client, url string) (int, string, error) {
+func get(t *testing.T, c *http.Client, url string) (string, error) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
 	if err != nil {
-		return 0, "", err
+		return "", err
 	}
 	res, err := c.Do(req)
 	if err != nil {
-		return 0, "", err
+		return "", err
 	}
 	defer func() { _ = res.Body.Close() }()
 	body, err := io.ReadAll(res.Body)
-	return res.StatusCode, string(body), err
+	return string(body), err
 }
 
 func code(err error) string {
-	var p *problem.Problem
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*problem.Problem](err); ok {
 		return p.Code
 	}
 	return fmt.Sprint(err)
@@ -99,7 +97,7 @@ func TestHostileTargets(t *testing.T) {
 		if _, err := url.Parse(address); err != nil {
 			continue // net/http cannot even make the request
 		}
-		_, _, err := get(t, client, address)
+		_, err := get(t, client, address)
 		if egress.Reason(err) != want && !strings.Contains(fmt.Sprint(err), "unsupported protocol") && !strings.Contains(fmt.Sprint(err), "no Host") {
 			t.Errorf("GET %s = %v (%q), want %q", address, err, egress.Reason(err), want)
 		}
@@ -154,7 +152,7 @@ func TestAllow(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			tt.options.Lookup = lookup
-			_, body, err := get(t, egress.New(&tt.options).Client(strict), tt.url)
+			body, err := get(t, egress.New(&tt.options).Client(strict), tt.url)
 			if got := egress.Reason(err); got != tt.want || tt.want == "" && body != "hello" {
 				t.Errorf("GET %s = %q, %v (%q), want reason %q", tt.url, body, err, got, tt.want)
 			}
@@ -213,10 +211,10 @@ func TestRebinding(t *testing.T) {
 		},
 	})
 	client := guard.Client(open())
-	if _, _, err := get(t, client, "http://rebind.test"+port); err != nil {
+	if _, err := get(t, client, "http://rebind.test"+port); err != nil {
 		t.Fatalf("first call = %v, want success", err)
 	}
-	if _, _, err := get(t, client, "http://rebind.test"+port); egress.Reason(err) != egress.ReasonAddress {
+	if _, err := get(t, client, "http://rebind.test"+port); egress.Reason(err) != egress.ReasonAddress {
 		t.Errorf("second call = %v, want it refused by its new address", err)
 	}
 	if n := hits.Load(); n != 1 {
@@ -232,7 +230,7 @@ func TestProxyOfTheEnvironmentIsIgnored(t *testing.T) {
 		t.Setenv(name, proxy.URL)
 	}
 	guard := egress.New(&egress.Options{Allow: loopback(), Lookup: names(map[string]string{"private.test": "10.0.0.1"})})
-	if _, _, err := get(t, guard.Client(open()), "http://private.test/"); egress.Reason(err) != egress.ReasonAddress {
+	if _, err := get(t, guard.Client(open()), "http://private.test/"); egress.Reason(err) != egress.ReasonAddress {
 		t.Errorf("GET with a proxy set = %v, want the address to be judged", err)
 	}
 	if n := proxied.Load(); n != 0 {
@@ -249,7 +247,7 @@ func TestPooledConnectionsStayWithTheirPurpose(t *testing.T) {
 	one, two := guard.Client(open()), guard.Client(open())
 	for range 2 {
 		for _, c := range []*http.Client{one, two} {
-			if _, _, err := get(t, c, live.URL); err != nil {
+			if _, err := get(t, c, live.URL); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -265,7 +263,7 @@ func TestDenialsAreTold(t *testing.T) {
 	t.Parallel()
 	var got []egress.Denial
 	guard := egress.New(&egress.Options{Denied: func(_ context.Context, d egress.Denial) { got = append(got, d) }})
-	if _, _, err := get(t, guard.Client(egress.Webhook()), "https://10.0.0.1/hook?token=secret"); err == nil {
+	if _, err := get(t, guard.Client(egress.Webhook()), "https://10.0.0.1/hook?token=secret"); err == nil {
 		t.Error("GET of a private address succeeded")
 	}
 	if diff := cmp.Diff([]egress.Denial{{Purpose: "webhook", Host: "10.0.0.1", Reason: "private_address"}}, got); diff != "" {
@@ -301,7 +299,7 @@ func TestFailuresNameNothing(t *testing.T) {
 		"http://" + garbage.Addr().String(): "target_bad_answer",
 		selfSigned.URL:                      "target_bad_answer",
 	} {
-		_, _, err := get(t, client, url)
+		_, err := get(t, client, url)
 		if code(err) != want {
 			t.Errorf("GET %s = %v, want %s", url, err, want)
 		}

@@ -1,9 +1,8 @@
 package egress_test
 
 import (
-	"fmt"
-
 	"ace/internal/foundation/egress"
+	"fmt"
 )
 
 func ExampleGuard_Check() {

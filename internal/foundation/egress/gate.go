@@ -1,6 +1,7 @@
 package egress
 
 import (
+	"ace/internal/foundation/problem"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -10,8 +11,6 @@ import (
 	"net/http"
 	"strings"
 	"time"
-
-	"ace/internal/foundation/problem"
 )
 
 // gate is the RoundTripper of one purpose. It follows redirects itself, so that

@@ -1,6 +1,7 @@
 package egress
 
 import (
+	"ace/internal/foundation/problem"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -14,8 +15,6 @@ import (
 	"time"
 
 	"code.dny.dev/ssrf"
-
-	"ace/internal/foundation/problem"
 )
 
 // Options are the settings of a Guard. The zero value is the strict one.
@@ -38,7 +37,8 @@ type Options struct {
 	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
 	// UserAgent is sent where a request has none. Empty: "ace".
 	UserAgent string
-	// RootCAs verifies servers instead of the system's roots.
+	// TLS replaces the configuration of TLS, for example its roots. Version 1.2
+	// stays the least.
 	TLS *tls.Config
 }
 
@@ -197,8 +197,7 @@ func Reason(err error) string {
 // Cause takes the address that net/http puts into its errors off err: addresses
 // of webhooks hold secrets and do not belong into logs.
 func Cause(err error) error {
-	var wrapped *url.Error
-	if errors.As(err, &wrapped) {
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		return wrapped.Err
 	}
 	return err

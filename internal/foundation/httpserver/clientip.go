@@ -3,6 +3,7 @@ package httpserver
 import (
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 )
 
@@ -47,8 +48,8 @@ func resolveClient(r *http.Request, trusted []netip.Prefix) netip.Addr {
 // leftmost when all are. The address is invalid when a hop on the way is
 // malformed; ok is false when there are no hops.
 func walkHops(hops []string, trusted []netip.Prefix) (client netip.Addr, ok bool) {
-	for i := len(hops) - 1; i >= 0; i-- {
-		hop, good := parseHop(hops[i])
+	for _, hop := range slices.Backward(hops) {
+		hop, good := parseHop(hop)
 		if !good {
 			return netip.Addr{}, true
 		}

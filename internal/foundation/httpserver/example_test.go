@@ -1,14 +1,14 @@
 package httpserver_test
 
 import (
+	"ace/internal/foundation/httpserver"
+	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"time"
-
-	"ace/internal/foundation/httpserver"
 )
 
 func Example() {
@@ -30,7 +30,7 @@ func Example() {
 		httpserver.LimitTime(30*time.Second),
 	)
 	for _, body := range []string{`{"name":"Ada"}`, `{"name":7}`} {
-		r := httptest.NewRequest("POST", "/greetings", strings.NewReader(body))
+		r := httptest.NewRequestWithContext(context.Background(), "POST", "/greetings", strings.NewReader(body))
 		r.Header.Set("X-Request-Id", "example-1")
 		w := httptest.NewRecorder()
 		host.ServeHTTP(w, r)

@@ -1,15 +1,15 @@
 package httpserver
 
 import (
+	"ace/internal/foundation/typeid"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"time"
-
-	"ace/internal/foundation/typeid"
 )
 
 // Middleware wraps a handler.
@@ -17,8 +17,8 @@ type Middleware = func(http.Handler) http.Handler
 
 // Chain wraps h so that a request meets the middleware in the order given.
 func Chain(h http.Handler, middleware ...Middleware) http.Handler {
-	for i := len(middleware) - 1; i >= 0; i-- {
-		h = middleware[i](h)
+	for _, m := range slices.Backward(middleware) {
+		h = m(h)
 	}
 	return h
 }

@@ -1,6 +1,8 @@
 package httpserver_test
 
 import (
+	"ace/internal/foundation/httpserver"
+	"ace/internal/foundation/problem"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -14,9 +16,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"ace/internal/foundation/httpserver"
-	"ace/internal/foundation/problem"
 )
 
 // serve sends one request through the usual chain and answers what came back
@@ -53,7 +52,7 @@ func TestAccessLine(t *testing.T) {
 		w.WriteHeader(http.StatusConflict)
 		_, _ = io.WriteString(w, "12345")
 	})
-	r := httptest.NewRequest(http.MethodPost, "/orders/7?token=secret", strings.NewReader("body-secret"))
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/orders/7?token=secret", strings.NewReader("body-secret"))
 	r.Header.Set("Authorization", "Bearer secret")
 	r.Header.Set("X-Request-Id", "caller-0001")
 	r.RemoteAddr = "192.0.2.9:4000"
@@ -91,7 +90,7 @@ func TestRequestID(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			r := httptest.NewRequest(http.MethodGet, "/", nil)
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 			r.Header["X-Request-Id"] = []string{tt.in}
 			var inside string
 			w, _ := serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { inside = httpserver.RequestID(r.Context()) }), r)
@@ -110,7 +109,7 @@ func TestPanics(t *testing.T) {
 	t.Parallel()
 	t.Run("before the answer", func(t *testing.T) {
 		t.Parallel()
-		w, lines := serve(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("boom") }), httptest.NewRequest(http.MethodGet, "/x", nil))
+		w, lines := serve(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("boom") }), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/x", nil))
 		if w.Code != 500 || w.Header().Get("Content-Type") != "application/problem+json" || strings.Contains(w.Body.String(), "boom") {
 			t.Errorf("answer = %d %s, want a silent problem", w.Code, w.Body)
 		}
@@ -133,7 +132,7 @@ func TestPanics(t *testing.T) {
 					t.Errorf("recovered %v, want ErrAbortHandler to pass", got)
 				}
 			}()
-			serve(t, h, httptest.NewRequest(http.MethodGet, "/", nil))
+			serve(t, h, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
 		})
 	}
 }
@@ -170,7 +169,7 @@ func TestWriteProblem(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			r := httptest.NewRequest(http.MethodGet, "/a%20b?q=secret", nil)
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/a%20b?q=secret", nil)
 			r.Header.Set("Request-Id", "caller-0001")
 			w, lines := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { httpserver.WriteProblem(w, r, tt.err) }), r)
 			if w.Code != tt.status || strings.TrimSpace(w.Body.String()) != tt.body {
@@ -212,7 +211,7 @@ func TestMuxErrors(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.method+tt.path, func(t *testing.T) {
 			t.Parallel()
-			w, lines := serve(t, mux, httptest.NewRequest(tt.method, tt.path, nil))
+			w, lines := serve(t, mux, httptest.NewRequestWithContext(t.Context(), tt.method, tt.path, nil))
 			if w.Code != tt.status || !strings.Contains(w.Body.String(), tt.body) || w.Header().Get("Allow") != tt.allow {
 				t.Errorf("%s %s = %d Allow %q %s, want %d %q %s", tt.method, tt.path, w.Code, w.Header().Get("Allow"), w.Body, tt.status, tt.allow, tt.body)
 			}
@@ -247,7 +246,7 @@ func TestClientAddress(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			r := httptest.NewRequest(http.MethodGet, "/", nil)
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 			r.RemoteAddr = tt.remote
 			if tt.xff != "" {
 				r.Header.Set("X-Forwarded-For", tt.xff)
@@ -268,7 +267,7 @@ func TestClientAddress(t *testing.T) {
 func TestSecurePages(t *testing.T) {
 	t.Parallel()
 	h := httpserver.SecurePages(httpserver.PagePolicy{HTTPSOnly: true})(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	w, _ := serve(t, h, httptest.NewRequest(http.MethodGet, "/", nil))
+	w, _ := serve(t, h, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
 	for name, want := range map[string]string{
 		"Content-Security-Policy": "frame-ancestors 'none'", "X-Content-Type-Options": "nosniff",
 		"Referrer-Policy": "no-referrer", "Strict-Transport-Security": "max-age=", "X-Frame-Options": "DENY",

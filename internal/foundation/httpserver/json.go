@@ -1,6 +1,7 @@
 package httpserver
 
 import (
+	"ace/internal/foundation/problem"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -11,8 +12,6 @@ import (
 	"reflect"
 	"strings"
 	"unicode/utf8"
-
-	"ace/internal/foundation/problem"
 )
 
 // DefaultBodyLimit is the size of JSON bodies where nothing else is said: 1 MiB.
@@ -111,8 +110,7 @@ func unmarshal(data []byte, v any, strict bool) error {
 
 // decodeProblem words what encoding/json says about a text that is valid JSON.
 func decodeProblem(data []byte, err error) error {
-	var wrongType *json.UnmarshalTypeError
-	if errors.As(err, &wrongType) {
+	if wrongType, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		detail := fmt.Sprintf("Expected %s, found %s.", typeWords(wrongType.Type), valueWords(wrongType.Value))
 		return problem.New(problem.Invalid, "invalid_type", detail).At(pointerAt(data, wrongType.Offset)).Advise("fix_arguments")
 	}
@@ -121,8 +119,7 @@ func decodeProblem(data []byte, err error) error {
 		return problem.New(problem.Invalid, "unknown_field", fmt.Sprintf("There is no member %q here. Remove it or check its spelling.", shorten(name))).
 			At("/" + escapePointer(shorten(name))).Advise("fix_arguments")
 	}
-	var known *problem.Problem
-	if errors.As(err, &known) { // an UnmarshalJSON method of a wire type said it better
+	if _, ok := errors.AsType[*problem.Problem](err); ok { // an UnmarshalJSON method of a wire type said it better
 		return err
 	}
 	return problem.New(problem.Invalid, "invalid_value", "A value in the body cannot be read. Check the body against the documented schema.").Advise("fix_arguments")
@@ -158,8 +155,9 @@ func typeWords(t reflect.Type) string {
 		return "a whole number in range"
 	case reflect.Float32, reflect.Float64:
 		return "a number"
+	default:
+		return "another type"
 	}
-	return "another type"
 }
 
 // valueWords names the JSON type that encoding/json found, without the value.

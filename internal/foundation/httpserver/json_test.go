@@ -1,6 +1,8 @@
 package httpserver_test
 
 import (
+	"ace/internal/foundation/httpserver"
+	"ace/internal/foundation/problem"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -8,9 +10,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"ace/internal/foundation/httpserver"
-	"ace/internal/foundation/problem"
 )
 
 type line struct {
@@ -58,7 +57,7 @@ func TestDecodeJSON(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(tt.body))
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(tt.body))
 			if tt.media != "" {
 				r.Header.Set("Content-Type", tt.media)
 			}
@@ -86,7 +85,7 @@ func TestDecodeJSON(t *testing.T) {
 
 func TestDecodeStrictJSON(t *testing.T) {
 	t.Parallel()
-	r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(`{"line_itms":[]}`))
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(`{"line_itms":[]}`))
 	err := httpserver.DecodeStrictJSON(r, new(order), 0)
 	var p *problem.Problem
 	if !errors.As(err, &p) || p.Code != "unknown_field" || p.Items[0].Pointer != "/line_itms" {
@@ -105,7 +104,7 @@ func TestLimitBody(t *testing.T) {
 	for name, length := range map[string]int64{"declared": 20, "chunked": -1} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(`"0123456789abcdef"`))
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(`"0123456789abcdef"`))
 			r.ContentLength = length
 			w, _ := serve(t, h, r)
 			if w.Code != 413 || !strings.Contains(w.Body.String(), "8 bytes") {

@@ -1,15 +1,15 @@
 package httpserver
 
 import (
+	"ace/internal/foundation/problem"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"ace/internal/foundation/problem"
 )
 
 // MaxJSONDepth is how deep objects and arrays may nest in a body.
@@ -181,10 +181,8 @@ type names struct {
 
 func (n *names) add(name string) bool {
 	if n.set == nil {
-		for _, have := range n.list {
-			if have == name {
-				return false
-			}
+		if slices.Contains(n.list, name) {
+			return false
 		}
 		if n.list = append(n.list, name); len(n.list) > 16 {
 			n.set = make(map[string]struct{}, 64)

@@ -1,6 +1,7 @@
 package httpserver
 
 import (
+	"ace/internal/foundation/problem"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,8 +11,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-
-	"ace/internal/foundation/problem"
 )
 
 // ErrorWriter answers a request with an error in the shape of one protocol.

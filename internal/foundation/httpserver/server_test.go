@@ -1,6 +1,7 @@
 package httpserver_test
 
 import (
+	"ace/internal/foundation/httpserver"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -12,8 +13,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"ace/internal/foundation/httpserver"
 )
 
 // start runs a server with one listener on a free port. stop ends its context
@@ -40,7 +39,7 @@ func start(t *testing.T, h http.Handler, o *httpserver.Options) (srv *httpserver
 	return srv, "http://" + srv.Addr("store"), stop
 }
 
-func get(t *testing.T, url string) (int, string) {
+func get(t *testing.T, url string) string {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
 	if err != nil {
@@ -49,14 +48,14 @@ func get(t *testing.T, url string) (int, string) {
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	res, err := client.Do(req)
 	if err != nil {
-		return 0, err.Error()
+		return err.Error()
 	}
 	defer func() { _ = res.Body.Close() }()
 	body, err := io.ReadAll(res.Body)
 	if err != nil {
-		return res.StatusCode, err.Error()
+		return err.Error()
 	}
-	return res.StatusCode, string(body)
+	return string(body)
 }
 
 func TestListenNamesTheSetting(t *testing.T) {
@@ -96,7 +95,7 @@ func TestRunDrains(t *testing.T) {
 	})
 	srv, base, stop := start(t, mux, nil)
 	answer := make(chan string, 1)
-	go func() { _, body := get(t, base+"/slow"); answer <- body }()
+	go func() { answer <- get(t, base+"/slow") }()
 	<-entered
 	if !srv.Ready() {
 		t.Error("Ready() = false while serving, want true")
@@ -127,7 +126,7 @@ func TestLongPollsAreToldToFinish(t *testing.T) {
 		}
 	}), nil)
 	answer := make(chan string, 1)
-	go func() { _, body := get(t, base); answer <- body }()
+	go func() { answer <- get(t, base) }()
 	<-entered
 	if err := stop(); err != nil {
 		t.Errorf("Run = %v, want nil", err)
@@ -172,10 +171,10 @@ func TestAllowTimeOutlivesTheTimeouts(t *testing.T) {
 	mux.Handle("/long", httpserver.AllowTime(10*time.Second)(slow))
 	h := httpserver.Chain(mux, httpserver.LimitTime(50*time.Millisecond))
 	_, base, _ := start(t, h, &httpserver.Options{ReadTimeout: 100 * time.Millisecond, WriteTimeout: 100 * time.Millisecond})
-	if _, got := get(t, base+"/long"); got != "waited" {
+	if got := get(t, base+"/long"); got != "waited" {
 		t.Errorf("GET /long = %q, want waited", got)
 	}
-	if _, got := get(t, base+"/plain"); got != "ended: context deadline exceeded" {
+	if got := get(t, base+"/plain"); got != "ended: context deadline exceeded" {
 		t.Errorf("GET /plain = %q, want its context to end", got)
 	}
 }

@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"ace/internal/foundation/httpserver"
 	"context"
 	"encoding/json"
 	"io"
@@ -8,8 +9,6 @@ import (
 	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
-
-	"ace/internal/foundation/httpserver"
 )
 
 // Mux is where routes are mounted: an *httpserver.Mux or an *http.ServeMux.

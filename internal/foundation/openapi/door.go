@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"ace/internal/foundation/httpserver"
 	"bytes"
 	"context"
 	"io"
@@ -9,8 +10,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
-
-	"ace/internal/foundation/httpserver"
 )
 
 const routeKey = "route"

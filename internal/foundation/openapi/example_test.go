@@ -1,13 +1,12 @@
 package openapi_test
 
 import (
-	"context"
-	"fmt"
-	"net/http/httptest"
-
 	"ace/internal/foundation/httpserver"
 	"ace/internal/foundation/openapi"
 	"ace/internal/foundation/problem"
+	"context"
+	"fmt"
+	"net/http/httptest"
 )
 
 type greetInput struct {
@@ -36,7 +35,7 @@ func ExampleHandle() {
 
 	for _, name := range []string{"Ada", "nobody"} {
 		w := httptest.NewRecorder()
-		mux.ServeHTTP(w, httptest.NewRequest("GET", "/greetings/"+name, nil))
+		mux.ServeHTTP(w, httptest.NewRequestWithContext(context.Background(), "GET", "/greetings/"+name, nil))
 		fmt.Print(w.Code, " ", w.Body)
 	}
 	// Output:

@@ -1,13 +1,12 @@
 package openapi
 
 import (
+	"ace/internal/foundation/problem"
 	"fmt"
 	"net/http"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
-
-	"ace/internal/foundation/problem"
 )
 
 // inputProblem words what the library found wrong with a request. Its own
@@ -24,14 +23,9 @@ func inputProblem(e *huma.ErrorModel) error {
 	for i, d := range e.Errors {
 		items[i] = item(d)
 	}
-	detail := "One value is wrong: see errors."
+	detail := fmt.Sprintf("%d values are wrong: see errors.", len(items))
 	if len(items) == 1 {
-		detail = items[0].Detail
-		if items[0].Pointer != "" {
-			detail = items[0].Pointer + ": " + detail
-		}
-	} else {
-		detail = fmt.Sprintf("%d values are wrong: see errors.", len(items))
+		detail = strings.TrimPrefix(items[0].Pointer+": "+items[0].Detail, ": ")
 	}
 	return problem.New(problem.Invalid, "invalid_request", detail).WithItems(items...).Advise("fix_arguments")
 }

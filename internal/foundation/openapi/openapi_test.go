@@ -1,6 +1,9 @@
 package openapi_test
 
 import (
+	"ace/internal/foundation/httpserver"
+	"ace/internal/foundation/openapi"
+	"ace/internal/foundation/problem"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -13,10 +16,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"ace/internal/foundation/httpserver"
-	"ace/internal/foundation/openapi"
-	"ace/internal/foundation/problem"
 )
 
 type noteInput struct {
@@ -85,7 +84,7 @@ func (s *server) do(t *testing.T, r *http.Request) *httptest.ResponseRecorder {
 }
 
 func put(path, body string) *http.Request {
-	r := httptest.NewRequest(http.MethodPut, path, strings.NewReader(body))
+	r := httptest.NewRequestWithContext(context.Background(), http.MethodPut, path, strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
 	return r
 }
@@ -208,7 +207,7 @@ func TestNoOtherRoutes(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	for _, path := range []string{"/docs", "/openapi.json", "/openapi.yaml", "/schemas/Note", "/schemas/Note.json"} {
-		if w := s.do(t, httptest.NewRequest(http.MethodGet, path, nil)); w.Code != 404 {
+		if w := s.do(t, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)); w.Code != 404 {
 			t.Errorf("GET %s = %d, want 404", path, w.Code)
 		}
 	}
@@ -225,7 +224,7 @@ func TestMiddlewareOfOneRoute(t *testing.T) {
 		left = time.Until(deadline)
 		return nil, nil
 	})
-	if w := s.do(t, httptest.NewRequest(http.MethodGet, "/wait", nil)); w.Code != 204 || left < 59*time.Minute {
+	if w := s.do(t, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/wait", nil)); w.Code != 204 || left < 59*time.Minute {
 		t.Errorf("GET /wait = %d with %s left, want 204 with an hour", w.Code, left)
 	}
 }

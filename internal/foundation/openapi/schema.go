@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -81,7 +82,7 @@ func (in *inliner) resolve(n map[string]any, ref string, path []string) any {
 	if err != nil {
 		panic(fmt.Sprintf("openapi: schema of %s: %v", in.root, err))
 	}
-	target, _ := in.inline(decodeTree(encoded), append(path[:len(path):len(path)], ref)).(map[string]any)
+	target, _ := in.inline(decodeTree(encoded), append(slices.Clip(path), ref)).(map[string]any)
 	for key, value := range n { // a description beside the reference wins
 		if key != "$ref" {
 			target[key] = value

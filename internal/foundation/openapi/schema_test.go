@@ -1,6 +1,7 @@
 package openapi_test
 
 import (
+	"ace/internal/foundation/openapi"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -10,8 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
-
-	"ace/internal/foundation/openapi"
 )
 
 type item struct {
@@ -92,7 +91,8 @@ func TestDocument(t *testing.T) {
 			}) (*struct {
 				Type string `header:"Content-Type"`
 				Body []byte
-			}, error) {
+			}, error,
+			) {
 				return nil, nil
 			})
 		openapi.Describe(s.api, openapi.Operation{Method: "POST", Path: "/acp/sessions", ID: "acpCreate", Summary: "Create a session"}, openapi.Description{

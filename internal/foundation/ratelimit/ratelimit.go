@@ -1,6 +1,7 @@
 package ratelimit
 
 import (
+	"ace/internal/foundation/problem"
 	"context"
 	"fmt"
 	"net/http"
@@ -8,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"ace/internal/foundation/problem"
 )
 
 // Limiter decides whether a client may do something now. Implementations are

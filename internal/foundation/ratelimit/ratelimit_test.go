@@ -1,6 +1,7 @@
 package ratelimit_test
 
 import (
+	"ace/internal/foundation/ratelimit"
 	"context"
 	"encoding/binary"
 	"math/rand/v2"
@@ -15,8 +16,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"ace/internal/foundation/ratelimit"
 )
 
 func perSecond() ratelimit.Policy {

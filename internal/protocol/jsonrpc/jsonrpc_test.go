@@ -1,13 +1,12 @@
 package jsonrpc_test
 
 import (
+	"ace/internal/protocol/jsonrpc"
 	"encoding/json"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"ace/internal/protocol/jsonrpc"
 )
 
 // summary spells a message in one line, so that tables stay readable.

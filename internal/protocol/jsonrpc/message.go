@@ -1,11 +1,10 @@
 package jsonrpc
 
 import (
-	"bytes"
-	"encoding/json"
-
 	"ace/internal/foundation/httpserver"
 	"ace/internal/foundation/problem"
+	"bytes"
+	"encoding/json"
 )
 
 // Kind says what a message is.

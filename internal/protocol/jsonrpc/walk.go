@@ -1,6 +1,9 @@
 package jsonrpc
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // WalkObject calls visit with each member of data, which must be a JSON object
 // that CheckJSON of httpserver has found sound. Values are slices of data.
@@ -31,12 +34,10 @@ func walkArray(data []byte, visit func(value []byte)) {
 }
 
 func nameOf(quoted []byte) string {
-	for _, c := range quoted {
-		if c == '\\' {
-			var name string
-			_ = json.Unmarshal(quoted, &name) // sound, as promised
-			return name
-		}
+	if slices.Contains(quoted, '\\') {
+		var name string
+		_ = json.Unmarshal(quoted, &name) // sound, as promised
+		return name
 	}
 	return string(quoted[1 : len(quoted)-1])
 }

@@ -1,6 +1,9 @@
 package mcp
 
 import (
+	"ace/internal/foundation/httpserver"
+	"ace/internal/foundation/problem"
+	"ace/internal/protocol/jsonrpc"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -9,10 +12,6 @@ import (
 	"net/http"
 	"runtime/debug"
 	"strings"
-
-	"ace/internal/foundation/httpserver"
-	"ace/internal/foundation/problem"
-	"ace/internal/protocol/jsonrpc"
 )
 
 // callTool answers tools/call: a result, or a protocol error.
@@ -75,8 +74,7 @@ func (s *Server) run(ctx context.Context, t *tool, call *Call, arguments json.Ra
 	if err == nil {
 		err = fmt.Errorf("tool %s answered neither result nor error", t.Name)
 	}
-	var protocol *jsonrpc.Error
-	if errors.As(err, &protocol) {
+	if protocol, ok := errors.AsType[*jsonrpc.Error](err); ok {
 		httpserver.NoteProblem(ctx, protocol.Name())
 		return nil, protocol
 	}
@@ -108,7 +106,7 @@ func (s *Server) handle(ctx context.Context, t *tool, call *Call, arguments json
 	if err == nil && s.options.CheckOutput && t.output != nil && result != nil && !result.IsError {
 		if bad := t.output.check(result.Structured); bad != nil {
 			p, _ := problem.From(bad)
-			return nil, fmt.Errorf("result of tool %s does not fit its schema: %v %v", t.Name, bad, p.Items)
+			return nil, fmt.Errorf("result of tool %s does not fit its schema: %w %v", t.Name, errors.New(bad.Error()), p.Items)
 		}
 	}
 	return result, err
@@ -151,7 +149,7 @@ func (t *tool) render(r *Result) json.RawMessage {
 	default:
 		out = append(out, `[]`...)
 	}
-	if structured != nil && !(r.IsError && t.OutputSchema != nil) {
+	if structured != nil && (!r.IsError || t.OutputSchema == nil) {
 		out = append(out, `,"structuredContent":`...)
 		out = append(out, structured...)
 	}

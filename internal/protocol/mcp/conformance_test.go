@@ -1,6 +1,7 @@
 package mcp_test
 
 import (
+	"ace/internal/protocol/mcp"
 	"context"
 	"encoding/json"
 	"net/http/httptest"
@@ -8,8 +9,6 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-
-	"ace/internal/protocol/mcp"
 )
 
 // TestConformance runs the scenarios of the official suite that apply to a

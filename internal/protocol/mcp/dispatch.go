@@ -1,15 +1,14 @@
 package mcp
 
 import (
+	"ace/internal/foundation/httpserver"
+	"ace/internal/protocol/jsonrpc"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
-
-	"ace/internal/foundation/httpserver"
-	"ace/internal/protocol/jsonrpc"
 )
 
 // exchange is one HTTP request on its way.
@@ -101,7 +100,13 @@ func (s *Server) dispatch(x *exchange, m jsonrpc.Message, inBatch bool) answer {
 	case jsonrpc.Notification, jsonrpc.Response:
 		httpserver.NoteOperation(x.ctx, known(m.Method))
 		return answer{status: http.StatusAccepted, none: true}
+	default:
+		return s.answer(x, m, inBatch)
 	}
+}
+
+// answer answers one request.
+func (s *Server) answer(x *exchange, m jsonrpc.Message, inBatch bool) answer {
 	httpserver.NoteOperation(x.ctx, known(m.Method))
 	a := answer{status: http.StatusOK, id: m.ID}
 	switch m.Method {

@@ -1,13 +1,12 @@
 package mcp_test
 
 import (
+	"ace/internal/foundation/problem"
+	"ace/internal/protocol/mcp"
 	"context"
 	"fmt"
 	"net/http/httptest"
 	"strings"
-
-	"ace/internal/foundation/problem"
-	"ace/internal/protocol/mcp"
 )
 
 type readInput struct {
@@ -34,7 +33,7 @@ func ExampleAddTool() {
 	}, readPage)
 
 	for _, path := range []string{"/support", "/none"} {
-		r := httptest.NewRequest("POST", "/mcp", strings.NewReader(
+		r := httptest.NewRequestWithContext(context.Background(), "POST", "/mcp", strings.NewReader(
 			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_page","arguments":{"path":"`+path+`"}}}`))
 		r.Header.Set("Content-Type", "application/json")
 		w := httptest.NewRecorder()

@@ -1,6 +1,10 @@
 package mcp_test
 
 import (
+	"ace/internal/foundation/httpserver"
+	"ace/internal/foundation/problem"
+	"ace/internal/protocol/jsonrpc"
+	"ace/internal/protocol/mcp"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -16,11 +20,6 @@ import (
 	"testing"
 
 	"golang.org/x/tools/txtar"
-
-	"ace/internal/foundation/httpserver"
-	"ace/internal/foundation/problem"
-	"ace/internal/protocol/jsonrpc"
-	"ace/internal/protocol/mcp"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected answers of the transcripts")
@@ -48,7 +47,8 @@ func newServer(o *mcp.Options) *mcp.Server {
 	mcp.AddTool(s, mcp.Tool{Name: "fail", Description: "Ends as told.", NoOutputSchema: true},
 		func(ctx context.Context, call *mcp.Call, in *struct {
 			How string `json:"how"`
-		}) (*struct{}, error) {
+		},
+		) (*struct{}, error) {
 			return nil, failure(ctx, call, in.How)
 		})
 	s.AddRawTool(mcp.Tool{

@@ -1,6 +1,7 @@
 package mcp_test
 
 import (
+	"ace/internal/protocol/mcp"
 	"bufio"
 	"context"
 	"encoding/json"
@@ -15,8 +16,6 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"ace/internal/protocol/mcp"
 )
 
 // TestOfficialClient connects the Go SDK's own client, which probes for a newer
@@ -115,9 +114,10 @@ func sdkServer() http.Handler {
 
 func BenchmarkServers(b *testing.B) {
 	eachServer(b, func(b *testing.B, h http.Handler, message string) {
+		b.Helper()
 		b.ReportAllocs()
 		for b.Loop() {
-			r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(message))
+			r := httptest.NewRequestWithContext(b.Context(), http.MethodPost, "/mcp", strings.NewReader(message))
 			r.Header.Set("Content-Type", "application/json")
 			r.Header.Set("Accept", "application/json, text/event-stream")
 			r.Header.Set("MCP-Protocol-Version", "2025-06-18")
@@ -135,6 +135,7 @@ func BenchmarkServers(b *testing.B) {
 // which is small and the same for both.
 func BenchmarkServersOverHTTP(b *testing.B) {
 	eachServer(b, func(b *testing.B, h http.Handler, message string) {
+		b.Helper()
 		live := httptest.NewServer(h)
 		defer live.Close()
 		conn, err := new(net.Dialer).DialContext(b.Context(), "tcp", live.Listener.Addr().String())
@@ -164,6 +165,7 @@ func BenchmarkServersOverHTTP(b *testing.B) {
 }
 
 func processorTime(b *testing.B) time.Duration {
+	b.Helper()
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
 		b.Fatal(err)
@@ -172,6 +174,7 @@ func processorTime(b *testing.B) time.Duration {
 }
 
 func eachServer(b *testing.B, run func(b *testing.B, h http.Handler, message string)) {
+	b.Helper()
 	messages := []struct{ name, body string }{
 		{"ping", `{"jsonrpc":"2.0","id":1,"method":"ping"}`},
 		{"list", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`},

@@ -1,6 +1,8 @@
 package mcp_test
 
 import (
+	"ace/internal/foundation/httpserver"
+	"ace/internal/protocol/mcp"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -10,15 +12,12 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
-
-	"ace/internal/foundation/httpserver"
-	"ace/internal/protocol/mcp"
 )
 
 const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 
 func post(body string) *http.Request {
-	r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(body))
+	r := httptest.NewRequestWithContext(context.Background(), http.MethodPost, "/mcp", strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
 	return r
 }
@@ -77,7 +76,7 @@ func TestLoopbackListener(t *testing.T) {
 func TestHeadersOfEveryAnswer(t *testing.T) {
 	t.Parallel()
 	h := newServer(nil)
-	for _, r := range []*http.Request{post(ping), post("{"), call("add", `{}`), httptest.NewRequest(http.MethodGet, "/mcp", nil), post(`{"jsonrpc":"2.0","method":"x"}`)} {
+	for _, r := range []*http.Request{post(ping), post("{"), call("add", `{}`), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/mcp", nil), post(`{"jsonrpc":"2.0","method":"x"}`)} {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)
 		for name, want := range map[string]string{

@@ -1,6 +1,8 @@
 package mcp
 
 import (
+	"ace/internal/foundation/openapi"
+	"ace/internal/foundation/problem"
 	"bytes"
 	"context"
 	"crypto/sha256"
@@ -13,9 +15,6 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
-
-	"ace/internal/foundation/openapi"
-	"ace/internal/foundation/problem"
 )
 
 // Tool is what a model learns about a tool.

@@ -1,6 +1,9 @@
 package mcp
 
 import (
+	"ace/internal/foundation/httpserver"
+	"ace/internal/foundation/problem"
+	"ace/internal/protocol/jsonrpc"
 	"encoding/json"
 	"errors"
 	"mime"
@@ -11,10 +14,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"ace/internal/foundation/httpserver"
-	"ace/internal/foundation/problem"
-	"ace/internal/protocol/jsonrpc"
 )
 
 const (

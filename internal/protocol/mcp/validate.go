@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"ace/internal/foundation/problem"
 	"bytes"
 	"cmp"
 	"encoding/json"
@@ -12,8 +13,6 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
-
-	"ace/internal/foundation/problem"
 )
 
 // validator is a compiled schema of an object.
