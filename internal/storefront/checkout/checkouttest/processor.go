@@ -1,0 +1,279 @@
+// Package checkouttest holds the suites of checkout's ports and a processor in
+// memory that passes them.
+package checkouttest
+
+import (
+	"context"
+	"fmt"
+	"sort"
+	"sync"
+	"time"
+
+	"ace/internal/foundation/problem"
+	"ace/internal/storefront/checkout"
+	"ace/internal/storefront/order"
+)
+
+// Processor is a checkout.Processor and order.Processor in memory. Its faults
+// are the ones that real processors have.
+type Processor struct {
+	mu      sync.Mutex
+	pages   map[string]*page // by ref
+	keys    map[string]string
+	refunds map[string]int64 // by idempotency key
+	failing map[string][]Fault
+	calls   map[string]int
+}
+
+type page struct {
+	checkout.PageFacts
+	req     checkout.PageRequest
+	changed time.Time
+}
+
+// Fault is how a call goes wrong.
+type Fault int
+
+// The faults.
+const (
+	Away       Fault = iota + 1 // no answer, nothing done
+	LostAnswer                  // no answer, but done
+	Burnt                       // OpenPage: ErrPageLost, nothing done
+	Refusal                     // processor_refused or refund_refused
+)
+
+// NewProcessor answers a processor without pages.
+func NewProcessor() *Processor {
+	return &Processor{pages: map[string]*page{}, keys: map[string]string{}, refunds: map[string]int64{}, failing: map[string][]Fault{}, calls: map[string]int{}}
+}
+
+// Fail makes the next calls of an operation ("open", "read", "close", "list",
+// "refund") go wrong, in order.
+func (p *Processor) Fail(operation string, faults ...Fault) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.failing[operation] = append(p.failing[operation], faults...)
+}
+
+func (p *Processor) fault(operation string) Fault {
+	p.calls[operation]++
+	next := p.failing[operation]
+	if len(next) == 0 {
+		return 0
+	}
+	p.failing[operation] = next[1:]
+	return next[0]
+}
+
+// Calls answers how often an operation was called.
+func (p *Processor) Calls(operation string) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.calls[operation]
+}
+
+func errAway() error {
+	return fmt.Errorf("calling the processor: %w", problem.New(problem.Unavailable, "processor_unavailable", "The payment processor does not answer."))
+}
+
+// OpenPage implements checkout.Processor.
+func (p *Processor) OpenPage(_ context.Context, req checkout.PageRequest) (checkout.PageFacts, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	fault := p.fault("open")
+	switch fault {
+	case Away:
+		return checkout.PageFacts{}, errAway()
+	case Burnt:
+		return checkout.PageFacts{}, checkout.ErrPageLost
+	case Refusal:
+		return checkout.PageFacts{}, problem.New(problem.Unprocessable, "processor_refused", "The processor does not open such a page.")
+	}
+	ref, known := p.keys[req.Key]
+	if !known {
+		ref = fmt.Sprintf("cs_%d", len(p.pages)+1)
+		p.keys[req.Key] = ref
+		p.pages[ref] = &page{req: req, changed: time.Now(), PageFacts: checkout.PageFacts{
+			Ref: ref, URL: "https://pay.example/" + ref, CheckoutID: req.CheckoutID, N: req.N, Status: checkout.StatusOpen, ExpiresAt: req.ExpiresAt,
+		}}
+	}
+	if fault == LostAnswer {
+		return checkout.PageFacts{}, errAway()
+	}
+	return p.facts(ref), nil
+}
+
+// ReadPage implements checkout.Processor.
+func (p *Processor) ReadPage(_ context.Context, ref string) (checkout.PageFacts, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.fault("read") != 0 || p.pages[ref] == nil {
+		return checkout.PageFacts{}, errAway()
+	}
+	return p.facts(ref), nil
+}
+
+// ClosePage implements checkout.Processor.
+func (p *Processor) ClosePage(_ context.Context, ref string) (checkout.PageFacts, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	fault := p.fault("close")
+	if fault == Away || p.pages[ref] == nil {
+		return checkout.PageFacts{}, errAway()
+	}
+	if p.facts(ref).Status == checkout.StatusOpen {
+		p.set(ref, checkout.StatusExpired, "")
+	}
+	if fault == LostAnswer {
+		return checkout.PageFacts{}, errAway()
+	}
+	return p.facts(ref), nil
+}
+
+// ChangedSince implements checkout.Processor.
+func (p *Processor) ChangedSince(_ context.Context, since time.Time, visit func(checkout.PageFacts) error) error {
+	p.mu.Lock()
+	if p.fault("list") != 0 {
+		p.mu.Unlock()
+		return errAway()
+	}
+	var found []checkout.PageFacts
+	for ref, page := range p.pages {
+		if f := p.facts(ref); !page.changed.Before(since) || f.Status != checkout.StatusOpen && !f.ExpiresAt.Before(since) {
+			found = append(found, f)
+		}
+	}
+	p.mu.Unlock()
+	sort.Slice(found, func(i, j int) bool { return found[i].Ref < found[j].Ref })
+	for _, f := range found {
+		if err := visit(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// facts reads a page; one that is open past its time has expired.
+func (p *Processor) facts(ref string) checkout.PageFacts {
+	page := p.pages[ref]
+	if page.Status == checkout.StatusOpen && !page.ExpiresAt.After(time.Now()) {
+		page.Status, page.URL = checkout.StatusExpired, ""
+	}
+	return page.PageFacts
+}
+
+func (p *Processor) set(ref string, status checkout.PageStatus, payment checkout.PaymentStatus) {
+	page := p.pages[ref]
+	page.Status, page.Payment, page.URL, page.changed = status, payment, "", time.Now()
+	if payment == checkout.PaymentPaid {
+		due := page.req.Quote.DueToday()
+		page.Paid = order.Paid{Total: due.Minor, Currency: due.Currency, PageRef: ref}
+		if due.Minor > 0 {
+			page.Paid.PaymentRef = "pi_" + ref
+		}
+	}
+}
+
+// Pay is a person who pays on a page. It reports whether the page took it.
+func (p *Processor) Pay(ref string) bool { return p.complete(ref, checkout.PaymentPaid) }
+
+// PayLater is a person who chooses a delayed method.
+func (p *Processor) PayLater(ref string) bool { return p.complete(ref, checkout.PaymentPending) }
+
+func (p *Processor) complete(ref string, payment checkout.PaymentStatus) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.facts(ref).Status != checkout.StatusOpen {
+		return false
+	}
+	p.set(ref, checkout.StatusComplete, payment)
+	return true
+}
+
+// Arrive ends a delayed payment: paid or failed.
+func (p *Processor) Arrive(ref string, payment checkout.PaymentStatus) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.set(ref, checkout.StatusComplete, payment)
+}
+
+// ForcePay completes a page whatever its state, as a fault of the processor or
+// somebody at its dashboard would.
+func (p *Processor) ForcePay(ref string) { p.Arrive(ref, checkout.PaymentPaid) }
+
+// Expire closes a page before its time.
+func (p *Processor) Expire(ref string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.set(ref, checkout.StatusExpired, "")
+}
+
+// Stray opens a page that the store knows nothing of, as a lost answer does.
+func (p *Processor) Stray(req checkout.PageRequest) string {
+	req.Key += ":stray"
+	f, _ := p.OpenPage(context.Background(), req)
+	return f.Ref
+}
+
+// Request answers what a page was asked for with.
+func (p *Processor) Request(ref string) checkout.PageRequest {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.pages[ref].req
+}
+
+// Status answers the state of a page.
+func (p *Processor) Status(ref string) checkout.PageStatus {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.facts(ref).Status
+}
+
+// Pages answers how many pages there are, and how many of them are paid.
+func (p *Processor) Pages() (all, paid int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, page := range p.pages {
+		if page.Payment == checkout.PaymentPaid {
+			paid++
+		}
+	}
+	return len(p.pages), paid
+}
+
+// Refund implements order.Processor.
+func (p *Processor) Refund(_ context.Context, req order.RefundRequest) (string, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	fault := p.fault("refund")
+	switch fault {
+	case Away:
+		return "", errAway()
+	case Refusal:
+		return "", problem.New(problem.Unprocessable, "refund_refused", "The processor does not give this amount back.")
+	}
+	p.refunds[req.Key] = req.Amount.Minor
+	if fault == LostAnswer {
+		return "", errAway()
+	}
+	return "re_" + req.Key, nil
+}
+
+// GivenBack answers the sum of all refunds.
+func (p *Processor) GivenBack() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var sum int64
+	for _, minor := range p.refunds {
+		sum += minor
+	}
+	return sum
+}
+
+// Refunded implements order.Processor.
+func (p *Processor) Refunded(context.Context, string) (int64, error) { return p.GivenBack(), nil }
+
+// Buyer implements order.Processor.
+func (p *Processor) Buyer(context.Context, string) (order.Buyer, error) {
+	return order.Buyer{Name: "Ada", Email: "ada@example.com"}, nil
+}
