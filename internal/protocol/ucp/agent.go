@@ -1,7 +1,6 @@
 package ucp
 
 import (
-	"net"
 	"net/netip"
 	"net/url"
 	"strings"
@@ -111,6 +110,6 @@ func isLoopback(host string) bool {
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
 		return true
 	}
-	address, err := netip.ParseAddr(strings.Trim(host, "[]"))
-	return err == nil && net.IP(address.AsSlice()).IsLoopback()
+	address, err := netip.ParseAddr(host)
+	return err == nil && address.IsLoopback()
 }
