@@ -21,6 +21,8 @@ type cli struct {
 	Config string `env:"ACE_CONFIG" placeholder:"FILE" help:"Settings file with KEY=value lines; it fills variables that are not set."`
 
 	Serve   serveCmd   `cmd:"" help:"Run the store (and the sandbox, unless there is a real processor)."`
+	Order   orderCmd   `cmd:"" help:"Look at orders, give money back."`
+	Migrate migrateCmd `cmd:"" help:"Bring the database up to date without serving."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 }
 
@@ -48,9 +50,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 2
 	}
 	var c cli
-	code := -1
 	parser, err := kong.New(&c, kong.Name("ace"), kong.Writers(stdout, stderr), kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.Description("ACE sells to agents: they read, open a checkout, and a person pays."), kong.Exit(func(n int) { code = n; panic(exit{}) }))
+		kong.Description("ACE sells to agents: they read, open a checkout, and a person pays."), kong.Exit(func(int) { panic(exit{}) }))
 	if err != nil {
 		_, _ = fmt.Fprintf(stderr, "ace: %v\n", err)
 		return 2
@@ -76,7 +77,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		}
 		return 1
 	}
-	return max(code, 0)
+	return 0
 }
 
 // exit leaves the parser after --help.

@@ -91,6 +91,17 @@ func (s *Server) build(ctx context.Context) (err error) {
 	return nil
 }
 
+// Migrate brings the schema up to date and answers how many migrations it
+// applied. A server does so by itself when it starts.
+func Migrate(ctx context.Context, cfg *config.Settings) (applied int, err error) {
+	db, err := sqldb.Open(ctx, cfg.Database(), nil)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	return db.Migrate(ctx, storage.Migrations())
+}
+
 // openDatabase opens the database and brings its schema up to date.
 func openDatabase(ctx context.Context, cfg *config.Settings) (*sqldb.DB, error) {
 	db, err := sqldb.Open(ctx, cfg.Database(), nil)
@@ -213,7 +224,7 @@ func (s *Server) Listen(ctx context.Context) error {
 func (s *Server) Run(ctx context.Context) error {
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	var errs [3]error
+	var errs [4]error
 	var work, world sync.WaitGroup
 	if s.back != nil {
 		world.Go(func() { errs[1] = s.back.Run(background) })
@@ -225,6 +236,7 @@ func (s *Server) Run(ctx context.Context) error {
 		return errors.Join(err, s.close())
 	}
 	work.Go(func() { s.worker.Run(working) })
+	work.Go(func() { errs[3] = s.serveControl(working) })
 	errs[0] = s.front.Run(ctx)
 	stopWork()
 	work.Wait()
