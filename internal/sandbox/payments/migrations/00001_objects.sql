@@ -44,6 +44,8 @@ CREATE TABLE idempotency (
     created_at  BIGINT NOT NULL -- milliseconds of the sandbox clock
 );
 
+CREATE INDEX idempotency_by_age ON idempotency (created_at);
+
 CREATE TABLE settings (
     name  TEXT PRIMARY KEY,
     value TEXT NOT NULL
