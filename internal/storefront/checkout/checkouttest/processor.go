@@ -252,11 +252,25 @@ func (p *Processor) Refund(_ context.Context, req order.RefundRequest) (string, 
 	case Refusal:
 		return "", problem.New(problem.Unprocessable, "refund_refused", "The processor does not give this amount back.")
 	}
+	if _, again := p.refunds[req.Key]; !again && p.over(req) {
+		return "", problem.New(problem.Unprocessable, "refund_refused", "The amount is more than is left.")
+	}
 	p.refunds[req.Key] = req.Amount.Minor
 	if fault == LostAnswer {
 		return "", errAway()
 	}
 	return "re_" + req.Key, nil
+}
+
+// over reports whether a refund is for more than its page was paid. Payments
+// that no page made are not bounded.
+func (p *Processor) over(req order.RefundRequest) bool {
+	for _, page := range p.pages {
+		if page.Paid.PaymentRef == req.PaymentRef && req.PaymentRef != "" {
+			return req.Amount.Minor > page.Paid.Total
+		}
+	}
+	return false
 }
 
 // GivenBack answers the sum of all refunds.

@@ -1,0 +1,146 @@
+package sandboxtest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"ace/internal/foundation/sqldb"
+	"ace/internal/sandbox"
+)
+
+// Key is a secret key that a World takes.
+const Key = "sk_test_sandboxworld"
+
+// World is a sandbox that runs for a test.
+type World struct {
+	URL string // of the listener; the payment processor is below /stripe
+	t   testing.TB
+}
+
+// Start starts a sandbox with a database and a clock of its own. webhooks are
+// told of its events.
+func Start(t testing.TB, webhooks ...sandbox.Webhook) *World {
+	t.Helper()
+	db, err := sqldb.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "sandbox.db"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	box, err := sandbox.New(t.Context(), db, &sandbox.Options{StripeKeys: []string{Key}, Webhooks: webhooks})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(box.Handler())
+	ctx, stop := context.WithCancel(context.Background())
+	var work sync.WaitGroup
+	work.Go(func() {
+		if err := box.Run(ctx); err != nil {
+			t.Errorf("running the sandbox: %v", err)
+		}
+	})
+	t.Cleanup(func() {
+		server.Close()
+		stop()
+		work.Wait()
+		if err := db.Close(); err != nil {
+			t.Errorf("closing the sandbox: %v", err)
+		}
+	})
+	return &World{server.URL, t}
+}
+
+// At answers the controls of a sandbox that runs at an address.
+func At(t testing.TB, address string) *World { return &World{address, t} }
+
+// Advance moves the sandbox's clock.
+func (w *World) Advance(d time.Duration) {
+	w.t.Helper()
+	w.control(http.MethodPost, "/advance", map[string]any{"seconds": int64(d.Seconds())}, nil)
+}
+
+// FailAPI makes the next count calls below a path (/v1/…) go wrong: "500",
+// "500_after_commit", "timeout", "timeout_after_commit", "429".
+func (w *World) FailAPI(method, path, mode string, count int) {
+	w.t.Helper()
+	w.control(http.MethodPost, "/faults", map[string]any{"api": []any{map[string]any{"method": method, "path": path, "mode": mode, "count": count}}}, nil)
+}
+
+// BendWebhooks sets one webhook fault: "drop", "duplicate", "delay_seconds" or
+// "reorder".
+func (w *World) BendWebhooks(fault string, n int) {
+	w.t.Helper()
+	w.control(http.MethodPost, "/faults", map[string]any{"webhooks": map[string]any{fault: n}}, nil)
+}
+
+// Heal takes all faults away.
+func (w *World) Heal() {
+	w.t.Helper()
+	w.control(http.MethodDelete, "/faults", nil, nil)
+}
+
+// State is what the sandbox holds.
+type State struct {
+	Objects    map[string]map[string]int64 `json:"objects"`    // by kind and status
+	Deliveries map[string]int64            `json:"deliveries"` // by state
+}
+
+// State counts what the sandbox holds.
+func (w *World) State() State {
+	w.t.Helper()
+	var s State
+	w.control(http.MethodGet, "/state", nil, &s)
+	return s
+}
+
+// Charges counts the charges that took money.
+func (w *World) Charges() int64 {
+	w.t.Helper()
+	return w.State().Objects["charge"]["succeeded"]
+}
+
+// Call makes one call of the payment processor's API with a form and decodes
+// the answer into out.
+func (w *World) Call(method, path, form string, out any) {
+	w.t.Helper()
+	w.do(method, w.URL+"/stripe"+path, "application/x-www-form-urlencoded", []byte(form), out)
+}
+
+func (w *World) control(method, path string, in, out any) {
+	w.t.Helper()
+	body, err := json.Marshal(in)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.do(method, w.URL+"/stripe/_sandbox"+path, "application/json", body, out)
+}
+
+func (w *World) do(method, address, mediaType string, body []byte, out any) {
+	w.t.Helper()
+	req, err := http.NewRequestWithContext(w.t.Context(), method, address, bytes.NewReader(body))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", mediaType)
+	req.Header.Set("Authorization", "Bearer "+Key)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		w.t.Fatalf("%s %s: %v", method, address, err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	answer, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode >= 400 {
+		w.t.Fatalf("%s %s: %s %s %v", method, address, res.Status, answer, err)
+	}
+	if out != nil {
+		if err := json.Unmarshal(answer, out); err != nil {
+			w.t.Fatalf("%s %s: %v", method, address, err)
+		}
+	}
+}
