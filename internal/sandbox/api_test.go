@@ -26,7 +26,7 @@ func code(t *testing.T, err error) [4]any {
 func TestCatalog(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	params := &stripe.PriceListParams{Active: stripe.Bool(true)}
+	params := &stripe.PriceListParams{Active: new(true)}
 	params.Limit = stripe.Int64(3) // several pages
 	params.AddExpand("data.product")
 	got := map[string]string{}
@@ -60,7 +60,7 @@ func TestCatalog(t *testing.T) {
 func TestPriceFilters(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	if _, err := w.stripe.V1Prices.Update(t.Context(), "price_test_founders_mug", &stripe.PriceUpdateParams{Active: stripe.Bool(false)}); err != nil {
+	if _, err := w.stripe.V1Prices.Update(t.Context(), "price_test_founders_mug", &stripe.PriceUpdateParams{Active: new(false)}); err != nil {
 		t.Fatal(err)
 	}
 	tests := []struct {
@@ -72,7 +72,7 @@ func TestPriceFilters(t *testing.T) {
 		{"currency", stripe.PriceListParams{Currency: stripe.String("jpy")}, []string{"prompt_handbook_jp"}},
 		{"type", stripe.PriceListParams{Type: stripe.String("recurring")}, []string{"assistant_pro_yearly", "assistant_pro_monthly"}},
 		{"lookup keys", stripe.PriceListParams{LookupKeys: stripe.StringSlice([]string{"home_box", "nothing", "prompt_handbook"})}, []string{"home_box", "prompt_handbook"}},
-		{"inactive", stripe.PriceListParams{Active: stripe.Bool(false)}, []string{"founders_mug"}},
+		{"inactive", stripe.PriceListParams{Active: new(false)}, []string{"founders_mug"}},
 		{"unknown product", stripe.PriceListParams{Product: stripe.String("prod_nothing")}, nil},
 	}
 	for _, tt := range tests {
@@ -95,13 +95,13 @@ func TestChangeCatalog(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	product, err := w.stripe.V1Products.Create(t.Context(), &stripe.ProductCreateParams{
-		Name: stripe.String("Lamp"), Shippable: stripe.Bool(true), Metadata: map[string]string{"a": "1", "b": "2"},
+		Name: stripe.String("Lamp"), Shippable: new(true), Metadata: map[string]string{"a": "1", "b": "2"},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	product, err = w.stripe.V1Products.Update(t.Context(), product.ID, &stripe.ProductUpdateParams{
-		Description: stripe.String("It glows."), Metadata: map[string]string{"a": "", "c": "3"}, Active: stripe.Bool(false),
+		Description: stripe.String("It glows."), Metadata: map[string]string{"a": "", "c": "3"}, Active: new(false),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +112,7 @@ func TestChangeCatalog(t *testing.T) {
 	w.shop.wait(t, stripe.EventTypeProductUpdated)
 	moved, err := w.stripe.V1Prices.Create(t.Context(), &stripe.PriceCreateParams{
 		Currency: stripe.String("usd"), UnitAmount: stripe.Int64(2500), Product: stripe.String("prod_test_prompt_handbook"),
-		LookupKey: stripe.String("prompt_handbook"), TransferLookupKey: stripe.Bool(true),
+		LookupKey: stripe.String("prompt_handbook"), TransferLookupKey: new(true),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -177,14 +177,14 @@ func TestSessionRefusals(t *testing.T) {
 		{"negative quantity", "price_test_home_box", func(p *params) { p.LineItems[0].Quantity = stripe.Int64(-1) }, bad("line_items[0][quantity]", "parameter_invalid_integer")},
 		{"recurring price in payment mode", "price_test_assistant_pro_yearly", func(p *params) { p.Mode = stripe.String("payment") }, bad("line_items[0][price]", "")},
 		{"one-time price in subscription mode", "price_test_home_box", func(p *params) { p.Mode = stripe.String("subscription") }, bad("mode", "")},
-		{"expires too soon", "price_test_home_box", func(p *params) { p.ExpiresAt = stripe.Int64(time.Now().Add(29 * time.Minute).Unix()) }, bad("expires_at", "")},
-		{"expires too late", "price_test_home_box", func(p *params) { p.ExpiresAt = stripe.Int64(time.Now().Add(25 * time.Hour).Unix()) }, bad("expires_at", "")},
+		{"expires too soon", "price_test_home_box", func(p *params) { p.ExpiresAt = new(time.Now().Add(29 * time.Minute).Unix()) }, bad("expires_at", "")},
+		{"expires too late", "price_test_home_box", func(p *params) { p.ExpiresAt = new(time.Now().Add(25 * time.Hour).Unix()) }, bad("expires_at", "")},
 		{"bad email", "price_test_home_box", func(p *params) { p.CustomerEmail = stripe.String("ada") }, bad("customer_email", "email_invalid")},
 		{"mixed currencies", "price_test_home_box", func(p *params) {
 			p.LineItems = append(p.LineItems, &stripe.CheckoutSessionCreateLineItemParams{Price: stripe.String("price_test_prompt_handbook_jp"), Quantity: stripe.Int64(1)})
 		}, bad("line_items[1][price]", "")},
 		{"adjustable quantity", "price_test_home_box", func(p *params) {
-			p.LineItems[0].AdjustableQuantity = &stripe.CheckoutSessionCreateLineItemAdjustableQuantityParams{Enabled: stripe.Bool(true)}
+			p.LineItems[0].AdjustableQuantity = &stripe.CheckoutSessionCreateLineItemAdjustableQuantityParams{Enabled: new(true)}
 		}, bad("line_items[0][adjustable_quantity]", "parameter_unknown")},
 		{"no such country", "price_test_home_box", func(p *params) {
 			p.ShippingAddressCollection = &stripe.CheckoutSessionCreateShippingAddressCollectionParams{AllowedCountries: stripe.StringSlice([]string{"US", "XX"})}
@@ -225,7 +225,7 @@ func TestSessionFacts(t *testing.T) {
 		p.ClientReferenceID = stripe.String("chk_1")
 		p.Metadata = map[string]string{"checkout_id": "chk_1"}
 		p.LineItems[0].Quantity = stripe.Int64(2)
-		p.AutomaticTax = &stripe.CheckoutSessionCreateAutomaticTaxParams{Enabled: stripe.Bool(true)}
+		p.AutomaticTax = &stripe.CheckoutSessionCreateAutomaticTaxParams{Enabled: new(true)}
 		p.PaymentIntentData = &stripe.CheckoutSessionCreatePaymentIntentDataParams{Metadata: map[string]string{"checkout_id": "chk_1"}}
 		p.AddExpand("line_items.data.price.product")
 	})

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stripe/stripe-go/v85"
-
 	"ace/internal/browsertest"
+
+	"github.com/stripe/stripe-go/v85"
 )
 
 // fill types what every payment needs.
@@ -80,6 +80,7 @@ func TestPayInBrowser(t *testing.T) {
 }
 
 func walkSuccess(t *testing.T, w *world, tab *browsertest.Tab) {
+	t.Helper()
 	o := w.open(t, "price_test_prompt_handbook")
 	tab.Open(o.URL)
 	tab.See("No real money moves")
@@ -94,6 +95,7 @@ func walkSuccess(t *testing.T, w *world, tab *browsertest.Tab) {
 }
 
 func walkDecline(t *testing.T, w *world, tab *browsertest.Tab) {
+	t.Helper()
 	o := w.open(t, "price_test_prompt_handbook")
 	tab.Open(o.URL)
 	fill(tab, "4000000000009995")
@@ -116,6 +118,7 @@ func walkDecline(t *testing.T, w *world, tab *browsertest.Tab) {
 }
 
 func walk3DS(t *testing.T, w *world, tab *browsertest.Tab) {
+	t.Helper()
 	o := w.open(t, "price_test_prompt_handbook")
 	tab.Open(o.URL)
 	fill(tab, "4000002500003155")
@@ -133,6 +136,7 @@ func walk3DS(t *testing.T, w *world, tab *browsertest.Tab) {
 }
 
 func walkTrial(t *testing.T, w *world, tab *browsertest.Tab) {
+	t.Helper()
 	o := w.open(t, "price_test_assistant_pro_monthly", withTrial)
 	tab.Open(o.URL)
 	tab.See("Free for 14 days, then USD 19.00 every month until canceled. Due today: USD 0.00")
@@ -145,6 +149,7 @@ func walkTrial(t *testing.T, w *world, tab *browsertest.Tab) {
 }
 
 func walkHardware(t *testing.T, w *world, tab *browsertest.Tab) {
+	t.Helper()
 	o := w.open(t, "price_test_home_box", withShipping)
 	tab.Open(o.URL)
 	tab.Click("#rate-1")
@@ -174,6 +179,7 @@ func walkHardware(t *testing.T, w *world, tab *browsertest.Tab) {
 }
 
 func walkExpired(t *testing.T, w *world, tab *browsertest.Tab) {
+	t.Helper()
 	o := w.open(t, "price_test_prompt_handbook")
 	tab.Open(o.URL)
 	fill(tab, "4242424242424242")
@@ -192,6 +198,7 @@ func walkExpired(t *testing.T, w *world, tab *browsertest.Tab) {
 }
 
 func walkBack(t *testing.T, w *world, tab *browsertest.Tab) {
+	t.Helper()
 	o := w.open(t, "price_test_prompt_handbook")
 	tab.Open(o.URL)
 	fill(tab, "4242424242424242")
@@ -204,6 +211,7 @@ func walkBack(t *testing.T, w *world, tab *browsertest.Tab) {
 }
 
 func walkDelayed(t *testing.T, w *world, tab *browsertest.Tab) {
+	t.Helper()
 	o := w.open(t, "price_test_prompt_handbook")
 	tab.Open(o.URL)
 	tab.Fill("#email", "ada@example.com")
@@ -224,6 +232,7 @@ func walkDelayed(t *testing.T, w *world, tab *browsertest.Tab) {
 }
 
 func walkEmpty(t *testing.T, w *world, tab *browsertest.Tab) {
+	t.Helper()
 	o := w.open(t, "price_test_prompt_handbook")
 	tab.Open(o.URL)
 	if got := tab.Press(payButton); got != http.StatusUnprocessableEntity {
@@ -285,7 +294,7 @@ func TestShots(t *testing.T) {
 	w := setup(t)
 	browser := browsertest.Start(t)
 	full := w.open(t, "price_test_home_box", withShipping, func(p *stripe.CheckoutSessionCreateParams) {
-		p.AutomaticTax = &stripe.CheckoutSessionCreateAutomaticTaxParams{Enabled: stripe.Bool(true)}
+		p.AutomaticTax = &stripe.CheckoutSessionCreateAutomaticTaxParams{Enabled: new(true)}
 		p.BillingAddressCollection = stripe.String("required")
 	})
 	trial := w.open(t, "price_test_assistant_pro_monthly", withTrial)

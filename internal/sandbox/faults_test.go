@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"ace/internal/sandbox/payments"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/stripe/stripe-go/v85"
-
-	"ace/internal/sandbox/payments"
 )
 
 func (w *world) state(t *testing.T) payments.State {

@@ -187,7 +187,7 @@ func TestPriceIsFrozen(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	o := w.open(t, "price_test_prompt_handbook")
-	if _, err := w.stripe.V1Prices.Update(t.Context(), "price_test_prompt_handbook", &stripe.PriceUpdateParams{Active: stripe.Bool(false)}); err != nil {
+	if _, err := w.stripe.V1Prices.Update(t.Context(), "price_test_prompt_handbook", &stripe.PriceUpdateParams{Active: new(false)}); err != nil {
 		t.Fatal(err)
 	}
 	if got := newPerson(t).pay(t, o.URL, card("4242424242424242")); got.status != http.StatusSeeOther {

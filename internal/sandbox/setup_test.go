@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"ace/internal/foundation/sqldb"
+
 	"github.com/stripe/stripe-go/v85"
 	"github.com/stripe/stripe-go/v85/webhook"
-
-	"ace/internal/foundation/sqldb"
 )
 
 // testKey is accepted by a sandbox without configured keys.

@@ -104,8 +104,8 @@ func (p *Processor) deliver(ctx context.Context, d *delivery) error {
 		for range d.copies {
 			d.lastStatus = p.post(ctx, endpoint, body)
 		}
-		if ctx.Err() != nil {
-			return nil // stopped in the middle: the attempt is made again
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("stopped while delivering %s, to be delivered again: %w", d.event, err)
 		}
 		d.attempts++
 		d.next(p.Now())

@@ -11,41 +11,42 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ace/internal/foundation/sqldb"
 	"ace/internal/foundation/sqldb/sqldbtest"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // onEngines runs a test with a fresh processor on each engine.
 func onEngines(t *testing.T, test func(t *testing.T, p *Processor)) {
 	t.Helper()
 	sqldbtest.RunDSN(t, func(t *testing.T, dsn string) {
+		t.Helper()
 		p, _ := open(t, dsn, nil)
 		test(t, p)
 	})
 }
 
-func open(t testing.TB, dsn string, opts *Options) (*Processor, *sqldb.DB) {
-	t.Helper()
-	db, err := sqldb.Open(t.Context(), dsn, nil)
+func open(tb testing.TB, dsn string, opts *Options) (*Processor, *sqldb.DB) {
+	tb.Helper()
+	db, err := sqldb.Open(tb.Context(), dsn, nil)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() { _ = db.Close() })
-	p, err := Open(t.Context(), db, opts)
+	tb.Cleanup(func() { _ = db.Close() })
+	p, err := Open(tb.Context(), db, opts)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return p, db
 }
 
 // write runs one change and fails the test if it does not work.
-func write[T any](t testing.TB, p *Processor, fn func(ctx context.Context, tx *Tx) (T, error)) T {
-	t.Helper()
-	out, err := try(t.Context(), p, fn)
+func write[T any](tb testing.TB, p *Processor, fn func(ctx context.Context, tx *Tx) (T, error)) T {
+	tb.Helper()
+	out, err := try(tb.Context(), p, fn)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return out
 }
@@ -66,9 +67,9 @@ func params(price string) SessionParams {
 	}
 }
 
-func openSession(t testing.TB, p *Processor) *Session {
-	t.Helper()
-	return write(t, p, func(ctx context.Context, tx *Tx) (*Session, error) {
+func openSession(tb testing.TB, p *Processor) *Session {
+	tb.Helper()
+	return write(tb, p, func(ctx context.Context, tx *Tx) (*Session, error) {
 		return tx.CreateSession(ctx, params("price_test_prompt_handbook"))
 	})
 }
@@ -88,6 +89,7 @@ func (p *Processor) pay(ctx context.Context, id string, f *PayForm, payer string
 func TestOneCharge(t *testing.T) {
 	t.Parallel()
 	onEngines(t, func(t *testing.T, p *Processor) {
+		t.Helper()
 		o := openSession(t, p)
 		var wg sync.WaitGroup
 		var mu sync.Mutex
@@ -135,6 +137,7 @@ func TestOneCharge(t *testing.T) {
 func TestListPages(t *testing.T) {
 	t.Parallel()
 	onEngines(t, func(t *testing.T, p *Processor) {
+		t.Helper()
 		var all []string // newest first
 		for range 5 {
 			all = append([]string{openSession(t, p).ID}, all...)
@@ -179,6 +182,7 @@ func TestListPages(t *testing.T) {
 func TestIdempotencyStore(t *testing.T) {
 	t.Parallel()
 	onEngines(t, func(t *testing.T, p *Processor) {
+		t.Helper()
 		keep := func(ctx context.Context, tx *Tx) (any, error) {
 			return nil, tx.Remember(ctx, "k", "print", Remembered{Status: 500, Body: "{}", RequestID: "req_1"})
 		}
@@ -205,6 +209,7 @@ func TestIdempotencyStore(t *testing.T) {
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	onRestart := func(t *testing.T, dsn string) {
+		t.Helper()
 		opts := &Options{Endpoints: []EndpointConfig{{URL: "http://127.0.0.1:1/hook", Secret: "whsec_one"}}}
 		p, db := open(t, dsn, opts)
 		o := openSession(t, p)

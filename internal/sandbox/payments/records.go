@@ -53,6 +53,7 @@ func (o *PaymentIntent) row() row {
 func (o *Charge) row() row {
 	return row{id: o.ID, kind: KindCharge, status: o.Status, uniqueKey: o.PaymentIntent}
 }
+
 func (o *Refund) row() row   { return row{id: o.ID, kind: KindRefund, status: o.Status, link: o.Charge} }
 func (o *Customer) row() row { return row{id: o.ID, kind: KindCustomer, status: "active"} }
 func (o *Subscription) row() row {

@@ -13,10 +13,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jba/templatecheck"
-
 	"ace/internal/foundation/sqldb"
 	"ace/internal/sandbox/payments"
+
+	"github.com/jba/templatecheck"
 )
 
 func TestTemplates(t *testing.T) {

@@ -75,8 +75,7 @@ func jsonBody(r *http.Request, v any) error {
 	dec := json.NewDecoder(r.Body)
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(v); err != nil {
-		var tooLarge *http.MaxBytesError
-		if errors.As(err, &tooLarge) {
+		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 			return err
 		}
 		return payments.Invalid("", "", "The JSON of the body cannot be read: a field is unknown, has the wrong type, or the text is cut off.")

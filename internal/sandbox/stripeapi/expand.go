@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 
 	"ace/internal/sandbox/payments"
@@ -162,9 +163,7 @@ func (e *expander) fill(ctx context.Context, at map[string]any, name, kind strin
 	// Each place gets its own copy of the first level: another path may
 	// expand one of them further.
 	copied := make(map[string]any, len(e.seen[id]))
-	for k, v := range e.seen[id] {
-		copied[k] = v
-	}
+	maps.Copy(copied, e.seen[id])
 	at[name] = copied
 	return nil
 }

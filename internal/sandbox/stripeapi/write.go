@@ -180,8 +180,7 @@ func pause(ctx context.Context, d time.Duration) {
 func body(r *http.Request) (string, error) {
 	raw, err := io.ReadAll(r.Body)
 	if err != nil {
-		var tooLarge *http.MaxBytesError
-		if errors.As(err, &tooLarge) {
+		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 			return "", err
 		}
 		return "", payments.Invalid("", "", "The body of the request ended too early.")
