@@ -23,6 +23,8 @@ type cli struct {
 	Serve   serveCmd   `cmd:"" help:"Run the store (and the sandbox, unless there is a real processor)."`
 	Order   orderCmd   `cmd:"" help:"Look at orders, give money back."`
 	Migrate migrateCmd `cmd:"" help:"Bring the database up to date without serving."`
+	OpenAPI openapiCmd `cmd:"" name:"openapi" help:"Print the OpenAPI document of the store."`
+	Tour    tourCmd    `cmd:"" help:"Walk through a purchase against a running store."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 }
 

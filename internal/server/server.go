@@ -144,6 +144,9 @@ func (s *Server) buildStore() (http.Handler, error) {
 	})
 }
 
+// StoreDocument is the OpenAPI document of the store.
+func StoreDocument() ([]byte, error) { return storehttp.Document() }
+
 // Kinds of the jobs that keep house.
 const (
 	jobSweep = "sweep"

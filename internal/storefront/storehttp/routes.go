@@ -66,9 +66,32 @@ type server struct {
 
 // New answers the handler of the store host.
 func New(d Deps) (http.Handler, error) {
-	pages, err := loadPages()
+	s, mux, err := build(d)
 	if err != nil {
 		return nil, err
+	}
+	document, err := s.api.Document()
+	if err != nil {
+		return nil, err
+	}
+	mux.HandleFunc("GET /openapi.json", staticJSON(document))
+	return mux, nil
+}
+
+// Document is the OpenAPI document of a store with the default settings.
+func Document() ([]byte, error) {
+	s, _, err := build(Deps{Site: Site{BaseURL: "http://127.0.0.1:8080", Name: "ACE Store"}})
+	if err != nil {
+		return nil, err
+	}
+	return s.api.Document()
+}
+
+// build registers every route. It calls nothing of d.
+func build(d Deps) (*server, *httpserver.Mux, error) {
+	pages, err := loadPages()
+	if err != nil {
+		return nil, nil, err
 	}
 	s := &server{Deps: d, pages: pages}
 	mux := httpserver.NewMux(nil)
@@ -77,12 +100,7 @@ func New(d Deps) (http.Handler, error) {
 		Servers:     []string{d.Site.BaseURL},
 	})
 	s.routes(mux)
-	document, err := s.api.Document()
-	if err != nil {
-		return nil, err
-	}
-	mux.HandleFunc("GET /openapi.json", staticJSON(document))
-	return mux, nil
+	return s, mux, nil
 }
 
 // longPoll is how long an agent may wait for a payment in one request.

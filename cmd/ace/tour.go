@@ -1,0 +1,246 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+)
+
+// tourCmd walks a newcomer through a running store.
+type tourCmd struct {
+	URL     string        `name:"url" env:"ACE_STORE_URL" default:"http://127.0.0.1:8080" placeholder:"URL" help:"Address of the store."`
+	Offer   string        `placeholder:"ID" help:"Offer to buy. Default: the first that can be bought."`
+	Pay     bool          `help:"Let the tour fill in the sandbox's payment page with a test card, instead of waiting for you."`
+	Timeout time.Duration `default:"15m" help:"How long to wait for the payment."`
+	JSON    bool          `name:"json" help:"Print one JSON object per step."`
+}
+
+// Run takes the tour: the catalog, a checkout that a person pays, and one that
+// is canceled.
+func (c *tourCmd) Run(w *world) error {
+	t := &tour{
+		ctx: w.ctx, out: w.stdout, base: strings.TrimRight(c.URL, "/"), json: c.JSON,
+		client: &http.Client{Timeout: time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+	}
+	offer, err := t.catalog(c.Offer)
+	if err != nil {
+		return err
+	}
+	session, err := t.open(offer)
+	if err != nil {
+		return err
+	}
+	if c.Pay {
+		err = t.payInSandbox(session.ContinueURL)
+	} else {
+		t.say("Now a person pays. Open this address in a browser; in the sandbox, use the card 4242 4242 4242 4242:\n\n    %s\n", session.ContinueURL)
+	}
+	if err != nil {
+		return err
+	}
+	if err := t.wait(session.ID, c.Timeout); err != nil {
+		return err
+	}
+	if err := t.cancelOne(offer); err != nil {
+		return err
+	}
+	t.say("That was a purchase from end to end. Read on in docs/commerce.md; \"ace order list\" shows what was bought.")
+	return nil
+}
+
+// tour prints each request and answer with a sentence of explanation.
+type tour struct {
+	ctx    context.Context
+	out    io.Writer
+	base   string
+	json   bool
+	client *http.Client
+	step   int
+}
+
+// tourOffer and tourSession are what the tour reads of the answers.
+type tourOffer struct {
+	ID           string `json:"id"`
+	Availability struct {
+		Available bool `json:"available"`
+	} `json:"availability"`
+}
+
+type tourSession struct {
+	ID          string `json:"id"`
+	Status      string `json:"status"`
+	ContinueURL string `json:"continue_url"`
+}
+
+func (t *tour) catalog(wanted string) (string, error) {
+	var catalog struct {
+		Offers []tourOffer `json:"offers"`
+	}
+	if err := t.do("An agent that knows nothing but the store's address reads what is for sale.", http.MethodGet, "/agent/commerce/products?available=true", nil, nil, &catalog); err != nil {
+		return "", err
+	}
+	for _, o := range catalog.Offers {
+		if (wanted == "" || wanted == o.ID) && o.Availability.Available {
+			return o.ID, nil
+		}
+	}
+	return "", errors.New("the store sells nothing of that name right now; leave --offer out")
+}
+
+func (t *tour) open(offer string) (*tourSession, error) {
+	session := &tourSession{}
+	body := fmt.Sprintf(`{"line_items":[{"item":{"id":%q},"quantity":1}]}`, offer)
+	err := t.do("It opens a checkout for one offer over UCP. Nothing is charged; the answer says where a person pays.",
+		http.MethodPost, "/agent/commerce/ucp/checkout-sessions", []byte(body), nil, session)
+	if err == nil && session.ContinueURL == "" {
+		err = fmt.Errorf("the checkout answered %s without continue_url", session.Status)
+	}
+	return session, err
+}
+
+// wait asks until the session is paid. Each request may take 25 seconds: the
+// store answers as soon as something happens.
+func (t *tour) wait(id string, patience time.Duration) error {
+	explanation := "Meanwhile the agent waits: the store holds the request until something happens, 25 seconds at most."
+	for deadline := time.Now().Add(patience); ; {
+		session := &tourSession{}
+		err := t.do(explanation, http.MethodGet, "/agent/commerce/ucp/checkout-sessions/"+id, nil, map[string]string{"Prefer": "wait=25"}, session)
+		switch {
+		case err != nil:
+			return err
+		case session.Status == "completed":
+			t.say("Paid: the session is completed and names the order.")
+			return nil
+		case session.Status == "canceled":
+			return errors.New("the session ended without a payment; start the tour again")
+		case time.Now().After(deadline):
+			return fmt.Errorf("nobody paid within %s; start the tour again, or add --pay", patience)
+		}
+		explanation = "Not paid yet; it asks again."
+	}
+}
+
+func (t *tour) cancelOne(offer string) error {
+	session := &tourSession{}
+	body := fmt.Sprintf(`{"line_items":[{"id":%q}]}`, offer)
+	if err := t.do("The same works over ACP. This checkout is only looked at.", http.MethodPost, "/agent/commerce/acp/checkout_sessions", []byte(body), nil, session); err != nil {
+		return err
+	}
+	return t.do("An agent that does not want it any more cancels. The payment page is closed, too.",
+		http.MethodPost, "/agent/commerce/acp/checkout_sessions/"+session.ID+"/cancel", []byte("{}"), nil, session)
+}
+
+// do makes one request, prints it and the answer, and decodes the answer.
+func (t *tour) do(explanation, method, path string, body []byte, header map[string]string, out any) error {
+	req, err := http.NewRequestWithContext(t.ctx, method, t.base+path, bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("preparing the request: %w", err)
+	}
+	req.Header.Set("User-Agent", "ace-tour/"+version)
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for name, value := range header {
+		req.Header.Set(name, value)
+	}
+	t.announce(explanation, req, body)
+	res, answer, err := t.send(req)
+	if err != nil {
+		return fmt.Errorf("no answer from %s: is the server running? Start it with \"make run\" (%w)", t.base, err)
+	}
+	t.show(explanation, req, res, answer)
+	if res.StatusCode >= 400 {
+		return fmt.Errorf("the store answered %s to %s %s", res.Status, method, path)
+	}
+	if err := json.Unmarshal(answer, out); err != nil {
+		return fmt.Errorf("the answer to %s %s is no JSON: %w", method, path, err)
+	}
+	return nil
+}
+
+// send waits as long as the store asks for when it is busy.
+func (t *tour) send(req *http.Request) (*http.Response, []byte, error) {
+	for {
+		res, err := t.client.Do(req)
+		if err != nil {
+			return nil, nil, err
+		}
+		answer, err := io.ReadAll(io.LimitReader(res.Body, 4<<20))
+		err = errors.Join(err, res.Body.Close())
+		if err != nil || res.StatusCode != http.StatusTooManyRequests {
+			return res, answer, err
+		}
+		select {
+		case <-t.ctx.Done():
+			return nil, nil, t.ctx.Err()
+		case <-time.After(time.Second):
+		}
+		if req.GetBody != nil {
+			if req.Body, err = req.GetBody(); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+}
+
+func (t *tour) announce(explanation string, req *http.Request, body []byte) {
+	t.step++
+	if t.json {
+		return
+	}
+	_, _ = fmt.Fprintf(t.out, "%s\n\n  %s %s\n", t.bold(fmt.Sprintf("%d. %s", t.step, explanation)), req.Method, req.URL)
+	if prefer := req.Header.Get("Prefer"); prefer != "" {
+		_, _ = fmt.Fprintf(t.out, "  Prefer: %s\n", prefer)
+	}
+	if len(body) > 0 {
+		_, _ = fmt.Fprintf(t.out, "  %s\n", body)
+	}
+}
+
+// shownLines bounds how much of an answer people get to see.
+const shownLines = 40
+
+func (t *tour) show(explanation string, req *http.Request, res *http.Response, answer []byte) {
+	if t.json {
+		_ = json.NewEncoder(t.out).Encode(map[string]any{
+			"step": t.step, "explanation": explanation, "method": req.Method, "url": req.URL.String(), "status": res.StatusCode, "answer": json.RawMessage(bytes.TrimSpace(answer)),
+		})
+		return
+	}
+	var pretty bytes.Buffer
+	if json.Indent(&pretty, answer, "  ", "  ") != nil {
+		pretty.Write(answer)
+	}
+	lines := strings.Split(strings.TrimSpace(pretty.String()), "\n")
+	rest := ""
+	if len(lines) > shownLines {
+		rest = fmt.Sprintf("\n  … %d more lines", len(lines)-shownLines)
+		lines = lines[:shownLines]
+	}
+	_, _ = fmt.Fprintf(t.out, "\n  %s\n  %s%s\n\n", res.Status, strings.Join(lines, "\n"), rest)
+}
+
+func (t *tour) say(format string, args ...any) {
+	if !t.json {
+		_, _ = fmt.Fprintf(t.out, format+"\n\n", args...)
+	}
+}
+
+// bold marks headings on a terminal that can show them.
+func (t *tour) bold(text string) string {
+	f, ok := t.out.(*os.File)
+	if !ok || os.Getenv("NO_COLOR") != "" {
+		return text
+	}
+	if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return text
+	}
+	return "\x1b[1m" + text + "\x1b[0m"
+}
