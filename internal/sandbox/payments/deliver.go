@@ -12,6 +12,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"strconv"
 	"sync"
 	"time"
@@ -140,6 +141,9 @@ func (p *Processor) post(ctx context.Context, endpoint *Endpoint, body []byte) i
 	req.Header.Set("Stripe-Signature", Sign(endpoint.private.Secret, time.Now(), body))
 	resp, err := p.client.Do(req)
 	if err != nil {
+		if inner, ok := errors.AsType[*url.Error](err); ok {
+			err = inner.Err // without the address, which may hold a secret
+		}
 		p.log.DebugContext(ctx, "webhook not delivered", slog.String("endpoint", endpoint.ID), slog.Any("error", err))
 		return 0
 	}

@@ -25,10 +25,10 @@ func EventTypes() []string {
 
 // emit stores an event and one delivery for each endpoint that wants it, in
 // the transaction that changes the object.
-func (tx *Tx) emit(ctx context.Context, eventType string, object any) error {
+func (tx *Tx) emit(ctx context.Context, eventType string, changed any) error {
 	e := &Event{
 		ID: typeid.New("evt_test"), Object: KindEvent, APIVersion: APIVersion, Created: tx.now.Unix(),
-		Data: EventData{Object: object}, Type: eventType,
+		Data: EventData{Object: changed}, Type: eventType,
 		Request: EventRequest{ID: orNil(tx.origin.RequestID), Key: orNil(tx.origin.IdempotencyKey)},
 	}
 	endpoints, err := tx.endpoints(ctx, eventType)

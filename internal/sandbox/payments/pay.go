@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"ace/internal/foundation/typeid"
@@ -42,6 +43,9 @@ func (tx *Tx) Pay(ctx context.Context, id string, form *PayForm, payer string) (
 	}
 	if err := o.choose(form); err != nil {
 		return nil, err
+	}
+	if o.NeedsMethod() && !slices.Contains(o.MethodTypes, form.Method) {
+		return nil, Invalid("payment_method_types", "", "This session cannot be paid by %q.", form.Method)
 	}
 	if !o.NeedsMethod() || form.Method == MethodDebit {
 		return tx.complete(ctx, o, payment{form: form, payer: payer})

@@ -1,6 +1,7 @@
 package payments
 
 import (
+	"net/mail"
 	"regexp"
 	"slices"
 	"strings"
@@ -115,14 +116,14 @@ func (f *PayForm) checkShipping(o *Session) (faults []FieldError) {
 	return faults
 }
 
-// option answers the chosen way of shipping, the first one when none is named.
-func (o *Session) option(rate string) *ShippingOption {
-	for i, option := range o.ShippingOptions {
-		if rate == "" || option.Rate == rate {
-			return &o.ShippingOptions[i]
-		}
+// ValidEmail reports whether s is one plain e-mail address.
+func ValidEmail(s string) bool {
+	a, err := mail.ParseAddress(s)
+	if err != nil || a.Address != s || len(s) > 254 {
+		return false
 	}
-	return nil
+	_, host, _ := strings.Cut(s, "@")
+	return strings.Contains(host, ".") && !strings.HasPrefix(host, ".") && !strings.HasSuffix(host, ".")
 }
 
 var (

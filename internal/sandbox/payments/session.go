@@ -2,30 +2,12 @@ package payments
 
 import (
 	"context"
-	"net/mail"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"ace/internal/foundation/typeid"
-)
-
-// States of a session and of its payment.
-const (
-	SessionOpen     = "open"
-	SessionComplete = "complete"
-	SessionExpired  = "expired"
-
-	PaymentPaid        = "paid"
-	PaymentUnpaid      = "unpaid"
-	PaymentNotRequired = "no_payment_required"
-
-	ModePayment      = "payment"
-	ModeSubscription = "subscription"
-
-	MethodCard  = "card"
-	MethodDebit = "us_bank_account" // shown as "test bank debit"
 )
 
 // Bounds of a session's life.
@@ -232,16 +214,6 @@ func (in SessionParams) checkChoices() error {
 	return nil
 }
 
-// ValidEmail reports whether s is one plain e-mail address.
-func ValidEmail(s string) bool {
-	a, err := mail.ParseAddress(s)
-	if err != nil || a.Address != s || len(s) > 254 {
-		return false
-	}
-	_, host, _ := strings.Cut(s, "@")
-	return strings.Contains(host, ".") && !strings.HasPrefix(host, ".") && !strings.HasSuffix(host, ".")
-}
-
 // session reads a session for change. One whose time is over becomes expired
 // on the way, so that no other code has to think of it.
 func (tx *Tx) session(ctx context.Context, id, param string) (*Session, error) {
@@ -278,15 +250,6 @@ func (tx *Tx) expire(ctx context.Context, o *Session) error {
 func (v View) Session(ctx context.Context, id string) (*Session, error) {
 	return load[Session](ctx, v, id, "session")
 }
-
-// Lines answers what a session sells.
-func (o *Session) Lines() []*LineItem { return o.private.Lines }
-
-// TrialDays is the length of the free trial; zero: none.
-func (o *Session) TrialDays() int64 { return o.private.TrialDays }
-
-// PaidBy is the token of the browser that paid; empty: nobody has.
-func (o *Session) PaidBy() string { return o.private.PaidBy }
 
 func or(s, otherwise string) string {
 	if s == "" {

@@ -8,22 +8,6 @@ import (
 	"ace/internal/foundation/typeid"
 )
 
-// States of a subscription.
-const (
-	SubTrialing = "trialing"
-	SubActive   = "active"
-	SubPastDue  = "past_due"
-	SubCanceled = "canceled"
-	SubPaused   = "paused"
-)
-
-func (o *Subscription) periodEnd() int64 {
-	if len(o.private.Items) == 0 {
-		return 0
-	}
-	return o.private.Items[0].PeriodEnd
-}
-
 // subscribe makes the subscription of a session and its first invoice.
 func (tx *Tx) subscribe(ctx context.Context, o *Session, p payment) error {
 	sub := &Subscription{
@@ -64,14 +48,6 @@ func (tx *Tx) subscribe(ctx context.Context, o *Session, p payment) error {
 		return err
 	}
 	return tx.emit(ctx, "customer.subscription.created", sub)
-}
-
-func (o *Subscription) showItems() {
-	data := make([]any, 0, len(o.private.Items))
-	for _, item := range o.private.Items {
-		data = append(data, item)
-	}
-	o.Items = NewList("/v1/subscription_items?subscription="+o.ID, data, false)
 }
 
 // nextPeriod is the end of the period that begins at from. Months end on the

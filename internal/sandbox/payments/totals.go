@@ -9,11 +9,6 @@ import (
 	"ace/internal/foundation/typeid"
 )
 
-// TaxPercent is the one tax of the sandbox: with automatic tax on, every line
-// is taxed at this rate wherever the buyer lives. Prices whose tax behavior is
-// "inclusive" contain it, all others have it added. Shipping is not taxed.
-const TaxPercent = 10
-
 // addLines freezes the prices that are sold now: a later change of the
 // catalogue does not touch an open session.
 func (tx *Tx) addLines(ctx context.Context, o *Session, in SessionParams) error {
@@ -170,69 +165,3 @@ func (tx *Tx) createShippingRate(ctx context.Context, in ShippingRateParams, par
 	}
 	return o, tx.insert(ctx, o)
 }
-
-func (o *Session) chooseShipping(option ShippingOption) {
-	o.ShippingCost = &ShippingCost{Subtotal: option.Amount, Total: option.Amount, Rate: &option.Rate}
-}
-
-// total computes what is due today. During a trial a recurring line costs
-// nothing.
-func (o *Session) total() error {
-	o.AmountSubtotal, o.AmountTotal, o.TotalDetails = 0, 0, TotalDetails{}
-	for _, l := range o.private.Lines {
-		l.Subtotal, l.Tax, l.Total = lineAmounts(l.Price, l.Quantity, o.AutomaticTax.Enabled)
-		if l.Price.Recurring != nil && o.private.TrialDays > 0 {
-			l.Subtotal, l.Tax, l.Total = 0, 0, 0
-		}
-		o.AmountSubtotal += l.Subtotal
-		o.TotalDetails.Tax += l.Tax
-		o.AmountTotal += l.Total
-	}
-	if o.ShippingCost != nil {
-		o.TotalDetails.Shipping = o.ShippingCost.Total
-		o.AmountTotal += o.ShippingCost.Total
-	}
-	if o.AutomaticTax.Enabled {
-		o.AutomaticTax.Status = new("complete")
-	}
-	if o.AmountTotal > maxAmount {
-		return Invalid("line_items", "amount_too_large", "The total of a session must be no more than %s.", Display(maxAmount, o.Currency))
-	}
-	return nil
-}
-
-// lineAmounts splits what quantity pieces cost. Quantity and amount are
-// bounded, so that nothing overflows.
-func lineAmounts(price *Price, quantity int64, taxed bool) (subtotal, tax, total int64) {
-	gross := price.Amount * quantity
-	switch {
-	case !taxed:
-		return gross, 0, gross
-	case price.TaxBehavior == "inclusive":
-		return gross, toStep(gross*TaxPercent, 100+TaxPercent, price.Currency), gross
-	default:
-		tax = toStep(gross*TaxPercent, 100, price.Currency)
-		return gross, tax, gross + tax
-	}
-}
-
-// DueLater is what a subscription costs in each period after a trial, tax
-// included; zero for a session that subscribes to nothing.
-func (o *Session) DueLater() int64 {
-	var sum int64
-	for _, l := range o.private.Lines {
-		if l.Price.Recurring != nil {
-			_, _, total := lineAmounts(l.Price, l.Quantity, o.AutomaticTax.Enabled)
-			sum += total
-		}
-	}
-	return sum
-}
-
-// NeedsMethod reports whether the buyer must give a way to pay.
-func (o *Session) NeedsMethod() bool {
-	return o.AmountTotal > 0 || (o.Mode == ModeSubscription && o.MethodCollection == "always")
-}
-
-// NeedsShipping reports whether the buyer must give an address for the goods.
-func (o *Session) NeedsShipping() bool { return o.ShippingAddress != nil }
