@@ -41,6 +41,7 @@ type RequestLine struct {
 	ItemID   string
 	Quantity int64
 	Path     string // JSONPath of the line in the request
+	ItemPath string // JSONPath of what names the item
 }
 
 // Buyer is what is known of the person who buys.
@@ -191,15 +192,15 @@ func readLine(o jsonread.Object, isLine bool) RequestLine {
 	case o.Has("item"):
 		item := o.Object("item")
 		item.Need("id", "Name the item by its id, as the feed gives it.")
-		line.ItemID = item.Text("id", maxID)
+		line.ItemID, line.ItemPath = item.Text("id", maxID), jsonread.Path(item.Place("id"))
 		if isLine {
 			line.LineID = o.Text("id", maxID)
 		}
 	case o.Has("offer_id"):
-		line.ItemID = o.Text("offer_id", maxID)
+		line.ItemID, line.ItemPath = o.Text("offer_id", maxID), jsonread.Path(o.Place("offer_id"))
 	default:
 		o.Need("id", "Name the item by its id, as the feed gives it.")
-		line.ItemID = o.Text("id", maxID)
+		line.ItemID, line.ItemPath = o.Text("id", maxID), jsonread.Path(o.Place("id"))
 	}
 	if quantity, ok := o.Int("quantity", 1, MaxQuantity); ok {
 		line.Quantity = quantity
