@@ -11,11 +11,13 @@
 //
 //	UCP-Agent header, meta["ucp-agent"]  -> ParseAgent, Negotiate
 //	profile of the platform              -> ParsePlatformProfile, Intersect
+//	signature of a request               -> VerifyRequest
 //	request body                         -> ReadCreate … ReadProduct, a liberal reader
 //	answer                               <- Checkout, SearchResponse, …, Validate
 //	failure: no resource to return       <- ErrorResponse, HTTP 200 or 409
 //	failure of the protocol              <- ProtocolError, its own HTTP status
 //	/.well-known/ucp                     <- Profile
+//	signature of an answer               <- SignResponse
 //
 // # Where we diverge
 //

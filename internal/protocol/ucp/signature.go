@@ -1,0 +1,131 @@
+package ucp
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"ace/internal/foundation/httpsig"
+	"ace/internal/foundation/problem"
+)
+
+// Times of request signatures: clocks may differ by signatureSkew, and a
+// signature that says when it ends lasts a day at most.
+const (
+	signatureSkew   = time.Minute
+	signatureWindow = 24 * time.Hour
+)
+
+// tagWebBotAuth marks signatures that say which bot calls. One that covers too
+// little to authenticate a request still does that.
+const tagWebBotAuth = "web-bot-auth"
+
+// RequestComponents lists what the signature of a request has to cover: method,
+// authority and path, the query, UCP-Agent and Idempotency-Key where they are
+// there, and with a body its digest and media type.
+func RequestComponents(m *httpsig.Message, hasBody bool) []httpsig.Component {
+	list := []httpsig.Component{httpsig.Field("@method"), httpsig.Field("@authority"), httpsig.Field("@path")}
+	if m.RawQuery != "" {
+		list = append(list, httpsig.Field("@query"))
+	}
+	if m.Header.Get(HeaderAgent) != "" {
+		list = append(list, httpsig.Field(HeaderAgent))
+	}
+	changes := slices.Contains([]string{http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}, m.Method)
+	if changes && m.Header.Get(HeaderIdempotencyKey) != "" {
+		list = append(list, httpsig.Field(HeaderIdempotencyKey))
+	}
+	if hasBody {
+		list = append(list, httpsig.Field(httpsig.HeaderContentDigest), httpsig.Field("content-type"))
+	}
+	return list
+}
+
+// VerifyRequest checks a request that is signed
+// (https://ucp.dev/2026-08-25/specification/signatures) with the keys of the
+// platform's profile, and answers the id of the key that signed it. "" means
+// that nothing authenticates the request: it carries no signature, or only one
+// that names a bot. body is what came, byte for byte. The problems are
+// signature_invalid, key_not_found, digest_mismatch and algorithm_unsupported.
+func VerifyRequest(m *httpsig.Message, body []byte, keys []httpsig.JWK, now time.Time) (keyID string, err error) {
+	signatures, err := httpsig.Parse(m.Header)
+	if err != nil {
+		return "", signatureProblem(err)
+	}
+	needed := RequestComponents(m, len(body) > 0)
+	var first error
+	for i := range signatures {
+		s := &signatures[i]
+		covers := s.Covers(needed...)
+		if !covers && s.Params.Tag == tagWebBotAuth {
+			continue
+		}
+		err := errTooLittle
+		if covers {
+			err = verifyOne(s, m, body, keys, now)
+		}
+		if err == nil {
+			return s.Params.KeyID, nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	if first != nil {
+		return "", signatureProblem(first)
+	}
+	return "", nil
+}
+
+var (
+	errTooLittle  = errors.New("the signature covers too little")
+	errUnknownKey = errors.New("the profile has no such key")
+)
+
+func verifyOne(s *httpsig.Signature, m *httpsig.Message, body []byte, keys []httpsig.JWK, now time.Time) error {
+	if err := s.CheckTime(now, httpsig.TimeRule{Skew: signatureSkew, MaxWindow: signatureWindow}); err != nil {
+		return err
+	}
+	if s.Covers(httpsig.Field(httpsig.HeaderContentDigest)) {
+		if err := httpsig.VerifyContentDigest(m.Header, body); err != nil {
+			return err
+		}
+	}
+	key, ok := httpsig.FindKey(keys, s.Params.KeyID)
+	if !ok {
+		return errUnknownKey
+	}
+	return s.VerifyJWK(m, key)
+}
+
+// signatureProblem words a failure without saying more than the caller knows.
+func signatureProblem(err error) error {
+	refuse := func(kind problem.Kind, code Code, detail string) error {
+		return problem.New(kind, string(code), detail+" Sign the request anew, or send it without a signature.")
+	}
+	switch {
+	case errors.Is(err, errUnknownKey):
+		return refuse(problem.Unauthenticated, KeyNotFound, "The profile lists no usable key with this keyid.")
+	case errors.Is(err, httpsig.ErrDigest):
+		return refuse(problem.Invalid, DigestMismatch, "Content-Digest is not that of the body as it came.")
+	case errors.Is(err, httpsig.ErrAlgorithm), errors.Is(err, httpsig.ErrKey):
+		return refuse(problem.Invalid, AlgorithmUnsupported, "Signatures are verified with ecdsa-p256-sha256, ed25519 and rsa-pss-sha512, digests with sha-256 and sha-512.")
+	case errors.Is(err, httpsig.ErrTime):
+		return refuse(problem.Unauthenticated, SignatureInvalid, "The signature has expired, lies in the future or lasts longer than a day.")
+	case errors.Is(err, errTooLittle):
+		return refuse(problem.Unauthenticated, SignatureInvalid,
+			"The signature must cover @method, @authority, @path, @query with a query, ucp-agent and idempotency-key where they are sent, and content-digest and content-type with a body.")
+	}
+	return refuse(problem.Unauthenticated, SignatureInvalid, "The signature does not verify.")
+}
+
+// SignResponse signs an answer: its status, digest and media type. It sets
+// Content-Digest, Signature-Input and Signature; Content-Type has to be there.
+func SignResponse(signer *httpsig.Signer, status int, h http.Header, body []byte, now time.Time) error {
+	h.Set(httpsig.HeaderContentDigest, httpsig.ContentDigest(body))
+	components := []httpsig.Component{
+		httpsig.Field("@status"), httpsig.Field(httpsig.HeaderContentDigest), httpsig.Field("content-type"),
+	}
+	return signer.Sign(httpsig.ResponseMessage(status, h, nil), "sig1", components, httpsig.Params{Created: now})
+}
