@@ -99,7 +99,10 @@ func (o Object) Place(name string) string {
 	if name == "" {
 		return o.place
 	}
-	return o.place + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+	if strings.ContainsAny(name, "~/") {
+		name = strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+	}
+	return o.place + "/" + name
 }
 
 // Present reports whether the object is there.

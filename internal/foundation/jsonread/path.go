@@ -15,9 +15,10 @@ func Path(pointer string) string {
 	if pointer == "" {
 		return b.String()
 	}
-	unescape := strings.NewReplacer("~1", "/", "~0", "~")
 	for step := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		step = unescape.Replace(step)
+		if strings.ContainsRune(step, '~') {
+			step = strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
+		}
 		switch {
 		case isIndex(step):
 			b.WriteString("[" + step + "]")
