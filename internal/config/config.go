@@ -49,10 +49,10 @@ type Settings struct {
 	ContinueURL    string `env:"ACE_CONTINUE_URL" enum:"short,direct" default:"short" help:"What continue_url holds (${enum}): a short address of the store that leads to the payment page, or that page itself." group:"Agents"`
 	UCPNegotiation string `env:"ACE_UCP_NEGOTIATION" enum:"off,lenient,strict" default:"lenient" help:"How UCP agent profiles are treated (${enum}): not read, read if possible, or required." group:"Agents"`
 
-	OrderWebhookURL    string `env:"ACE_ORDER_WEBHOOK_URL" placeholder:"URL" help:"Where order events are posted, signed by the Standard Webhooks rules." group:"Operator"`
-	OrderWebhookSecret string `env:"ACE_ORDER_WEBHOOK_SECRET" placeholder:"SECRET" help:"Signing secret of order events: whsec_ and base64." group:"Operator"`
-	SMTPURL            string `env:"ACE_SMTP_URL" placeholder:"URL" help:"smtp://user:password@host:587 or smtps://…: sends receipts to buyers. Default: the processor sends them." group:"Operator"`
-	MailFrom           string `env:"ACE_MAIL_FROM" placeholder:"EMAIL" help:"Sender of receipts." group:"Operator"`
+	OrderWebhookURL    string   `env:"ACE_ORDER_WEBHOOK_URL" placeholder:"URL" help:"Where order events are posted, signed by the Standard Webhooks rules." group:"Operator"`
+	OrderWebhookSecret []string `env:"ACE_ORDER_WEBHOOK_SECRET" placeholder:"SECRET,…" help:"Signing secret of order events: whsec_ and base64 of 24 to 64 bytes; two while one is replaced." group:"Operator"`
+	SMTPURL            string   `env:"ACE_SMTP_URL" placeholder:"URL" help:"smtp://user:password@host:587 or smtps://…: sends receipts to buyers. Default: the processor sends them." group:"Operator"`
+	MailFrom           string   `env:"ACE_MAIL_FROM" placeholder:"EMAIL" help:"Sender of receipts." group:"Operator"`
 
 	EgressAllow []string `env:"ACE_EGRESS_ALLOW" placeholder:"CIDR,…" help:"Networks that outbound calls may reach although they are private, over http and on any port." group:"Safety"`
 	RateLimit   string   `env:"ACE_RATE_LIMIT" enum:"on,off" default:"on" help:"Limit of requests per client (${enum}); off is refused on a public address." group:"Safety"`
@@ -137,7 +137,7 @@ func (s *Settings) checkSafety() error {
 
 func (s *Settings) checkOperator() error {
 	var errs []error
-	if (s.OrderWebhookURL == "") != (s.OrderWebhookSecret == "") {
+	if (s.OrderWebhookURL == "") != (len(s.OrderWebhookSecret) == 0) {
 		errs = append(errs, errors.New("ACE_ORDER_WEBHOOK_URL and ACE_ORDER_WEBHOOK_SECRET go together: set both or none"))
 	}
 	u, err := url.Parse(s.SMTPURL)

@@ -14,7 +14,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"path/filepath"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -25,7 +25,6 @@ import (
 	"ace/internal/foundation/jobs"
 	"ace/internal/foundation/seal"
 	"ace/internal/foundation/sqldb"
-	"ace/internal/sandbox"
 	"ace/internal/storage"
 	"ace/internal/storefront/checkout"
 	"ace/internal/storefront/offer"
@@ -195,21 +194,29 @@ func (s *Server) processor() (*stripe.Client, error) {
 
 // listenOn prepares the listeners; Run opens them.
 func (s *Server) listenOn(store http.Handler) {
-	chain := func(name string, h http.Handler) http.Handler {
-		return httpserver.Chain(h,
-			httpserver.Instrument(s.log, name, nil), httpserver.ClientAddress(config.Prefixes(s.cfg.TrustedProxies)),
-			httpserver.LimitBody(httpserver.DefaultBodyLimit), httpserver.LimitTime(40*time.Second))
-	}
-	front := []httpserver.Listener{{Name: "store", Addr: s.cfg.StoreAddr, Setting: "ACE_STORE_ADDR", Handler: chain("store", store), TLS: s.tls}}
+	front := []httpserver.Listener{{
+		Name: "store", Addr: s.cfg.StoreAddr, Setting: "ACE_STORE_ADDR", TLS: s.tls,
+		Handler: instrumented(s.log, "store", store, config.Prefixes(s.cfg.TrustedProxies)),
+	}}
 	if s.cfg.AdminAddr != "" {
 		front = append(front, httpserver.Listener{Name: "admin", Addr: s.cfg.AdminAddr, Setting: "ACE_ADMIN_ADDR", Handler: s.admin()})
 	}
 	s.front = httpserver.New(s.log, front, nil)
 	if s.sandbox != nil {
-		s.back = httpserver.New(s.log, []httpserver.Listener{
-			{Name: "sandbox", Addr: s.cfg.SandboxAddr, Setting: "ACE_SANDBOX_ADDR", Handler: chain("sandbox", s.sandbox.world.Handler()), TLS: s.tls},
-		}, nil)
+		s.back = sandboxListener(s.log, s.cfg.SandboxAddr, s.sandbox.world.Handler(), s.tls)
 	}
+}
+
+func sandboxListener(log *slog.Logger, addr string, h http.Handler, secure *tls.Config) *httpserver.Server {
+	return httpserver.New(log, []httpserver.Listener{
+		{Name: "sandbox", Addr: addr, Setting: "ACE_SANDBOX_ADDR", TLS: secure, Handler: instrumented(log, "sandbox", h, nil)},
+	}, nil)
+}
+
+// instrumented is what every request of a host meets first.
+func instrumented(log *slog.Logger, name string, h http.Handler, proxies []netip.Prefix) http.Handler {
+	return httpserver.Chain(h, httpserver.Instrument(log, name, nil), httpserver.ClientAddress(proxies),
+		httpserver.LimitBody(httpserver.DefaultBodyLimit), httpserver.LimitTime(40*time.Second))
 }
 
 // Listen binds all addresses, or none.
@@ -262,29 +269,4 @@ func (s *Server) close() error {
 		errs = append(errs, s.sandbox.db.Close())
 	}
 	return errors.Join(errs...)
-}
-
-// sandboxWorld is the sandbox and what the store must know to use it.
-type sandboxWorld struct {
-	world              *sandbox.Sandbox
-	db                 *sqldb.DB
-	key, webhookSecret string
-}
-
-// openSandbox opens the development world. Its keys are derived from the
-// master key, so that they stay the same and stand nowhere.
-func openSandbox(ctx context.Context, s *Server) (*sandboxWorld, error) {
-	db, err := sqldb.Open(ctx, "sqlite:"+filepath.Join(s.cfg.DataDir, "sandbox.db"), nil)
-	if err != nil {
-		return nil, fmt.Errorf("opening the sandbox: %w", err)
-	}
-	w := &sandboxWorld{db: db, key: "sk_test_" + letters(s.box.MAC("sandbox key")), webhookSecret: "whsec_" + letters(s.box.MAC("sandbox webhook"))}
-	w.world, err = sandbox.New(ctx, db, &sandbox.Options{
-		BaseURL: s.cfg.SandboxBaseURL(), AllowPublic: s.cfg.Sandbox == "on", Logger: s.log, StripeKeys: []string{w.key}, Client: s.trustingClient(),
-		Webhooks: []sandbox.Webhook{{URL: s.cfg.BaseURL() + "/webhooks/stripe", Secret: w.webhookSecret}},
-	})
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("opening the sandbox: %w", err), db.Close())
-	}
-	return w, nil
 }

@@ -1,8 +1,28 @@
 package server
 
-import "ace/internal/storefront/order"
+import (
+	"ace/internal/foundation/egress"
+	"ace/internal/storefront/order"
+	"ace/internal/storefront/ordersink"
+)
 
-// sinks are where order events go, by name.
+// sinks are where order events go, by name. The names are kept with the
+// deliveries: a sink that is taken away leaves its deliveries behind.
 func (s *Server) sinks() (map[string]order.Sink, error) {
-	return map[string]order.Sink{}, nil
+	sinks := map[string]order.Sink{}
+	if s.cfg.OrderWebhookURL != "" {
+		webhook, err := ordersink.NewWebhook(s.cfg.OrderWebhookURL, s.cfg.OrderWebhookSecret, s.guard.Client(egress.Webhook()))
+		if err != nil {
+			return nil, err
+		}
+		sinks["webhook"] = webhook
+	}
+	if s.cfg.SMTPURL != "" {
+		mailer, err := ordersink.NewMailer(s.cfg.SMTPURL, s.cfg.MailFrom, s.cfg.SiteName, s.cfg.Contact, nil)
+		if err != nil {
+			return nil, err
+		}
+		sinks["receipt"] = mailer
+	}
+	return sinks, nil
 }

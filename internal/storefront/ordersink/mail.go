@@ -199,16 +199,19 @@ func (m *Mailer) connect(ctx context.Context) (*smtp.Client, error) {
 	if m.server.Scheme == "smtps" {
 		return client, nil
 	}
-	return client, m.upgrade(client, secure, host)
+	if err := upgrade(client, secure, host); err != nil {
+		return nil, errors.Join(err, client.Close())
+	}
+	return client, nil
 }
 
 // upgrade asks for TLS. Only a server on this machine may do without.
-func (m *Mailer) upgrade(client *smtp.Client, secure *tls.Config, host string) error {
+func upgrade(client *smtp.Client, secure *tls.Config, host string) error {
 	if ok, _ := client.Extension("STARTTLS"); ok {
 		return client.StartTLS(secure)
 	}
 	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
 		return nil
 	}
-	return errors.Join(errors.New("the mail server offers no encryption"), client.Close())
+	return errors.New("the mail server offers no encryption")
 }

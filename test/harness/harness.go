@@ -1,0 +1,231 @@
+// Package harness runs the real binary in tests: it builds it once, starts it
+// on free ports with a folder of its own, and ends it gently or by force.
+package harness
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Build builds ace with tags into a folder that the tests of one process
+// share, and answers the path of the binary.
+func Build(t testing.TB, tags string) string {
+	t.Helper()
+	path, err := build(tags)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+var building sync.Mutex
+
+func build(tags string) (string, error) {
+	building.Lock()
+	defer building.Unlock()
+	// One folder for all test processes of a run: the build cache makes a second
+	// build cheap, and the rename makes it safe.
+	dir := filepath.Join(os.TempDir(), fmt.Sprintf("ace-test-%d", os.Getuid()))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("making a folder for binaries: %w", err)
+	}
+	root, err := moduleRoot()
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "ace-"+tags+"-"+fmt.Sprint(os.Getpid()))
+	if _, err := os.Stat(path); err == nil {
+		return path, nil
+	}
+	cmd := exec.Command("go", "build", "-tags", tags, "-o", path, "./cmd/ace")
+	cmd.Dir = root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("building ace: %w\n%s", err, out)
+	}
+	return path, nil
+}
+
+func moduleRoot() (string, error) {
+	out, err := exec.Command("go", "env", "GOMOD").Output()
+	if err != nil {
+		return "", fmt.Errorf("looking for the module: %w", err)
+	}
+	return filepath.Dir(strings.TrimSpace(string(out))), nil
+}
+
+// Process is a running ace.
+type Process struct {
+	t      testing.TB
+	cmd    *exec.Cmd
+	ended  chan struct{}
+	output *buffer
+}
+
+type buffer struct {
+	mu sync.Mutex
+	bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.Buffer.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.Buffer.String()
+}
+
+// Start starts the binary with arguments and further variables (NAME=value).
+// It is killed when the test ends, if it still runs.
+func Start(t testing.TB, binary string, env []string, args ...string) *Process {
+	t.Helper()
+	p := &Process{t: t, cmd: exec.Command(binary, args...), ended: make(chan struct{}), output: &buffer{}}
+	p.cmd.Env = append(clean(os.Environ()), env...)
+	p.cmd.Stdout, p.cmd.Stderr = p.output, p.output
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		_ = p.cmd.Wait()
+		close(p.ended)
+	}()
+	t.Cleanup(func() {
+		p.Kill()
+		if t.Failed() {
+			t.Logf("output of ace %s:\n%s", strings.Join(args, " "), tail(p.output.String(), 6000))
+		}
+	})
+	return p
+}
+
+// clean takes settings of the developer's own shell away.
+func clean(env []string) []string {
+	var kept []string
+	for _, v := range env {
+		if !strings.HasPrefix(v, "ACE_") {
+			kept = append(kept, v)
+		}
+	}
+	return kept
+}
+
+func tail(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return "…" + s[len(s)-n:]
+}
+
+// Output answers what the process has printed so far.
+func (p *Process) Output() string { return p.output.String() }
+
+// PID is the process's id.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// Kill ends the process at once and waits for its end.
+func (p *Process) Kill() {
+	_ = p.cmd.Process.Kill()
+	<-p.ended
+}
+
+// Stop asks the process to end and waits for it.
+func (p *Process) Stop() {
+	p.t.Helper()
+	_ = p.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-p.ended:
+	case <-time.After(time.Minute):
+		p.t.Fatal("ace did not end within a minute of SIGTERM")
+	}
+}
+
+// Ended is closed when the process has ended, for whatever reason.
+func (p *Process) Ended() <-chan struct{} { return p.ended }
+
+// Ready waits until an address answers, or the process has ended: then it
+// answers false.
+func (p *Process) Ready(address string) bool {
+	p.t.Helper()
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
+		select {
+		case <-p.ended:
+			return false
+		case <-time.After(20 * time.Millisecond):
+		}
+		if res, err := get(p.t.Context(), address); err == nil {
+			_ = res.Body.Close()
+			return true
+		}
+	}
+	p.t.Fatalf("nothing answers at %s", address)
+	return false
+}
+
+func get(ctx context.Context, address string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, err
+	}
+	return http.DefaultClient.Do(req)
+}
+
+// FreeAddr answers a loopback address that was free a moment ago.
+func FreeAddr(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().String()
+}
+
+// DataDir answers a new folder with a short path: the path of a socket has
+// little room.
+func DataDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "ace")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+// Call makes a request and answers status and body. header holds name, value,
+// name, value, …
+func Call(t testing.TB, method, address, body string, header ...string) (status int, answer string, err error) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, "", err
+	}
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(res.Body)
+	return res.StatusCode, string(text), err
+}
