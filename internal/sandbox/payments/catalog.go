@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"ace/internal/foundation/typeid"
+	"ace/internal/sandbox/object"
+	"ace/internal/sandbox/rowstore"
 )
 
 // ProductParams makes or changes a product. Nil fields are left as they are;
@@ -31,23 +33,23 @@ type ProductParams struct {
 var productID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}$`)
 
 // CreateProduct makes a product.
-func (tx *Tx) CreateProduct(ctx context.Context, in ProductParams) (*Product, error) {
+func (tx *Tx) CreateProduct(ctx context.Context, in ProductParams) (*object.Product, error) {
 	if in.Name == nil {
-		return nil, Missing(in.prefix + "name")
+		return nil, object.Missing(in.prefix + "name")
 	}
 	if in.ID == "" {
 		in.ID = typeid.New("prod_test")
 	}
 	if !productID.MatchString(in.ID) {
-		return nil, Invalid("id", "", "A product id holds letters, digits, _ and -, at most 100 of them.")
+		return nil, object.Invalid("id", "", "A product id holds letters, digits, _ and -, at most 100 of them.")
 	}
-	if _, err := getRow(ctx, tx.tx, KindProduct, in.ID); err == nil {
-		return nil, refusedByState("id", "resource_already_exists", "Product already exists.")
+	if _, err := rowstore.Get(ctx, tx.tx, object.KindProduct, in.ID); err == nil {
+		return nil, object.RefusedByState("id", "resource_already_exists", "Product already exists.")
 	} else if !errors.Is(err, sql.ErrNoRows) {
 		return nil, fmt.Errorf("looking for product %s: %w", in.ID, err)
 	}
-	o := &Product{
-		ID: in.ID, Object: KindProduct, Active: true, Created: tx.now.Unix(), Images: []string{}, Features: []string{},
+	o := &object.Product{
+		ID: in.ID, Object: object.KindProduct, Active: true, Created: tx.now.Unix(), Images: []string{}, Features: []string{},
 		Metadata: map[string]string{}, Type: "service",
 	}
 	if err := in.apply(o, tx.now); err != nil {
@@ -60,18 +62,18 @@ func (tx *Tx) CreateProduct(ctx context.Context, in ProductParams) (*Product, er
 }
 
 // UpdateProduct changes a product.
-func (tx *Tx) UpdateProduct(ctx context.Context, id string, in ProductParams) (*Product, error) {
-	o, err := load[Product](ctx, tx.View, id, "id")
+func (tx *Tx) UpdateProduct(ctx context.Context, id string, in ProductParams) (*object.Product, error) {
+	o, err := load[object.Product](ctx, tx.View, id, "id")
 	if err != nil {
 		return nil, err
 	}
 	if in.DefaultPrice != nil && *in.DefaultPrice != "" {
-		price, err := load[Price](ctx, tx.View, *in.DefaultPrice, "default_price")
+		price, err := load[object.Price](ctx, tx.View, *in.DefaultPrice, "default_price")
 		if err != nil {
 			return nil, err
 		}
 		if price.Product != id {
-			return nil, Invalid("default_price", "", "Price %s belongs to another product.", price.ID)
+			return nil, object.Invalid("default_price", "", "Price %s belongs to another product.", price.ID)
 		}
 	}
 	if err := in.apply(o, tx.now); err != nil {
@@ -83,18 +85,18 @@ func (tx *Tx) UpdateProduct(ctx context.Context, id string, in ProductParams) (*
 	return o, tx.emit(ctx, "product.updated", o)
 }
 
-func (in ProductParams) apply(o *Product, now time.Time) error {
+func (in ProductParams) apply(o *object.Product, now time.Time) error {
 	if in.Name != nil {
 		if *in.Name == "" || len(*in.Name) > 5000 {
-			return Invalid(in.prefix+"name", "parameter_invalid_empty", "A product needs a name of at most 5000 characters.")
+			return object.Invalid(in.prefix+"name", "parameter_invalid_empty", "A product needs a name of at most 5000 characters.")
 		}
 		o.Name = *in.Name
 	}
 	if in.URL != nil && *in.URL != "" && !webURL(*in.URL) {
-		return Invalid(in.prefix+"url", "url_invalid", "Not a valid URL")
+		return object.Invalid(in.prefix+"url", "url_invalid", "Not a valid URL")
 	}
 	if len(in.Images) > 8 {
-		return Invalid(in.prefix+"images", "", "A product has at most 8 images.")
+		return object.Invalid(in.prefix+"images", "", "A product has at most 8 images.")
 	}
 	setText(&o.Description, in.Description)
 	setText(&o.TaxCode, in.TaxCode)
@@ -124,19 +126,19 @@ type PriceParams struct {
 	TransferLookupKey                bool
 	Active                           *bool
 	Metadata                         map[string]string
-	Recurring                        *Recurring
+	Recurring                        *object.Recurring
 }
 
 // CreatePrice makes a price, and its product too when the params describe one.
-func (tx *Tx) CreatePrice(ctx context.Context, in PriceParams) (*Price, error) {
-	o := &Price{
-		ID: typeid.New("price_test"), Object: KindPrice, Active: true, Scheme: billingSchemeUnit, Created: tx.now.Unix(),
+func (tx *Tx) CreatePrice(ctx context.Context, in PriceParams) (*object.Price, error) {
+	o := &object.Price{
+		ID: typeid.New("price_test"), Object: object.KindPrice, Active: true, Scheme: object.BillingSchemeUnit, Created: tx.now.Unix(),
 		Currency: in.Currency, Metadata: map[string]string{}, Recurring: in.Recurring, TaxBehavior: "unspecified", Type: "one_time",
 	}
 	return o, tx.createPrice(ctx, o, in)
 }
 
-func (tx *Tx) createPrice(ctx context.Context, o *Price, in PriceParams) error {
+func (tx *Tx) createPrice(ctx context.Context, o *object.Price, in PriceParams) error {
 	if err := tx.checkPrice(in); err != nil {
 		return err
 	}
@@ -159,15 +161,15 @@ func (tx *Tx) createPrice(ctx context.Context, o *Price, in PriceParams) error {
 
 func (tx *Tx) checkPrice(in PriceParams) error {
 	if in.Currency == "" {
-		return Missing("currency")
+		return object.Missing("currency")
 	}
-	if !knownCurrency(in.Currency) {
-		return Invalid("currency", "", "Invalid currency: %s. The processor takes ISO 4217 codes in lower case.", in.Currency)
+	if !object.KnownCurrency(in.Currency) {
+		return object.Invalid("currency", "", "Invalid currency: %s. The processor takes ISO 4217 codes in lower case.", in.Currency)
 	}
 	if in.Amount == nil {
-		return Missing("unit_amount")
+		return object.Missing("unit_amount")
 	}
-	if err := checkAmount("unit_amount", in.Currency, *in.Amount); err != nil {
+	if err := object.CheckAmount("unit_amount", in.Currency, *in.Amount); err != nil {
 		return err
 	}
 	r := in.Recurring
@@ -177,13 +179,13 @@ func (tx *Tx) checkPrice(in PriceParams) error {
 	longest := map[string]int64{"day": 1095, "week": 156, "month": 36, "year": 3}[r.Interval] // three years
 	switch {
 	case longest == 0:
-		return Invalid("recurring[interval]", "", "Invalid recurring[interval]: must be one of day, week, month, or year")
+		return object.Invalid("recurring[interval]", "", "Invalid recurring[interval]: must be one of day, week, month, or year")
 	case r.IntervalCount < 1 || r.IntervalCount > longest:
-		return Invalid("recurring[interval_count]", "", "A price is billed at least once in three years.")
+		return object.Invalid("recurring[interval_count]", "", "A price is billed at least once in three years.")
 	case r.UsageType != "licensed":
-		return Invalid("recurring[usage_type]", "", "The sandbox bills licensed use only, not metered use.")
+		return object.Invalid("recurring[usage_type]", "", "The sandbox bills licensed use only, not metered use.")
 	case r.TrialDays != nil && (*r.TrialDays < 1 || *r.TrialDays > 730):
-		return Invalid("recurring[trial_period_days]", "", "A trial lasts 1 to 730 days.")
+		return object.Invalid("recurring[trial_period_days]", "", "A trial lasts 1 to 730 days.")
 	}
 	return nil
 }
@@ -191,7 +193,7 @@ func (tx *Tx) checkPrice(in PriceParams) error {
 func (tx *Tx) productOf(ctx context.Context, in PriceParams) (string, error) {
 	switch {
 	case in.Product != "" && in.ProductData != nil:
-		return "", Invalid("product_data", "", "You may only specify one of these parameters: product, product_data.")
+		return "", object.Invalid("product_data", "", "You may only specify one of these parameters: product, product_data.")
 	case in.ProductData != nil:
 		in.ProductData.prefix = "product_data."
 		product, err := tx.CreateProduct(ctx, *in.ProductData)
@@ -200,21 +202,21 @@ func (tx *Tx) productOf(ctx context.Context, in PriceParams) (string, error) {
 		}
 		return product.ID, nil
 	case in.Product == "":
-		return "", Missing("product")
+		return "", object.Missing("product")
 	default:
-		_, err := load[Product](ctx, tx.View, in.Product, "product")
+		_, err := load[object.Product](ctx, tx.View, in.Product, "product")
 		return in.Product, err
 	}
 }
 
 // UpdatePrice changes what may change of a price: never its amount.
-func (tx *Tx) UpdatePrice(ctx context.Context, id string, in PriceParams) (*Price, error) {
-	o, err := load[Price](ctx, tx.View, id, "price")
+func (tx *Tx) UpdatePrice(ctx context.Context, id string, in PriceParams) (*object.Price, error) {
+	o, err := load[object.Price](ctx, tx.View, id, "price")
 	if err != nil {
 		return nil, err
 	}
 	if in.TaxBehavior != nil && o.TaxBehavior != "unspecified" && *in.TaxBehavior != o.TaxBehavior {
-		return nil, refusedByState("tax_behavior", "", "The tax behavior of a price can be set only once.")
+		return nil, object.RefusedByState("tax_behavior", "", "The tax behavior of a price can be set only once.")
 	}
 	if err := tx.applyPrice(ctx, o, in); err != nil {
 		return nil, err
@@ -225,10 +227,10 @@ func (tx *Tx) UpdatePrice(ctx context.Context, id string, in PriceParams) (*Pric
 	return o, tx.emit(ctx, "price.updated", o)
 }
 
-func (tx *Tx) applyPrice(ctx context.Context, o *Price, in PriceParams) error {
+func (tx *Tx) applyPrice(ctx context.Context, o *object.Price, in PriceParams) error {
 	if in.TaxBehavior != nil {
 		if !slices.Contains([]string{"inclusive", "exclusive", "unspecified"}, *in.TaxBehavior) {
-			return Invalid("tax_behavior", "", "Invalid tax_behavior: must be one of inclusive, exclusive, or unspecified")
+			return object.Invalid("tax_behavior", "", "Invalid tax_behavior: must be one of inclusive, exclusive, or unspecified")
 		}
 		o.TaxBehavior = *in.TaxBehavior
 	}
@@ -244,29 +246,29 @@ func (tx *Tx) applyPrice(ctx context.Context, o *Price, in PriceParams) error {
 
 // applyLookupKey gives the price its key, and takes it from the price that
 // has it when the params ask for that.
-func (tx *Tx) applyLookupKey(ctx context.Context, o *Price, in PriceParams) error {
+func (tx *Tx) applyLookupKey(ctx context.Context, o *object.Price, in PriceParams) error {
 	if in.LookupKey == nil {
 		return nil
 	}
 	if len(*in.LookupKey) > 200 {
-		return Invalid("lookup_key", "parameter_invalid_string_empty", "A lookup key has at most 200 characters.")
+		return object.Invalid("lookup_key", "parameter_invalid_string_empty", "A lookup key has at most 200 characters.")
 	}
 	setText(&o.LookupKey, in.LookupKey)
 	if o.LookupKey == nil {
 		return nil
 	}
-	r, err := getByKey(ctx, tx.tx, KindPrice, *o.LookupKey)
-	if errors.Is(err, sql.ErrNoRows) || r.id == o.ID {
+	r, err := rowstore.GetByKey(ctx, tx.tx, object.KindPrice, *o.LookupKey)
+	if errors.Is(err, sql.ErrNoRows) || r.Id == o.ID {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("looking for lookup key %s: %w", *o.LookupKey, err)
 	}
 	if !in.TransferLookupKey {
-		return refusedByState("lookup_key", "resource_already_exists",
-			"A price (`%s`) already uses that lookup key. Send transfer_lookup_key=true to move the key.", r.id)
+		return object.RefusedByState("lookup_key", "resource_already_exists",
+			"A price (`%s`) already uses that lookup key. Send transfer_lookup_key=true to move the key.", r.Id)
 	}
-	holder, err := decode[Price](r)
+	holder, err := decode[object.Price](r)
 	if err != nil {
 		return err
 	}
@@ -278,15 +280,15 @@ func (tx *Tx) applyLookupKey(ctx context.Context, o *Price, in PriceParams) erro
 }
 
 // PriceByKey answers the price that has the lookup key, or nil.
-func (v View) PriceByKey(ctx context.Context, key string) (*Price, error) {
-	r, err := getByKey(ctx, v.q, KindPrice, key)
+func (v View) PriceByKey(ctx context.Context, key string) (*object.Price, error) {
+	r, err := rowstore.GetByKey(ctx, v.q, object.KindPrice, key)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("looking for lookup key %s: %w", key, err)
 	}
-	return decode[Price](r)
+	return decode[object.Price](r)
 }
 
 func setText(to **string, v *string) {
@@ -314,9 +316,9 @@ func mergeMetadata(to *map[string]string, from map[string]string, param string) 
 	for k, v := range from {
 		switch {
 		case len([]rune(k)) > maxMetadataKey:
-			return Invalid(param, "", "Metadata keys can have up to %d characters.", maxMetadataKey)
+			return object.Invalid(param, "", "Metadata keys can have up to %d characters.", maxMetadataKey)
 		case len([]rune(v)) > maxMetadataValue:
-			return Invalid(param+"["+k+"]", "", "Metadata values can have up to %d characters.", maxMetadataValue)
+			return object.Invalid(param+"["+k+"]", "", "Metadata values can have up to %d characters.", maxMetadataValue)
 		case v == "":
 			delete(merged, k)
 		default:
@@ -324,7 +326,7 @@ func mergeMetadata(to *map[string]string, from map[string]string, param string) 
 		}
 	}
 	if len(merged) > maxMetadata {
-		return Invalid(param, "", "You can set up to %d metadata keys.", maxMetadata)
+		return object.Invalid(param, "", "You can set up to %d metadata keys.", maxMetadata)
 	}
 	*to = merged
 	return nil

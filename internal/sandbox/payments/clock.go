@@ -5,6 +5,9 @@ import (
 	"database/sql"
 	"fmt"
 	"time"
+
+	"ace/internal/sandbox/object"
+	"ace/internal/sandbox/rowstore"
 )
 
 // maxAdvance bounds one step of the test clock: ten years.
@@ -20,20 +23,20 @@ func (p *Processor) Now() time.Time {
 // Webhooks whose retry has become due go out from Run.
 func (p *Processor) Advance(ctx context.Context, d time.Duration) (time.Time, error) {
 	if d <= 0 || d > maxAdvance {
-		return time.Time{}, Invalid("seconds", "parameter_invalid_integer",
+		return time.Time{}, object.Invalid("seconds", "parameter_invalid_integer",
 			"The clock moves forward by 1 to %d seconds at a time.", int64(maxAdvance.Seconds()))
 	}
 	var offset int64
 	err := p.db.Tx(ctx, func(tx *sql.Tx) error {
 		offset = 0
-		if err := setting(ctx, tx, settingOffset, &offset); err != nil {
+		if err := rowstore.Setting(ctx, tx, settingOffset, &offset); err != nil {
 			return err
 		}
 		offset += int64(d)
 		if offset < 0 {
-			return Invalid("seconds", "parameter_invalid_integer", "The clock cannot move that far.")
+			return object.Invalid("seconds", "parameter_invalid_integer", "The clock cannot move that far.")
 		}
-		return putSetting(ctx, tx, settingOffset, offset)
+		return rowstore.PutSetting(ctx, tx, settingOffset, offset)
 	})
 	if err != nil {
 		return time.Time{}, fmt.Errorf("advancing the clock: %w", err)
@@ -49,7 +52,7 @@ func (p *Processor) Advance(ctx context.Context, d time.Duration) (time.Time, er
 // Sweep does everything that is due by the sandbox's clock.
 func (p *Processor) Sweep(ctx context.Context) error {
 	for {
-		rows, err := dueRows(ctx, p.db.Reader(), p.Now().UnixMilli(), 50)
+		rows, err := rowstore.Due(ctx, p.db.Reader(), p.Now().UnixMilli(), 50)
 		if err != nil {
 			return fmt.Errorf("looking for what is due: %w", err)
 		}
@@ -57,9 +60,9 @@ func (p *Processor) Sweep(ctx context.Context) error {
 			return nil
 		}
 		for _, r := range rows {
-			err := p.Write(ctx, Origin{}, func(ctx context.Context, tx *Tx) error { return tx.actOn(ctx, r.kind, r.id) })
+			err := p.Write(ctx, Origin{}, func(ctx context.Context, tx *Tx) error { return tx.actOn(ctx, r.Kind, r.Id) })
 			if err != nil {
-				return fmt.Errorf("acting on %s, which is due: %w", r.id, err)
+				return fmt.Errorf("acting on %s, which is due: %w", r.Id, err)
 			}
 		}
 	}
@@ -67,19 +70,19 @@ func (p *Processor) Sweep(ctx context.Context) error {
 
 // actOn reads the object again: another request may have been faster.
 func (tx *Tx) actOn(ctx context.Context, kind, id string) error {
-	r, err := getRow(ctx, tx.tx, kind, id)
+	r, err := rowstore.Get(ctx, tx.tx, kind, id)
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", id, err)
 	}
-	if r.dueAt == 0 || r.dueAt > tx.now.UnixMilli() {
+	if r.DueAt == 0 || r.DueAt > tx.now.UnixMilli() {
 		return nil
 	}
 	switch kind {
-	case KindSession:
+	case object.KindSession:
 		_, err = tx.session(ctx, id, "session") // reading a session past its time expires it
-	case kindDebit:
+	case object.KindDebit:
 		err = tx.settle(ctx, r)
-	case KindSubscription:
+	case object.KindSubscription:
 		err = tx.bill(ctx, r)
 	default:
 		err = fmt.Errorf("nothing is known to be done for kind %s", kind)

@@ -6,44 +6,47 @@ import (
 	"fmt"
 
 	"ace/internal/foundation/typeid"
+	"ace/internal/sandbox/object"
+	"ace/internal/sandbox/payform"
+	"ace/internal/sandbox/rowstore"
 )
 
 // payment is an accepted way to pay, or none when nothing is due.
 type payment struct {
-	form       *PayForm
-	method     *MethodDetails // of a card
+	form       *payform.Form
+	method     *object.MethodDetails // of a card
 	failsLater bool
 	payer      string
 }
 
-func (p payment) billing() BillingDetails {
-	return BillingDetails{Address: &p.form.Address, Email: p.form.Email, Name: p.form.Name}
+func (p payment) billing() object.BillingDetails {
+	return object.BillingDetails{Address: &p.form.Address, Email: p.form.Email, Name: p.form.Name}
 }
 
 // complete ends an open session with everything that belongs to it, in this
 // one transaction.
-func (tx *Tx) complete(ctx context.Context, o *Session, p payment) (*PayOutcome, error) {
-	o.Status, o.URL = SessionComplete, nil
-	o.PaymentStatus = PaymentNotRequired
-	o.CustomerDetails = &CustomerDetails{
+func (tx *Tx) complete(ctx context.Context, o *object.Session, p payment) (*PayOutcome, error) {
+	o.Status, o.URL = object.SessionComplete, nil
+	o.PaymentStatus = object.PaymentNotRequired
+	o.CustomerDetails = &object.CustomerDetails{
 		Address: &p.form.Address, Email: p.form.Email, Name: p.form.Name, TaxExempt: "none", TaxIDs: []string{},
 	}
 	if o.NeedsShipping() {
-		o.Collected = &Collected{Shipping: p.form.Shipping}
+		o.Collected = &object.Collected{Shipping: p.form.Shipping}
 	}
-	o.private.PaidBy, o.private.PaymentMethod = p.payer, p.form.Method
-	if o.Mode == ModeSubscription || text(o.CustomerCreation) == "always" {
+	o.Private.PaidBy, o.Private.PaymentMethod = p.payer, p.form.Method
+	if o.Mode == object.ModeSubscription || object.Text(o.CustomerCreation) == "always" {
 		if err := tx.addCustomer(ctx, o, p); err != nil {
 			return nil, err
 		}
 	}
 	settle := tx.payNow
 	switch {
-	case o.Mode == ModeSubscription:
+	case o.Mode == object.ModeSubscription:
 		settle = tx.subscribe
 	case o.AmountTotal == 0:
-		settle = func(context.Context, *Session, payment) error { return nil }
-	case p.form.Method == MethodDebit:
+		settle = func(context.Context, *object.Session, payment) error { return nil }
+	case p.form.Method == object.MethodDebit:
 		settle = tx.payLater
 	}
 	if err := settle(ctx, o, p); err != nil {
@@ -58,37 +61,37 @@ func (tx *Tx) complete(ctx context.Context, o *Session, p payment) (*PayOutcome,
 	return &PayOutcome{Result: Completed, Session: o}, nil
 }
 
-func (tx *Tx) addCustomer(ctx context.Context, o *Session, p payment) error {
-	c := &Customer{
-		ID: typeid.New("cus_test"), Object: KindCustomer, Address: &p.form.Address, Created: tx.now.Unix(),
+func (tx *Tx) addCustomer(ctx context.Context, o *object.Session, p payment) error {
+	c := &object.Customer{
+		ID: typeid.New("cus_test"), Object: object.KindCustomer, Address: &p.form.Address, Created: tx.now.Unix(),
 		Currency: &o.Currency, Email: p.form.Email, Metadata: map[string]string{}, Name: p.form.Name, Shipping: p.form.Shipping,
 	}
 	o.Customer = &c.ID
 	return tx.insert(ctx, c)
 }
 
-func (tx *Tx) newCharge(intent *PaymentIntent, billing BillingDetails, method *MethodDetails, status string) *Charge {
+func (tx *Tx) newCharge(intent *object.PaymentIntent, billing object.BillingDetails, method *object.MethodDetails, status string) *object.Charge {
 	done := status == "succeeded"
-	c := &Charge{
-		ID: typeid.New("ch_test"), Object: KindCharge, Amount: intent.Amount, Billing: billing, IsCaptured: done,
+	c := &object.Charge{
+		ID: typeid.New("ch_test"), Object: object.KindCharge, Amount: intent.Amount, Billing: billing, IsCaptured: done,
 		Created: tx.now.Unix(), Currency: intent.Currency, Customer: intent.Customer, Description: intent.Description,
 		Metadata: intent.Metadata, Paid: done, PaymentIntent: intent.ID, MethodDetails: *method, Shipping: intent.Shipping,
 		ReceiptEmail: intent.ReceiptEmail, Status: status,
 	}
 	if done {
 		c.Captured = intent.Amount
-		c.Outcome = &Outcome{NetworkStatus: "approved_by_network", SellerMessage: "Payment complete.", Type: "authorized"}
+		c.Outcome = &object.Outcome{NetworkStatus: "approved_by_network", SellerMessage: "Payment complete.", Type: "authorized"}
 	}
 	return c
 }
 
-func (tx *Tx) payNow(ctx context.Context, o *Session, p payment) error {
-	o.PaymentStatus = PaymentPaid
+func (tx *Tx) payNow(ctx context.Context, o *object.Session, p payment) error {
+	o.PaymentStatus = object.PaymentPaid
 	return tx.take(ctx, o, p, p.method, "succeeded")
 }
 
 // take stores the session's payment intent and its one charge.
-func (tx *Tx) take(ctx context.Context, o *Session, p payment, method *MethodDetails, status string) error {
+func (tx *Tx) take(ctx context.Context, o *object.Session, p payment, method *object.MethodDetails, status string) error {
 	intent, fresh, err := tx.intentOf(ctx, o)
 	if err != nil {
 		return err
@@ -101,7 +104,7 @@ func (tx *Tx) take(ctx context.Context, o *Session, p payment, method *MethodDet
 	if status == "succeeded" {
 		intent.Status, intent.Received = "succeeded", intent.Amount
 	}
-	o.PaymentIntent, o.private.Intent = &intent.ID, intent.ID
+	o.PaymentIntent, o.Private.Intent = &intent.ID, intent.ID
 	if err := tx.save(ctx, intent, fresh); err != nil {
 		return err
 	}
@@ -116,9 +119,9 @@ type debit struct {
 
 // payLater completes the session unpaid; the money comes, or does not, when
 // the clock says so.
-func (tx *Tx) payLater(ctx context.Context, o *Session, p payment) error {
-	o.PaymentStatus = PaymentUnpaid
-	method := &MethodDetails{Type: MethodDebit, Bank: &BankDetail{BankName: "Sandbox Bank", Last4: "6789"}}
+func (tx *Tx) payLater(ctx context.Context, o *object.Session, p payment) error {
+	o.PaymentStatus = object.PaymentUnpaid
+	method := &object.MethodDetails{Type: object.MethodDebit, Bank: &object.BankDetail{BankName: "Sandbox Bank", Last4: "6789"}}
 	if err := tx.take(ctx, o, p, method, "pending"); err != nil {
 		return err
 	}
@@ -126,37 +129,37 @@ func (tx *Tx) payLater(ctx context.Context, o *Session, p payment) error {
 	if err != nil {
 		return fmt.Errorf("keeping the debit of %s: %w", o.ID, err)
 	}
-	return insertRow(ctx, tx.tx, row{
-		id: typeid.New("deb_test"), kind: kindDebit, seq: tx.p.nextSeq(), created: tx.now.UnixMilli(), status: "pending",
-		link: o.ID, dueAt: tx.now.Add(p.form.DebitAfter).UnixMilli(), doc: string(doc), private: "{}",
+	return rowstore.Insert(ctx, tx.tx, rowstore.Row{
+		Id: typeid.New("deb_test"), Kind: object.KindDebit, Seq: tx.p.nextSeq(), Created: tx.now.UnixMilli(), Status: "pending",
+		Link: o.ID, DueAt: tx.now.Add(p.form.DebitAfter).UnixMilli(), Doc: string(doc), Private: "{}",
 	})
 }
 
 // settle ends a bank debit.
-func (tx *Tx) settle(ctx context.Context, r row) error {
+func (tx *Tx) settle(ctx context.Context, r rowstore.Row) error {
 	var d debit
-	if err := json.Unmarshal([]byte(r.doc), &d); err != nil {
-		return fmt.Errorf("reading debit %s: %w", r.id, err)
+	if err := json.Unmarshal([]byte(r.Doc), &d); err != nil {
+		return fmt.Errorf("reading debit %s: %w", r.Id, err)
 	}
-	o, err := load[Session](ctx, tx.View, d.Session, "session")
+	o, err := load[object.Session](ctx, tx.View, d.Session, "session")
 	if err != nil {
 		return err
 	}
-	intent, err := load[PaymentIntent](ctx, tx.View, o.private.Intent, "payment_intent")
+	intent, err := load[object.PaymentIntent](ctx, tx.View, o.Private.Intent, "payment_intent")
 	if err != nil {
 		return err
 	}
-	charge, err := load[Charge](ctx, tx.View, text(intent.LatestCharge), "charge")
+	charge, err := load[object.Charge](ctx, tx.View, object.Text(intent.LatestCharge), "charge")
 	if err != nil {
 		return err
 	}
-	r.dueAt, r.status = 0, "succeeded"
+	r.DueAt, r.Status = 0, "succeeded"
 	event := "checkout.session.async_payment_succeeded"
 	if d.Fails {
-		r.status, event = "failed", "checkout.session.async_payment_failed"
+		r.Status, event = "failed", "checkout.session.async_payment_failed"
 		failDebit(intent, charge)
 	} else {
-		o.PaymentStatus, intent.Status, intent.Received = PaymentPaid, "succeeded", intent.Amount
+		o.PaymentStatus, intent.Status, intent.Received = object.PaymentPaid, "succeeded", intent.Amount
 		charge.Status, charge.Paid, charge.IsCaptured, charge.Captured = "succeeded", true, true, charge.Amount
 	}
 	for _, changed := range []record{o, intent, charge} {
@@ -164,15 +167,15 @@ func (tx *Tx) settle(ctx context.Context, r row) error {
 			return err
 		}
 	}
-	if err := updateRow(ctx, tx.tx, r); err != nil {
+	if err := rowstore.Update(ctx, tx.tx, r); err != nil {
 		return err
 	}
 	return tx.emit(ctx, event, o)
 }
 
-func failDebit(intent *PaymentIntent, charge *Charge) {
+func failDebit(intent *object.PaymentIntent, charge *object.Charge) {
 	const message = "The bank account had insufficient funds for this debit."
 	intent.Status = "requires_payment_method"
-	intent.LastError = &LastError{Code: "payment_intent_payment_attempt_failed", Message: message, Type: TypeCard}
+	intent.LastError = &object.LastError{Code: "payment_intent_payment_attempt_failed", Message: message, Type: object.TypeCard}
 	charge.Status, charge.FailureCode, charge.FailureMessage = "failed", new("insufficient_funds"), new(message)
 }

@@ -16,6 +16,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"ace/internal/sandbox/object"
 )
 
 // idlePause is how long the worker sleeps when nothing wakes it.
@@ -87,11 +89,11 @@ func (p *Processor) deliverQueue(ctx context.Context, queue []delivery) error {
 
 func (p *Processor) deliver(ctx context.Context, d *delivery) error {
 	v := p.View()
-	endpoint, err := load[Endpoint](ctx, v, d.endpoint, "webhook_endpoint")
-	if err != nil && !IsMissing(err) {
+	endpoint, err := load[object.Endpoint](ctx, v, d.endpoint, "webhook_endpoint")
+	if err != nil && !object.IsMissing(err) {
 		return err
 	}
-	event, err := v.Get(ctx, KindEvent, d.event, "id")
+	event, err := v.Get(ctx, object.KindEvent, d.event, "id")
 	if err != nil {
 		return err
 	}
@@ -130,7 +132,7 @@ func (d *delivery) next(now time.Time) {
 }
 
 // post answers the status of the endpoint's answer, 0 when there was none.
-func (p *Processor) post(ctx context.Context, endpoint *Endpoint, body []byte) int64 {
+func (p *Processor) post(ctx context.Context, endpoint *object.Endpoint, body []byte) int64 {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, endpoint.URL, bytes.NewReader(body))
 	if err != nil {
 		return 0
@@ -138,7 +140,7 @@ func (p *Processor) post(ctx context.Context, endpoint *Endpoint, body []byte) i
 	req.Header.Set("Content-Type", "application/json; charset=utf-8")
 	req.Header.Set("User-Agent", "ACE-Sandbox/1.0 (payment processor sandbox)")
 	// The receiver compares with its own clock, so this is the wall clock.
-	req.Header.Set("Stripe-Signature", Sign(endpoint.private.Secret, time.Now(), body))
+	req.Header.Set("Stripe-Signature", Sign(endpoint.Private.Secret, time.Now(), body))
 	resp, err := p.client.Do(req)
 	if err != nil {
 		if inner, ok := errors.AsType[*url.Error](err); ok {

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+
+	"ace/internal/sandbox/rowstore"
 )
 
 // States of a delivery.
@@ -34,7 +36,7 @@ func putDelivery(ctx context.Context, tx *sql.Tx, d delivery) error {
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 		ON CONFLICT (event_id, endpoint_id) DO UPDATE SET seq = excluded.seq, state = excluded.state,
 		attempts = excluded.attempts, copies = excluded.copies, next_at = excluded.next_at, last_status = excluded.last_status`,
-		d.event, d.endpoint, d.seq, d.state, d.attempts, d.copies, orNull(d.nextAt), d.lastStatus)
+		d.event, d.endpoint, d.seq, d.state, d.attempts, d.copies, rowstore.OrNull(d.nextAt), d.lastStatus)
 	if err != nil {
 		return fmt.Errorf("storing the delivery of %s: %w", d.event, err)
 	}
@@ -46,14 +48,14 @@ func putDelivery(ctx context.Context, tx *sql.Tx, d delivery) error {
 func finishAttempt(ctx context.Context, tx *sql.Tx, d delivery) error {
 	_, err := tx.ExecContext(ctx, `UPDATE deliveries SET state = $4, attempts = $5, next_at = $6, last_status = $7
 		WHERE event_id = $1 AND endpoint_id = $2 AND seq = $3`,
-		d.event, d.endpoint, d.seq, d.state, d.attempts, orNull(d.nextAt), d.lastStatus)
+		d.event, d.endpoint, d.seq, d.state, d.attempts, rowstore.OrNull(d.nextAt), d.lastStatus)
 	if err != nil {
 		return fmt.Errorf("storing the attempt to deliver %s: %w", d.event, err)
 	}
 	return nil
 }
 
-func dueDeliveries(ctx context.Context, q querier, now int64, limit int) (due []delivery, err error) {
+func dueDeliveries(ctx context.Context, q rowstore.Querier, now int64, limit int) (due []delivery, err error) {
 	rows, err := q.QueryContext(ctx, `SELECT event_id, endpoint_id, seq, state, attempts, copies, COALESCE(next_at, 0), last_status
 		FROM deliveries WHERE state = $1 AND next_at <= $2 ORDER BY next_at, seq LIMIT $3`, statePending, now, limit)
 	if err != nil {
@@ -89,7 +91,7 @@ func dropDeliveries(ctx context.Context, tx *sql.Tx, endpoint string) error {
 	return nil
 }
 
-func countPending(ctx context.Context, q querier, event string) (n int64, err error) {
+func countPending(ctx context.Context, q rowstore.Querier, event string) (n int64, err error) {
 	err = q.QueryRowContext(ctx, `SELECT COUNT(*) FROM deliveries WHERE event_id = $1 AND state IN ($2, $3)`,
 		event, statePending, stateHeld).Scan(&n)
 	if err != nil {
@@ -98,7 +100,7 @@ func countPending(ctx context.Context, q querier, event string) (n int64, err er
 	return n, nil
 }
 
-func countDeliveries(ctx context.Context, q querier) (counts map[string]int64, err error) {
+func countDeliveries(ctx context.Context, q rowstore.Querier) (counts map[string]int64, err error) {
 	rows, err := q.QueryContext(ctx, `SELECT state, COUNT(*) FROM deliveries GROUP BY state`)
 	if err != nil {
 		return nil, fmt.Errorf("counting deliveries: %w", err)
@@ -116,7 +118,7 @@ func countDeliveries(ctx context.Context, q querier) (counts map[string]int64, e
 	return counts, rows.Err()
 }
 
-func countAttempts(ctx context.Context, q querier) (n int64, err error) {
+func countAttempts(ctx context.Context, q rowstore.Querier) (n int64, err error) {
 	if err := q.QueryRowContext(ctx, `SELECT COALESCE(SUM(attempts), 0) FROM deliveries`).Scan(&n); err != nil {
 		return 0, fmt.Errorf("counting attempts to deliver: %w", err)
 	}

@@ -1,7 +1,6 @@
-// Package payments is the payment processor of the sandbox: the objects, the
-// rules and the tables of a world that speaks the used subset of Stripe's API
-// (https://docs.stripe.com/api, version 2026-03-25.dahlia). No real money
-// moves, and no card number is kept.
+// Package payments is the payment processor of the sandbox: the rules of a
+// world that speaks the used subset of Stripe's API (https://docs.stripe.com/api,
+// version 2026-03-25.dahlia). No real money moves, and no card number is kept.
 //
 //	catalogue: Product <- Price (its amount never changes)
 //	              |
@@ -15,5 +14,6 @@
 //	transaction; Run posts them, signed, and tries again until it is heard.
 //
 // All time is the sandbox's clock, which Advance moves. What goes wrong on
-// request is in faults.go. The HTTP faces are stripeapi and paypage.
+// request is in faults.go. The objects are those of package object, kept by
+// rowstore; the HTTP faces are stripeapi and paypage.
 package payments

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"ace/internal/foundation/typeid"
+	"ace/internal/sandbox/object"
+	"ace/internal/sandbox/rowstore"
 )
 
 // EventTypes lists what the sandbox tells, and what an endpoint may ask for.
@@ -26,10 +28,10 @@ func EventTypes() []string {
 // emit stores an event and one delivery for each endpoint that wants it, in
 // the transaction that changes the object.
 func (tx *Tx) emit(ctx context.Context, eventType string, changed any) error {
-	e := &Event{
-		ID: typeid.New("evt_test"), Object: KindEvent, APIVersion: APIVersion, Created: tx.now.Unix(),
-		Data: EventData{Object: changed}, Type: eventType,
-		Request: EventRequest{ID: orNil(tx.origin.RequestID), Key: orNil(tx.origin.IdempotencyKey)},
+	e := &object.Event{
+		ID: typeid.New("evt_test"), Object: object.KindEvent, APIVersion: APIVersion, Created: tx.now.Unix(),
+		Data: object.EventData{Object: changed}, Type: eventType,
+		Request: object.EventRequest{ID: orNil(tx.origin.RequestID), Key: orNil(tx.origin.IdempotencyKey)},
 	}
 	endpoints, err := tx.endpoints(ctx, eventType)
 	if err != nil {
@@ -46,13 +48,13 @@ func (tx *Tx) emit(ctx context.Context, eventType string, changed any) error {
 	return nil
 }
 
-func (tx *Tx) endpoints(ctx context.Context, eventType string) (wanted []*Endpoint, err error) {
-	rows, err := listRows(ctx, tx.tx, rowFilter{kind: KindEndpoint, status: "enabled", limit: maxEndpoints})
+func (tx *Tx) endpoints(ctx context.Context, eventType string) (wanted []*object.Endpoint, err error) {
+	rows, err := rowstore.List(ctx, tx.tx, rowstore.Filter{Kind: object.KindEndpoint, Status: "enabled", Limit: maxEndpoints})
 	if err != nil {
 		return nil, err
 	}
 	for _, r := range rows {
-		e, err := decode[Endpoint](r)
+		e, err := decode[object.Endpoint](r)
 		if err != nil {
 			return nil, err
 		}
@@ -69,12 +71,12 @@ func (tx *Tx) schedule(ctx context.Context, eventID, endpointID string) error {
 		event: eventID, endpoint: endpointID, seq: tx.p.nextSeq(), state: statePending, copies: 1, nextAt: tx.now.UnixMilli(),
 	}
 	var faults Faults
-	if err := setting(ctx, tx.tx, settingFaults, &faults); err != nil {
+	if err := rowstore.Setting(ctx, tx.tx, settingFaults, &faults); err != nil {
 		return err
 	}
 	changed, release := faults.Webhooks.bend(&d)
 	if changed {
-		if err := putSetting(ctx, tx.tx, settingFaults, faults); err != nil {
+		if err := rowstore.PutSetting(ctx, tx.tx, settingFaults, faults); err != nil {
 			return err
 		}
 	}
@@ -90,7 +92,7 @@ func (tx *Tx) schedule(ctx context.Context, eventID, endpointID string) error {
 // Resend delivers an event again, to every endpoint that wants it now,
 // whatever became of it before.
 func (tx *Tx) Resend(ctx context.Context, eventID string) error {
-	e, err := load[Event](ctx, tx.View, eventID, "id")
+	e, err := load[object.Event](ctx, tx.View, eventID, "id")
 	if err != nil {
 		return err
 	}
@@ -121,16 +123,16 @@ type EndpointParams struct {
 const maxEndpoints = 16
 
 // CreateEndpoint makes a webhook endpoint. The answer alone shows its secret.
-func (tx *Tx) CreateEndpoint(ctx context.Context, in EndpointParams) (*Endpoint, error) {
+func (tx *Tx) CreateEndpoint(ctx context.Context, in EndpointParams) (*object.Endpoint, error) {
 	if in.APIVersion != "" && in.APIVersion != APIVersion {
-		return nil, Invalid("api_version", "", "The sandbox sends events of version %s only.", APIVersion)
+		return nil, object.Invalid("api_version", "", "The sandbox sends events of version %s only.", APIVersion)
 	}
-	rows, err := listRows(ctx, tx.tx, rowFilter{kind: KindEndpoint, limit: maxEndpoints})
+	rows, err := rowstore.List(ctx, tx.tx, rowstore.Filter{Kind: object.KindEndpoint, Limit: maxEndpoints})
 	if err != nil {
 		return nil, err
 	}
 	if len(rows) == maxEndpoints {
-		return nil, refusedByState("url", "", "You have reached the maximum of %d test webhook endpoints.", maxEndpoints)
+		return nil, object.RefusedByState("url", "", "You have reached the maximum of %d test webhook endpoints.", maxEndpoints)
 	}
 	o, err := tx.newEndpoint(in, "whsec_"+rand.Text())
 	if err != nil {
@@ -140,30 +142,30 @@ func (tx *Tx) CreateEndpoint(ctx context.Context, in EndpointParams) (*Endpoint,
 		return nil, err
 	}
 	shown := *o
-	shown.Secret = o.private.Secret
+	shown.Secret = o.Private.Secret
 	return &shown, nil
 }
 
-func (tx *Tx) newEndpoint(in EndpointParams, secret string) (*Endpoint, error) {
+func (tx *Tx) newEndpoint(in EndpointParams, secret string) (*object.Endpoint, error) {
 	if in.URL == "" {
-		return nil, Missing("url")
+		return nil, object.Missing("url")
 	}
 	if u, err := url.Parse(in.URL); err != nil || !webURL(in.URL) || u.User != nil {
-		return nil, Invalid("url", "url_invalid", "Not a valid URL: a webhook endpoint is an http or https address without a password.")
+		return nil, object.Invalid("url", "url_invalid", "Not a valid URL: a webhook endpoint is an http or https address without a password.")
 	}
 	if len(in.Events) == 0 {
-		return nil, Missing("enabled_events")
+		return nil, object.Missing("enabled_events")
 	}
 	for _, e := range in.Events {
 		if e != "*" && !slices.Contains(EventTypes(), e) {
-			return nil, Invalid("enabled_events", "", "Invalid enabled_events: the sandbox sends no %q; it sends %s, or * for all.",
+			return nil, object.Invalid("enabled_events", "", "Invalid enabled_events: the sandbox sends no %q; it sends %s, or * for all.",
 				e, strings.Join(EventTypes(), ", "))
 		}
 	}
-	o := &Endpoint{
-		ID: typeid.New("we_test"), Object: KindEndpoint, APIVersion: orNil(in.APIVersion), Created: tx.now.Unix(),
+	o := &object.Endpoint{
+		ID: typeid.New("we_test"), Object: object.KindEndpoint, APIVersion: orNil(in.APIVersion), Created: tx.now.Unix(),
 		Description: orNil(in.Description), Events: in.Events, Status: "enabled", URL: in.URL,
-		private: endpointPrivate{Secret: secret},
+		Private: object.EndpointPrivate{Secret: secret},
 	}
 	return o, mergeMetadata(&o.Metadata, in.Metadata, "metadata")
 }
@@ -181,17 +183,17 @@ func (tx *Tx) upsertEndpoint(ctx context.Context, c EndpointConfig) error {
 	if err != nil {
 		return fmt.Errorf("configuring webhook endpoint %s: %w", c.URL, err)
 	}
-	rows, err := listRows(ctx, tx.tx, rowFilter{kind: KindEndpoint, limit: maxEndpoints})
+	rows, err := rowstore.List(ctx, tx.tx, rowstore.Filter{Kind: object.KindEndpoint, Limit: maxEndpoints})
 	if err != nil {
 		return err
 	}
 	for _, r := range rows {
-		o, err := decode[Endpoint](r)
+		o, err := decode[object.Endpoint](r)
 		if err != nil {
 			return err
 		}
 		if o.URL == c.URL {
-			o.Events, o.Status, o.private.Secret = events, "enabled", c.Secret
+			o.Events, o.Status, o.Private.Secret = events, "enabled", c.Secret
 			return tx.update(ctx, o)
 		}
 	}
@@ -200,13 +202,13 @@ func (tx *Tx) upsertEndpoint(ctx context.Context, c EndpointConfig) error {
 
 // DeleteEndpoint ends a webhook endpoint; what waits for it is not sent.
 func (tx *Tx) DeleteEndpoint(ctx context.Context, id string) error {
-	if _, err := load[Endpoint](ctx, tx.View, id, "webhook_endpoint"); err != nil {
+	if _, err := load[object.Endpoint](ctx, tx.View, id, "webhook_endpoint"); err != nil {
 		return err
 	}
 	if err := dropDeliveries(ctx, tx.tx, id); err != nil {
 		return err
 	}
-	return deleteRow(ctx, tx.tx, id)
+	return rowstore.Delete(ctx, tx.tx, id)
 }
 
 // retryAfter is the pause after each failed attempt; the first attempt is made

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"ace/internal/sandbox/object"
+	"ace/internal/sandbox/rowstore"
 )
 
 // Faults are what a test asked to go wrong. They are kept with everything
@@ -77,16 +80,16 @@ func (f *APIFault) check() error {
 	}
 	modes := []string{Fault500, Fault500AfterCommit, FaultTimeout, FaultTimeoutAfterCommit, FaultLatency, Fault429}
 	if !slices.Contains(modes, f.Mode) {
-		return Invalid("api[mode]", "", "The mode of a fault is one of %s.", strings.Join(modes, ", "))
+		return object.Invalid("api[mode]", "", "The mode of a fault is one of %s.", strings.Join(modes, ", "))
 	}
 	if !strings.HasPrefix(f.Path, "/v1") {
-		return Invalid("api[path]", "", "The path of a fault starts with /v1.")
+		return object.Invalid("api[path]", "", "The path of a fault starts with /v1.")
 	}
 	if f.Count == 0 {
 		f.Count = 1
 	}
 	if f.Count < 0 || f.LatencyMS < 0 || f.LatencyMS > maxLatency {
-		return Invalid("api", "", "A count is positive and a latency at most %d milliseconds.", maxLatency)
+		return object.Invalid("api", "", "A count is positive and a latency at most %d milliseconds.", maxLatency)
 	}
 	return nil
 }
@@ -96,7 +99,7 @@ func (f *APIFault) check() error {
 func (p *Processor) SetFaults(ctx context.Context, add Faults) (*Faults, error) {
 	w := add.Webhooks
 	if w.Drop < 0 || w.Duplicate < 0 || w.DelaySeconds < 0 || w.Reorder < 0 {
-		return nil, Invalid("webhooks", "", "Counts and seconds are not negative.")
+		return nil, object.Invalid("webhooks", "", "Counts and seconds are not negative.")
 	}
 	for i := range add.API {
 		if err := add.API[i].check(); err != nil {
@@ -106,7 +109,7 @@ func (p *Processor) SetFaults(ctx context.Context, add Faults) (*Faults, error) 
 	var faults Faults
 	err := p.db.Tx(ctx, func(tx *sql.Tx) error {
 		faults = Faults{}
-		if err := setting(ctx, tx, settingFaults, &faults); err != nil {
+		if err := rowstore.Setting(ctx, tx, settingFaults, &faults); err != nil {
 			return err
 		}
 		for _, field := range []struct {
@@ -123,7 +126,7 @@ func (p *Processor) SetFaults(ctx context.Context, add Faults) (*Faults, error) 
 			}
 		}
 		faults.API = append(faults.API, add.API...)
-		return putSetting(ctx, tx, settingFaults, faults)
+		return rowstore.PutSetting(ctx, tx, settingFaults, faults)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("setting faults: %w", err)
@@ -134,7 +137,7 @@ func (p *Processor) SetFaults(ctx context.Context, add Faults) (*Faults, error) 
 // ClearFaults takes all faults away and sends what was held back.
 func (p *Processor) ClearFaults(ctx context.Context) error {
 	return p.Write(ctx, Origin{}, func(ctx context.Context, tx *Tx) error {
-		if err := putSetting(ctx, tx.tx, settingFaults, Faults{}); err != nil {
+		if err := rowstore.PutSetting(ctx, tx.tx, settingFaults, Faults{}); err != nil {
 			return err
 		}
 		return releaseHeld(ctx, tx.tx, tx.now.UnixMilli())
@@ -145,13 +148,13 @@ func (p *Processor) ClearFaults(ctx context.Context) error {
 // counts it; nil: none.
 func (p *Processor) TakeFault(ctx context.Context, method, path string) (*APIFault, error) {
 	var faults Faults
-	if err := setting(ctx, p.db.Reader(), settingFaults, &faults); err != nil || faults.find(method, path) < 0 {
+	if err := rowstore.Setting(ctx, p.db.Reader(), settingFaults, &faults); err != nil || faults.find(method, path) < 0 {
 		return nil, err
 	}
 	var found *APIFault
 	err := p.db.Tx(ctx, func(tx *sql.Tx) error {
 		faults, found = Faults{}, nil
-		if err := setting(ctx, tx, settingFaults, &faults); err != nil {
+		if err := rowstore.Setting(ctx, tx, settingFaults, &faults); err != nil {
 			return err
 		}
 		i := faults.find(method, path)
@@ -163,7 +166,7 @@ func (p *Processor) TakeFault(ctx context.Context, method, path string) (*APIFau
 		if faults.API[i].Count--; faults.API[i].Count == 0 {
 			faults.API = slices.Delete(faults.API, i, i+1)
 		}
-		return putSetting(ctx, tx, settingFaults, faults)
+		return rowstore.PutSetting(ctx, tx, settingFaults, faults)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("taking a fault: %w", err)

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"ace/internal/sandbox/object"
 )
 
 // KeyLife is how long an idempotency key is remembered.
@@ -37,8 +39,8 @@ func (v View) Recall(ctx context.Context, key, fingerprint string) (*Remembered,
 		return nil, nil
 	}
 	if found != fingerprint {
-		return nil, &Error{
-			Status: 400, Type: TypeIdempotency, Refused: true,
+		return nil, &object.Error{
+			Status: 400, Type: object.TypeIdempotency, Refused: true,
 			Message: fmt.Sprintf("Keys for idempotent requests can only be used with the same parameters they were first used with. "+
 				"Try using a key other than '%s' if you meant to execute a different request.", key),
 		}

@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"ace/internal/sandbox/object"
+	"ace/internal/sandbox/rowstore"
 )
 
 // Page sizes of lists.
@@ -26,49 +29,49 @@ type Query struct {
 }
 
 // decodeAny reads an object of whatever kind the row holds.
-func decodeAny(r row) (any, error) {
-	switch r.kind {
-	case KindProduct:
-		return decode[Product](r)
-	case KindPrice:
-		return decode[Price](r)
-	case KindSession:
-		return decode[Session](r)
-	case KindIntent:
-		return decode[PaymentIntent](r)
-	case KindCharge:
-		return decode[Charge](r)
-	case KindRefund:
-		return decode[Refund](r)
-	case KindCustomer:
-		return decode[Customer](r)
-	case KindSubscription:
-		return decode[Subscription](r)
-	case KindInvoice:
-		return decode[Invoice](r)
-	case KindEvent:
-		return decode[Event](r)
-	case KindEndpoint:
-		return decode[Endpoint](r)
-	case KindShippingRate:
-		return decode[ShippingRate](r)
+func decodeAny(r rowstore.Row) (any, error) {
+	switch r.Kind {
+	case object.KindProduct:
+		return decode[object.Product](r)
+	case object.KindPrice:
+		return decode[object.Price](r)
+	case object.KindSession:
+		return decode[object.Session](r)
+	case object.KindIntent:
+		return decode[object.PaymentIntent](r)
+	case object.KindCharge:
+		return decode[object.Charge](r)
+	case object.KindRefund:
+		return decode[object.Refund](r)
+	case object.KindCustomer:
+		return decode[object.Customer](r)
+	case object.KindSubscription:
+		return decode[object.Subscription](r)
+	case object.KindInvoice:
+		return decode[object.Invoice](r)
+	case object.KindEvent:
+		return decode[object.Event](r)
+	case object.KindEndpoint:
+		return decode[object.Endpoint](r)
+	case object.KindShippingRate:
+		return decode[object.ShippingRate](r)
 	default:
-		return nil, fmt.Errorf("nothing of kind %s is shown", r.kind)
+		return nil, fmt.Errorf("nothing of kind %s is shown", r.Kind)
 	}
 }
 
 // Get answers a pointer to the object of the kind, or a NoSuch error that
 // blames param.
 func (v View) Get(ctx context.Context, kind, id, param string) (any, error) {
-	r, err := getRow(ctx, v.q, kind, id)
+	r, err := rowstore.Get(ctx, v.q, kind, id)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, NoSuch(kind, id, param)
+		return nil, object.NoSuch(kind, id, param)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading %s %s: %w", kind, id, err)
 	}
 	o, err := decodeAny(r)
-	if e, ok := o.(*Event); ok && err == nil {
+	if e, ok := o.(*object.Event); ok && err == nil {
 		e.Pending, err = countPending(ctx, v.q, e.ID)
 	}
 	return o, err
@@ -76,18 +79,18 @@ func (v View) Get(ctx context.Context, kind, id, param string) (any, error) {
 
 // List answers one page of objects of the kind and whether there are more.
 func (v View) List(ctx context.Context, kind string, q Query) (page []any, more bool, err error) {
-	f := rowFilter{
-		kind: kind, status: q.Status, link: q.Link, since: q.Since * 1000, until: q.Until * 1000,
-		oldestFirst: q.EndingBefore != "", limit: MaxLimit + 1,
+	f := rowstore.Filter{
+		Kind: kind, Status: q.Status, Link: q.Link, Since: q.Since * 1000, Until: q.Until * 1000,
+		OldestFirst: q.EndingBefore != "", Limit: MaxLimit + 1,
 	}
-	if f.after, err = v.seqOf(ctx, kind, q.StartingAfter, "starting_after"); err != nil {
+	if f.After, err = v.seqOf(ctx, kind, q.StartingAfter, "starting_after"); err != nil {
 		return nil, false, err
 	}
-	if f.before, err = v.seqOf(ctx, kind, q.EndingBefore, "ending_before"); err != nil {
+	if f.Before, err = v.seqOf(ctx, kind, q.EndingBefore, "ending_before"); err != nil {
 		return nil, false, err
 	}
 	for len(page) <= q.Limit {
-		rows, err := listRows(ctx, v.q, f)
+		rows, err := rowstore.List(ctx, v.q, f)
 		if err != nil {
 			return nil, false, err
 		}
@@ -99,20 +102,20 @@ func (v View) List(ctx context.Context, kind string, q Query) (page []any, more 
 			if q.Match == nil || q.Match(o) {
 				page = append(page, o)
 			}
-			if f.oldestFirst {
-				f.before = r.seq
+			if f.OldestFirst {
+				f.Before = r.Seq
 			} else {
-				f.after = r.seq
+				f.After = r.Seq
 			}
 		}
-		if len(rows) < f.limit {
+		if len(rows) < f.Limit {
 			break
 		}
 	}
 	if more = len(page) > q.Limit; more {
 		page = page[:q.Limit]
 	}
-	if f.oldestFirst {
+	if f.OldestFirst {
 		slices.Reverse(page)
 	}
 	return page, more, nil
@@ -122,12 +125,12 @@ func (v View) seqOf(ctx context.Context, kind, id, param string) (int64, error) 
 	if id == "" {
 		return 0, nil
 	}
-	r, err := getRow(ctx, v.q, kind, id)
+	r, err := rowstore.Get(ctx, v.q, kind, id)
 	if errors.Is(err, sql.ErrNoRows) {
-		return 0, NoSuch(kind, id, param)
+		return 0, object.NoSuch(kind, id, param)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("reading the bound of a page: %w", err)
 	}
-	return r.seq, nil
+	return r.Seq, nil
 }

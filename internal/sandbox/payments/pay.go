@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"ace/internal/foundation/typeid"
+	"ace/internal/sandbox/object"
+	"ace/internal/sandbox/payform"
+	"ace/internal/sandbox/rowstore"
 )
 
 // Result is what became of an attempt to pay.
@@ -25,15 +28,15 @@ const (
 // PayOutcome is the answer of Pay and Resolve.
 type PayOutcome struct {
 	Result  Result
-	Session *Session
-	Attempt string     // with Challenged
-	Reason  *LastError // with Declined
-	Form    *PayForm   // what was typed, without the card; with Declined after a challenge
+	Session *object.Session
+	Attempt string            // with Challenged
+	Reason  *object.LastError // with Declined
+	Form    *payform.Form     // what was typed, without the card; with Declined after a challenge
 }
 
 // Pay tries to pay a session with a form that Check found right. Payer is a
 // token of the browser. Whatever is sent how often: a session is paid once.
-func (tx *Tx) Pay(ctx context.Context, id string, form *PayForm, payer string) (*PayOutcome, error) {
+func (tx *Tx) Pay(ctx context.Context, id string, form *payform.Form, payer string) (*PayOutcome, error) {
 	o, err := tx.session(ctx, id, "session")
 	if err != nil {
 		return nil, err
@@ -41,35 +44,35 @@ func (tx *Tx) Pay(ctx context.Context, id string, form *PayForm, payer string) (
 	if done := ended(o); done != nil {
 		return done, nil
 	}
-	if err := o.choose(form); err != nil {
+	if err := choose(o, form); err != nil {
 		return nil, err
 	}
 	if o.NeedsMethod() && !slices.Contains(o.MethodTypes, form.Method) {
-		return nil, Invalid("payment_method_types", "", "This session cannot be paid by %q.", form.Method)
+		return nil, object.Invalid("payment_method_types", "", "This session cannot be paid by %q.", form.Method)
 	}
-	if !o.NeedsMethod() || form.Method == MethodDebit {
+	if !o.NeedsMethod() || form.Method == object.MethodDebit {
 		return tx.complete(ctx, o, payment{form: form, payer: payer})
 	}
-	says, method := form.Card.judge()
-	if says.failsLater && o.AmountTotal > 0 {
-		says = testCards()["4000000000000002"]
+	says, method := form.Card.Judge()
+	if says.FailsLater && o.AmountTotal > 0 {
+		says = payform.GenericDecline()
 	}
 	switch {
-	case says.code != "":
+	case says.Code != "":
 		return tx.decline(ctx, o, says, method)
-	case says.authenticate:
+	case says.Authenticate:
 		return tx.challenge(ctx, o, form, method, payer)
 	default:
-		return tx.complete(ctx, o, payment{form: form, method: method, failsLater: says.failsLater, payer: payer})
+		return tx.complete(ctx, o, payment{form: form, method: method, failsLater: says.FailsLater, payer: payer})
 	}
 }
 
 // ended answers the outcome for a session that can no longer be paid, or nil.
-func ended(o *Session) *PayOutcome {
+func ended(o *object.Session) *PayOutcome {
 	switch o.Status {
-	case SessionOpen:
+	case object.SessionOpen:
 		return nil
-	case SessionComplete:
+	case object.SessionComplete:
 		return &PayOutcome{Result: AlreadyDone, Session: o}
 	default:
 		return &PayOutcome{Result: Expired, Session: o}
@@ -77,21 +80,21 @@ func ended(o *Session) *PayOutcome {
 }
 
 // choose applies the buyer's way of shipping to the total.
-func (o *Session) choose(form *PayForm) error {
-	if option := o.option(form.ShippingRate); option != nil && form.ShippingRate != "" {
-		o.chooseShipping(*option)
+func choose(o *object.Session, form *payform.Form) error {
+	if option := o.Option(form.ShippingRate); option != nil && form.ShippingRate != "" {
+		o.ChooseShipping(*option)
 	}
-	return o.total()
+	return o.Total()
 }
 
-func (tx *Tx) decline(ctx context.Context, o *Session, says verdict, method *MethodDetails) (*PayOutcome, error) {
-	reason := &LastError{Code: says.code, DeclineCode: says.declineCode, Message: says.message, Type: TypeCard}
+func (tx *Tx) decline(ctx context.Context, o *object.Session, says payform.Verdict, method *object.MethodDetails) (*PayOutcome, error) {
+	reason := &object.LastError{Code: says.Code, DeclineCode: says.DeclineCode, Message: says.Message, Type: object.TypeCard}
 	return &PayOutcome{Result: Declined, Session: o, Reason: reason}, tx.note(ctx, o, method, reason, "requires_payment_method")
 }
 
 // note keeps the payment intent of a session that is not paid yet.
-func (tx *Tx) note(ctx context.Context, o *Session, method *MethodDetails, reason *LastError, status string) error {
-	if o.Mode != ModePayment {
+func (tx *Tx) note(ctx context.Context, o *object.Session, method *object.MethodDetails, reason *object.LastError, status string) error {
+	if o.Mode != object.ModePayment {
 		return nil
 	}
 	intent, fresh, err := tx.intentOf(ctx, o)
@@ -102,7 +105,7 @@ func (tx *Tx) note(ctx context.Context, o *Session, method *MethodDetails, reaso
 	if err := tx.save(ctx, intent, fresh); err != nil {
 		return err
 	}
-	o.private.Intent = intent.ID
+	o.Private.Intent = intent.ID
 	return tx.update(ctx, o)
 }
 
@@ -114,14 +117,14 @@ func (tx *Tx) save(ctx context.Context, o record, fresh bool) error {
 }
 
 // intentOf answers the one payment intent of a session.
-func (tx *Tx) intentOf(ctx context.Context, o *Session) (intent *PaymentIntent, fresh bool, err error) {
-	if o.private.Intent != "" {
-		intent, err = load[PaymentIntent](ctx, tx.View, o.private.Intent, "payment_intent")
+func (tx *Tx) intentOf(ctx context.Context, o *object.Session) (intent *object.PaymentIntent, fresh bool, err error) {
+	if o.Private.Intent != "" {
+		intent, err = load[object.PaymentIntent](ctx, tx.View, o.Private.Intent, "payment_intent")
 	} else {
 		fresh = true
 		intent = tx.newIntent(o.ID, o.AmountTotal, o.Currency)
-		intent.Description = o.private.IntentText
-		err = mergeMetadata(&intent.Metadata, o.private.IntentMetadata, "metadata")
+		intent.Description = o.Private.IntentText
+		err = mergeMetadata(&intent.Metadata, o.Private.IntentMetadata, "metadata")
 	}
 	if err == nil {
 		intent.Amount = o.AmountTotal
@@ -129,29 +132,29 @@ func (tx *Tx) intentOf(ctx context.Context, o *Session) (intent *PaymentIntent, 
 	return intent, fresh, err
 }
 
-func (tx *Tx) newIntent(paidFor string, amount int64, currency string) *PaymentIntent {
-	return &PaymentIntent{
-		ID: typeid.New("pi_test"), Object: KindIntent, Amount: amount, CaptureMethod: "automatic", Created: tx.now.Unix(),
-		Currency: currency, Metadata: map[string]string{}, MethodTypes: []string{MethodCard}, Status: "requires_payment_method",
-		private: intentPrivate{For: paidFor},
+func (tx *Tx) newIntent(paidFor string, amount int64, currency string) *object.PaymentIntent {
+	return &object.PaymentIntent{
+		ID: typeid.New("pi_test"), Object: object.KindIntent, Amount: amount, CaptureMethod: "automatic", Created: tx.now.Unix(),
+		Currency: currency, Metadata: map[string]string{}, MethodTypes: []string{object.MethodCard}, Status: "requires_payment_method",
+		Private: object.IntentPrivate{For: paidFor},
 	}
 }
 
 // attempt is a card payment that waits for the buyer's bank. Of the card it
 // keeps what a charge keeps.
 type attempt struct {
-	Session  string           `json:"session"`
-	Payer    string           `json:"payer"`
-	Email    string           `json:"email"`
-	Name     string           `json:"name"`
-	Address  Address          `json:"address"`
-	Shipping *ShippingDetails `json:"shipping"`
-	Rate     string           `json:"rate"`
-	Method   *MethodDetails   `json:"method"`
-	Made     time.Time        `json:"made"`
+	Session  string                  `json:"session"`
+	Payer    string                  `json:"payer"`
+	Email    string                  `json:"email"`
+	Name     string                  `json:"name"`
+	Address  object.Address          `json:"address"`
+	Shipping *object.ShippingDetails `json:"shipping"`
+	Rate     string                  `json:"rate"`
+	Method   *object.MethodDetails   `json:"method"`
+	Made     time.Time               `json:"made"`
 }
 
-func (tx *Tx) challenge(ctx context.Context, o *Session, form *PayForm, method *MethodDetails, payer string) (*PayOutcome, error) {
+func (tx *Tx) challenge(ctx context.Context, o *object.Session, form *payform.Form, method *object.MethodDetails, payer string) (*PayOutcome, error) {
 	doc, err := json.Marshal(attempt{
 		Session: o.ID, Payer: payer, Email: form.Email, Name: form.Name, Address: form.Address, Shipping: form.Shipping,
 		Rate: form.ShippingRate, Method: method, Made: tx.now,
@@ -159,14 +162,14 @@ func (tx *Tx) challenge(ctx context.Context, o *Session, form *PayForm, method *
 	if err != nil {
 		return nil, fmt.Errorf("keeping an attempt to pay %s: %w", o.ID, err)
 	}
-	r := row{
-		id: typeid.New("pat_test"), kind: kindAttempt, seq: tx.p.nextSeq(), created: tx.now.UnixMilli(),
-		status: "pending", link: o.ID, doc: string(doc), private: "{}",
+	r := rowstore.Row{
+		Id: typeid.New("pat_test"), Kind: object.KindAttempt, Seq: tx.p.nextSeq(), Created: tx.now.UnixMilli(),
+		Status: "pending", Link: o.ID, Doc: string(doc), Private: "{}",
 	}
-	if err := insertRow(ctx, tx.tx, r); err != nil {
+	if err := rowstore.Insert(ctx, tx.tx, r); err != nil {
 		return nil, err
 	}
-	return &PayOutcome{Result: Challenged, Session: o, Attempt: r.id}, tx.note(ctx, o, method, nil, "requires_action")
+	return &PayOutcome{Result: Challenged, Session: o, Attempt: r.Id}, tx.note(ctx, o, method, nil, "requires_action")
 }
 
 // Resolve answers the question of the buyer's bank. An attempt is answered
@@ -184,29 +187,29 @@ func (tx *Tx) Resolve(ctx context.Context, sessionID, attemptID string, approved
 		return done, nil
 	}
 	var a attempt
-	if err := json.Unmarshal([]byte(r.doc), &a); err != nil {
+	if err := json.Unmarshal([]byte(r.Doc), &a); err != nil {
 		return nil, fmt.Errorf("reading attempt %s: %w", attemptID, err)
 	}
-	form := &PayForm{
-		Email: a.Email, Method: MethodCard, Name: a.Name, Address: a.Address, Shipping: a.Shipping, ShippingRate: a.Rate,
+	form := &payform.Form{
+		Email: a.Email, Method: object.MethodCard, Name: a.Name, Address: a.Address, Shipping: a.Shipping, ShippingRate: a.Rate,
 	}
-	if err := o.choose(form); err != nil {
+	if err := choose(o, form); err != nil {
 		return nil, err
 	}
-	answered := r.status != "pending"
-	r.status = "refused"
+	answered := r.Status != "pending"
+	r.Status = "refused"
 	if approved && !answered {
-		r.status = "approved"
+		r.Status = "approved"
 	}
-	if err := updateRow(ctx, tx.tx, r); err != nil {
+	if err := rowstore.Update(ctx, tx.tx, r); err != nil {
 		return nil, err
 	}
-	if r.status == "approved" {
+	if r.Status == "approved" {
 		return tx.complete(ctx, o, payment{form: form, method: a.Method, payer: a.Payer})
 	}
-	out, err := tx.decline(ctx, o, verdict{
-		code:    "payment_intent_authentication_failure",
-		message: "Your bank did not confirm that it is you, so nothing was charged. Try again, or use another card.",
+	out, err := tx.decline(ctx, o, payform.Verdict{
+		Code:    "payment_intent_authentication_failure",
+		Message: "Your bank did not confirm that it is you, so nothing was charged. Try again, or use another card.",
 	}, a.Method)
 	if out != nil {
 		out.Form = form
@@ -214,16 +217,16 @@ func (tx *Tx) Resolve(ctx context.Context, sessionID, attemptID string, approved
 	return out, err
 }
 
-func (tx *Tx) attemptRow(ctx context.Context, sessionID, attemptID string) (row, error) {
-	r, err := getRow(ctx, tx.tx, kindAttempt, attemptID)
-	if err != nil || r.link != sessionID {
-		return row{}, NoSuch("attempt", attemptID, "attempt")
+func (tx *Tx) attemptRow(ctx context.Context, sessionID, attemptID string) (rowstore.Row, error) {
+	r, err := rowstore.Get(ctx, tx.tx, object.KindAttempt, attemptID)
+	if err != nil || r.Link != sessionID {
+		return rowstore.Row{}, object.NoSuch("attempt", attemptID, "attempt")
 	}
 	return r, nil
 }
 
 // AttemptPending reports whether the bank's question is still open.
 func (v View) AttemptPending(ctx context.Context, sessionID, attemptID string) bool {
-	r, err := getRow(ctx, v.q, kindAttempt, attemptID)
-	return err == nil && r.link == sessionID && r.status == "pending"
+	r, err := rowstore.Get(ctx, v.q, object.KindAttempt, attemptID)
+	return err == nil && r.Link == sessionID && r.Status == "pending"
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"ace/internal/foundation/sqldb"
+	"ace/internal/sandbox/rowstore"
 )
 
 // APIVersion is the version of the API that is spoken and that events carry.
@@ -95,25 +96,25 @@ func Open(ctx context.Context, db *sqldb.DB, opts *Options) (*Processor, error) 
 
 // restore reads what must outlive a restart, and makes it at the first start.
 func (p *Processor) restore(ctx context.Context, opts *Options) error {
-	seq, err := maxSeq(ctx, p.db.Reader())
+	seq, err := rowstore.MaxSeq(ctx, p.db.Reader())
 	if err != nil {
 		return fmt.Errorf("reading the newest object: %w", err)
 	}
 	p.seq.Store(seq)
 	var offset int64
-	if err := setting(ctx, p.db.Reader(), settingOffset, &offset); err != nil {
+	if err := rowstore.Setting(ctx, p.db.Reader(), settingOffset, &offset); err != nil {
 		return err
 	}
 	p.offset.Store(offset)
 	return p.Write(ctx, Origin{}, func(ctx context.Context, tx *Tx) error {
 		var secret []byte
-		if err := setting(ctx, tx.tx, settingSecret, &secret); err != nil {
+		if err := rowstore.Setting(ctx, tx.tx, settingSecret, &secret); err != nil {
 			return err
 		}
 		if len(secret) == 0 {
 			secret = make([]byte, 32)
 			_, _ = rand.Read(secret) // never fails
-			if err := putSetting(ctx, tx.tx, settingSecret, secret); err != nil {
+			if err := rowstore.PutSetting(ctx, tx.tx, settingSecret, secret); err != nil {
 				return err
 			}
 		}
@@ -143,7 +144,7 @@ type Origin struct {
 
 // View reads at one moment.
 type View struct {
-	q   querier
+	q   rowstore.Querier
 	now time.Time
 }
 
@@ -187,10 +188,10 @@ func (p *Processor) State(ctx context.Context) (*State, error) {
 	q := p.db.Reader()
 	s := &State{Now: p.Now().UTC()}
 	var errs [4]error
-	s.Objects, errs[0] = countRows(ctx, q)
+	s.Objects, errs[0] = rowstore.Count(ctx, q)
 	s.Deliveries, errs[1] = countDeliveries(ctx, q)
 	s.Attempts, errs[2] = countAttempts(ctx, q)
-	errs[3] = setting(ctx, q, settingFaults, &s.Faults)
+	errs[3] = rowstore.Setting(ctx, q, settingFaults, &s.Faults)
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, fmt.Errorf("counting what the sandbox holds: %w", err)
 	}

@@ -13,6 +13,8 @@ import (
 
 	"ace/internal/foundation/sqldb"
 	"ace/internal/foundation/sqldb/sqldbtest"
+	"ace/internal/sandbox/object"
+	"ace/internal/sandbox/payform"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -62,26 +64,26 @@ func try[T any](ctx context.Context, p *Processor, fn func(ctx context.Context, 
 
 func params(price string) SessionParams {
 	return SessionParams{
-		Mode: ModePayment, Lines: []LineParams{{Price: price, Quantity: 1}}, SuccessURL: "https://shop.example/done",
+		Mode: object.ModePayment, Lines: []LineParams{{Price: price, Quantity: 1}}, SuccessURL: "https://shop.example/done",
 		PageURL: func(id string) string { return "http://127.0.0.1/" + id },
 	}
 }
 
-func openSession(tb testing.TB, p *Processor) *Session {
+func openSession(tb testing.TB, p *Processor) *object.Session {
 	tb.Helper()
-	return write(tb, p, func(ctx context.Context, tx *Tx) (*Session, error) {
+	return write(tb, p, func(ctx context.Context, tx *Tx) (*object.Session, error) {
 		return tx.CreateSession(ctx, params("price_test_prompt_handbook"))
 	})
 }
 
-func form(number string) *PayForm {
-	return &PayForm{
-		Email: "ada@example.com", Method: MethodCard, Card: Card{number, "04/44", "987"}, Name: "Ada",
-		Address: Address{Country: "US", PostalCode: "94107"},
+func form(number string) *payform.Form {
+	return &payform.Form{
+		Email: "ada@example.com", Method: object.MethodCard, Card: payform.Card{Number: number, Expiry: "04/44", CVC: "987"}, Name: "Ada",
+		Address: object.Address{Country: "US", PostalCode: "94107"},
 	}
 }
 
-func (p *Processor) pay(ctx context.Context, id string, f *PayForm, payer string) (*PayOutcome, error) {
+func (p *Processor) pay(ctx context.Context, id string, f *payform.Form, payer string) (*PayOutcome, error) {
 	return try(ctx, p, func(ctx context.Context, tx *Tx) (*PayOutcome, error) { return tx.Pay(ctx, id, f, payer) })
 }
 
@@ -111,8 +113,8 @@ func TestOneCharge(t *testing.T) {
 					mu.Unlock()
 					return
 				}
-				_, err := try(t.Context(), p, func(ctx context.Context, tx *Tx) (*Session, error) { return tx.ExpireSession(ctx, o.ID) })
-				var refused *Error
+				_, err := try(t.Context(), p, func(ctx context.Context, tx *Tx) (*object.Session, error) { return tx.ExpireSession(ctx, o.ID) })
+				var refused *object.Error
 				if err != nil && !errors.As(err, &refused) {
 					t.Errorf("ExpireSession: %v", err)
 				}
@@ -128,7 +130,7 @@ func TestOneCharge(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if paid+expired != 1 || s.Objects[KindCharge]["succeeded"] != int64(paid) || s.Objects[KindSession]["open"] != 0 {
+		if paid+expired != 1 || s.Objects[object.KindCharge]["succeeded"] != int64(paid) || s.Objects[object.KindSession]["open"] != 0 {
 			t.Errorf("paid %d, expired %d, state %v; want exactly one of both", paid, expired, s.Objects)
 		}
 	})
@@ -155,25 +157,25 @@ func TestListPages(t *testing.T) {
 			{"page before the first", Query{Limit: 2, EndingBefore: all[0]}, nil, false},
 			{"whole", Query{Limit: 100}, all, false},
 			{"exactly full", Query{Limit: 5}, all, false},
-			{"no such state", Query{Limit: 5, Status: SessionComplete}, nil, false},
+			{"no such state", Query{Limit: 5, Status: object.SessionComplete}, nil, false},
 			{"from tomorrow", Query{Limit: 5, Since: p.Now().Add(24 * time.Hour).Unix()}, nil, false},
 			{"until yesterday", Query{Limit: 5, Until: p.Now().Add(-24 * time.Hour).Unix()}, nil, false},
-			{"matching", Query{Limit: 1, Match: func(o any) bool { return o.(*Session).ID == all[3] }}, all[3:4], false},
+			{"matching", Query{Limit: 1, Match: func(o any) bool { return o.(*object.Session).ID == all[3] }}, all[3:4], false},
 		}
 		for _, tt := range tests {
-			page, more, err := p.View().List(t.Context(), KindSession, tt.q)
+			page, more, err := p.View().List(t.Context(), object.KindSession, tt.q)
 			if err != nil {
 				t.Fatalf("%s: %v", tt.name, err)
 			}
 			var got []string
 			for _, o := range page {
-				got = append(got, o.(*Session).ID)
+				got = append(got, o.(*object.Session).ID)
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" || more != tt.more {
 				t.Errorf("%s: more %v, want %v (-want +got):\n%s", tt.name, more, tt.more, diff)
 			}
 		}
-		if _, _, err := p.View().List(t.Context(), KindSession, Query{Limit: 1, StartingAfter: "cs_x"}); !IsMissing(err) {
+		if _, _, err := p.View().List(t.Context(), object.KindSession, Query{Limit: 1, StartingAfter: "cs_x"}); !object.IsMissing(err) {
 			t.Errorf("a page after nothing = %v, want resource_missing", err)
 		}
 	})
@@ -191,8 +193,8 @@ func TestIdempotencyStore(t *testing.T) {
 		if diff := cmp.Diff(&Remembered{Status: 500, Body: "{}", RequestID: "req_1"}, got); diff != "" || err != nil {
 			t.Errorf("Recall (-want +got):\n%s%v", diff, err)
 		}
-		var e *Error
-		if _, err := p.View().Recall(t.Context(), "k", "other"); !errors.As(err, &e) || e.Type != TypeIdempotency {
+		var e *object.Error
+		if _, err := p.View().Recall(t.Context(), "k", "other"); !errors.As(err, &e) || e.Type != object.TypeIdempotency {
 			t.Errorf("Recall with another fingerprint = %v, want idempotency_error", err)
 		}
 		if _, err := p.Advance(t.Context(), KeyLife); err != nil {
@@ -233,14 +235,14 @@ func TestRestart(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := map[string]int64{"active": 7}
-		if diff := cmp.Diff(want, s.Objects[KindPrice]); diff != "" {
+		if diff := cmp.Diff(want, s.Objects[object.KindPrice]); diff != "" {
 			t.Errorf("prices after a restart (-want +got):\n%s", diff)
 		}
-		if s.Objects[KindEndpoint]["enabled"] != 1 || s.Deliveries[statePending] != 1 {
+		if s.Objects[object.KindEndpoint]["enabled"] != 1 || s.Deliveries[statePending] != 1 {
 			t.Errorf("state after a restart = %+v, want one endpoint and one delivery that waits", s)
 		}
-		endpoints, _, err := p.View().List(t.Context(), KindEndpoint, Query{Limit: 10})
-		if err != nil || endpoints[0].(*Endpoint).private.Secret != "whsec_two" {
+		endpoints, _, err := p.View().List(t.Context(), object.KindEndpoint, Query{Limit: 10})
+		if err != nil || endpoints[0].(*object.Endpoint).Private.Secret != "whsec_two" {
 			t.Errorf("endpoint = %+v, %v, want the secret of the settings", endpoints, err)
 		}
 	}
@@ -253,8 +255,8 @@ func TestNothingOfCardIsStored(t *testing.T) {
 	folder := t.TempDir()
 	p, _ := open(t, "sqlite:"+filepath.Join(folder, "sandbox.db"), nil)
 	numbers := []string{"4111111111111111"}
-	for number := range testCards() {
-		numbers = append(numbers, number)
+	for _, c := range payform.TestCards() {
+		numbers = append(numbers, strings.ReplaceAll(c.Number, " ", ""))
 	}
 	for _, number := range numbers {
 		o := openSession(t, p)
@@ -289,14 +291,14 @@ func TestNothingOfCardIsStored(t *testing.T) {
 
 func TestTrialWithoutCard(t *testing.T) {
 	t.Parallel()
-	tests := []struct{ end, want string }{{"cancel", SubCanceled}, {"pause", SubPaused}, {"create_invoice", SubPastDue}}
+	tests := []struct{ end, want string }{{"cancel", object.SubCanceled}, {"pause", object.SubPaused}, {"create_invoice", object.SubPastDue}}
 	for _, tt := range tests {
 		t.Run(tt.end, func(t *testing.T) {
 			t.Parallel()
 			p, _ := open(t, sqldbtest.SQLite(t), nil)
 			in := params("price_test_assistant_pro_monthly")
-			in.Mode, in.MethodCollection, in.SubscriptionGiven, in.TrialDays, in.MissingMethodEnd = ModeSubscription, "if_required", true, 14, tt.end
-			o := write(t, p, func(ctx context.Context, tx *Tx) (*Session, error) { return tx.CreateSession(ctx, in) })
+			in.Mode, in.MethodCollection, in.SubscriptionGiven, in.TrialDays, in.MissingMethodEnd = object.ModeSubscription, "if_required", true, 14, tt.end
+			o := write(t, p, func(ctx context.Context, tx *Tx) (*object.Session, error) { return tx.CreateSession(ctx, in) })
 			f := form("")
 			if faults := f.Check(o, p.Now()); len(faults) > 0 {
 				t.Fatalf("Check = %v, want no card to be needed", faults)
@@ -308,8 +310,8 @@ func TestTrialWithoutCard(t *testing.T) {
 			if _, err := p.Advance(t.Context(), 14*24*time.Hour+time.Second); err != nil {
 				t.Fatal(err)
 			}
-			got, err := p.View().Get(t.Context(), KindSubscription, *out.Session.Subscription, "id")
-			if err != nil || got.(*Subscription).Status != tt.want {
+			got, err := p.View().Get(t.Context(), object.KindSubscription, *out.Session.Subscription, "id")
+			if err != nil || got.(*object.Subscription).Status != tt.want {
 				t.Errorf("after the trial = %+v, %v, want %s", got, err, tt.want)
 			}
 		})

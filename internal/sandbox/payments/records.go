@@ -7,31 +7,34 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"ace/internal/sandbox/object"
+	"ace/internal/sandbox/rowstore"
 )
 
 // record is an object that can be stored: a pointer to one of the structs in
 // objects.go and money_objects.go.
 type record interface {
 	// Index answers what the object is searched by.
-	Index() Index
+	Index() object.Index
 	// Hidden answers a pointer to what the API never shows, or nil.
 	Hidden() any
 }
 
-func encode(o record) (row, error) {
+func encode(o record) (rowstore.Row, error) {
 	i := o.Index()
-	r := row{id: i.ID, kind: i.Kind, status: i.Status, link: i.Link, uniqueKey: i.UniqueKey, dueAt: i.DueAt}
+	r := rowstore.Row{Id: i.ID, Kind: i.Kind, Status: i.Status, Link: i.Link, UniqueKey: i.UniqueKey, DueAt: i.DueAt}
 	doc, err := json.Marshal(o)
 	if err != nil {
-		return row{}, fmt.Errorf("writing %s %s: %w", r.kind, r.id, err)
+		return rowstore.Row{}, fmt.Errorf("writing %s %s: %w", r.Kind, r.Id, err)
 	}
-	r.doc, r.private = string(doc), "{}"
+	r.Doc, r.Private = string(doc), "{}"
 	if h := o.Hidden(); h != nil {
 		private, err := json.Marshal(h)
 		if err != nil {
-			return row{}, fmt.Errorf("writing %s %s: %w", r.kind, r.id, err)
+			return rowstore.Row{}, fmt.Errorf("writing %s %s: %w", r.Kind, r.Id, err)
 		}
-		r.private = string(private)
+		r.Private = string(private)
 	}
 	return r, nil
 }
@@ -42,14 +45,14 @@ type recordPtr[T any] interface {
 	record
 }
 
-func decode[T any, P recordPtr[T]](r row) (*T, error) {
+func decode[T any, P recordPtr[T]](r rowstore.Row) (*T, error) {
 	o := new(T)
-	if err := json.Unmarshal([]byte(r.doc), o); err != nil {
-		return nil, fmt.Errorf("reading %s %s: %w", r.kind, r.id, err)
+	if err := json.Unmarshal([]byte(r.Doc), o); err != nil {
+		return nil, fmt.Errorf("reading %s %s: %w", r.Kind, r.Id, err)
 	}
 	if h := P(o).Hidden(); h != nil {
-		if err := json.Unmarshal([]byte(r.private), h); err != nil {
-			return nil, fmt.Errorf("reading %s %s: %w", r.kind, r.id, err)
+		if err := json.Unmarshal([]byte(r.Private), h); err != nil {
+			return nil, fmt.Errorf("reading %s %s: %w", r.Kind, r.Id, err)
 		}
 	}
 	return o, nil
@@ -58,9 +61,9 @@ func decode[T any, P recordPtr[T]](r row) (*T, error) {
 // load reads one object. A missing one is a NoSuch error that blames param.
 func load[T any, P recordPtr[T]](ctx context.Context, v View, id, param string) (*T, error) {
 	kind := P(new(T)).Index().Kind
-	r, err := getRow(ctx, v.q, kind, id)
+	r, err := rowstore.Get(ctx, v.q, kind, id)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, NoSuch(kind, id, param)
+		return nil, object.NoSuch(kind, id, param)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading %s %s: %w", kind, id, err)
@@ -73,8 +76,8 @@ func (tx *Tx) insert(ctx context.Context, o record) error {
 	if err != nil {
 		return err
 	}
-	r.seq, r.created = tx.p.nextSeq(), tx.now.UnixMilli()
-	return insertRow(ctx, tx.tx, r)
+	r.Seq, r.Created = tx.p.nextSeq(), tx.now.UnixMilli()
+	return rowstore.Insert(ctx, tx.tx, r)
 }
 
 func (tx *Tx) update(ctx context.Context, o record) error {
@@ -82,7 +85,7 @@ func (tx *Tx) update(ctx context.Context, o record) error {
 	if err != nil {
 		return err
 	}
-	return updateRow(ctx, tx.tx, r)
+	return rowstore.Update(ctx, tx.tx, r)
 }
 
 // nextSeq numbers rows in the order of their making. It starts above what is

@@ -3,6 +3,9 @@ package payments
 import (
 	"context"
 	"fmt"
+
+	"ace/internal/sandbox/object"
+	"ace/internal/sandbox/rowstore"
 )
 
 // seedOffer is one product and its price of the catalogue of a first start.
@@ -75,7 +78,7 @@ func seedOffers() []seedOffer {
 // seed fills the catalogue once in the life of a database.
 func (tx *Tx) seed(ctx context.Context) error {
 	var done bool
-	if err := setting(ctx, tx.tx, settingSeeded, &done); err != nil || done {
+	if err := rowstore.Setting(ctx, tx.tx, settingSeeded, &done); err != nil || done {
 		return err
 	}
 	made := map[string]bool{}
@@ -84,7 +87,7 @@ func (tx *Tx) seed(ctx context.Context) error {
 			return fmt.Errorf("filling the catalogue with %s: %w", o.key, err)
 		}
 	}
-	return putSetting(ctx, tx.tx, settingSeeded, true)
+	return rowstore.PutSetting(ctx, tx.tx, settingSeeded, true)
 }
 
 func (tx *Tx) seedOne(ctx context.Context, o seedOffer, made map[string]bool) error {
@@ -103,12 +106,12 @@ func (tx *Tx) seedOne(ctx context.Context, o seedOffer, made map[string]bool) er
 		Currency: o.currency, Product: o.product, Amount: &o.amount, Nickname: &o.nickname, LookupKey: &o.key,
 		TaxBehavior: &o.tax, Metadata: o.metadata,
 	}
-	price := &Price{
-		ID: "price_test_" + o.key, Object: KindPrice, Active: true, Scheme: billingSchemeUnit, Created: tx.now.Unix(),
+	price := &object.Price{
+		ID: "price_test_" + o.key, Object: object.KindPrice, Active: true, Scheme: object.BillingSchemeUnit, Created: tx.now.Unix(),
 		Currency: o.currency, TaxBehavior: "unspecified", Type: "one_time",
 	}
 	if o.interval != "" {
-		in.Recurring = &Recurring{Interval: o.interval, IntervalCount: 1, UsageType: "licensed"}
+		in.Recurring = &object.Recurring{Interval: o.interval, IntervalCount: 1, UsageType: "licensed"}
 		price.Recurring = in.Recurring
 	}
 	return tx.createPrice(ctx, price, in)

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"ace/internal/foundation/typeid"
+	"ace/internal/sandbox/object"
+	"ace/internal/sandbox/payform"
 )
 
 // Bounds of a session's life.
@@ -63,21 +65,21 @@ type ShippingOptionParams struct {
 }
 
 // CreateSession opens a session. It charges nothing.
-func (tx *Tx) CreateSession(ctx context.Context, in SessionParams) (*Session, error) {
+func (tx *Tx) CreateSession(ctx context.Context, in SessionParams) (*object.Session, error) {
 	if err := in.check(tx.now); err != nil {
 		return nil, err
 	}
 	id := typeid.New("cs_test")
 	url := in.PageURL(id)
-	o := &Session{
-		ID: id, Object: KindSession, AutomaticTax: AutomaticTax{Enabled: in.AutomaticTax},
-		AdaptivePricing: &Enabled{}, BillingAddress: or(in.BillingAddress, "auto"), CancelURL: orNil(in.CancelURL),
+	o := &object.Session{
+		ID: id, Object: object.KindSession, AutomaticTax: object.AutomaticTax{Enabled: in.AutomaticTax},
+		AdaptivePricing: &object.Enabled{}, BillingAddress: or(in.BillingAddress, "auto"), CancelURL: orNil(in.CancelURL),
 		ClientReferenceID: orNil(in.ClientReferenceID), Created: tx.now.Unix(), CustomerEmail: orNil(in.CustomerEmail),
 		ExpiresAt: in.ExpiresAt, Locale: orNil(in.Locale), Metadata: map[string]string{}, Mode: in.Mode,
-		MethodCollection: or(in.MethodCollection, "always"), MethodTypes: in.methods(), PaymentStatus: PaymentUnpaid,
-		ShippingOptions: []ShippingOption{}, Status: SessionOpen, SuccessURL: in.SuccessURL,
+		MethodCollection: or(in.MethodCollection, "always"), MethodTypes: in.methods(), PaymentStatus: object.PaymentUnpaid,
+		ShippingOptions: []object.ShippingOption{}, Status: object.SessionOpen, SuccessURL: in.SuccessURL,
 		UIMode: or(in.UIMode, "hosted_page"), URL: &url,
-		private: sessionPrivate{
+		Private: object.SessionPrivate{
 			IntentText: in.IntentText, SubText: in.SubscriptionText, TrialDays: in.TrialDays,
 			MissingMethodEnd: in.MissingMethodEnd,
 		},
@@ -85,7 +87,7 @@ func (tx *Tx) CreateSession(ctx context.Context, in SessionParams) (*Session, er
 	if o.ExpiresAt == 0 {
 		o.ExpiresAt = tx.now.Add(MaxSessionLife).Unix()
 	}
-	if in.Mode == ModePayment {
+	if in.Mode == object.ModePayment {
 		o.CustomerCreation = new(or(in.CustomerCreation, "if_required"))
 	}
 	if err := in.metadata(o); err != nil {
@@ -97,30 +99,30 @@ func (tx *Tx) CreateSession(ctx context.Context, in SessionParams) (*Session, er
 	if err := tx.addShipping(ctx, o, in); err != nil {
 		return nil, err
 	}
-	if err := o.total(); err != nil {
+	if err := o.Total(); err != nil {
 		return nil, err
 	}
 	return o, tx.insert(ctx, o)
 }
 
-func (in SessionParams) metadata(o *Session) error {
+func (in SessionParams) metadata(o *object.Session) error {
 	if err := mergeMetadata(&o.Metadata, in.Metadata, "metadata"); err != nil {
 		return err
 	}
-	if err := mergeMetadata(&o.private.IntentMetadata, in.IntentMetadata, "payment_intent_data[metadata]"); err != nil {
+	if err := mergeMetadata(&o.Private.IntentMetadata, in.IntentMetadata, "payment_intent_data[metadata]"); err != nil {
 		return err
 	}
-	return mergeMetadata(&o.private.SubMetadata, in.SubscriptionMetadata, "subscription_data[metadata]")
+	return mergeMetadata(&o.Private.SubMetadata, in.SubscriptionMetadata, "subscription_data[metadata]")
 }
 
 func (in SessionParams) methods() []string {
 	if len(in.MethodTypes) > 0 {
 		return in.MethodTypes
 	}
-	if in.Mode == ModePayment {
-		return []string{MethodCard, MethodDebit}
+	if in.Mode == object.ModePayment {
+		return []string{object.MethodCard, object.MethodDebit}
 	}
-	return []string{MethodCard}
+	return []string{object.MethodCard}
 }
 
 var localeTag = regexp.MustCompile(`^(auto|[a-z]{2,3}(-[A-Z0-9]{2,3})?)$`)
@@ -132,26 +134,26 @@ func (in SessionParams) check(now time.Time) error {
 	}
 	for _, u := range []struct{ param, url string }{{"success_url", in.SuccessURL}, {"cancel_url", in.CancelURL}} {
 		if u.url != "" && !webURL(u.url) {
-			return Invalid(u.param, "url_invalid", "Not a valid URL")
+			return object.Invalid(u.param, "url_invalid", "Not a valid URL")
 		}
 	}
 	if in.ExpiresAt != 0 {
 		life := time.Unix(in.ExpiresAt, 0).Sub(now.Truncate(time.Second))
 		if life < MinSessionLife {
-			return Invalid("expires_at", "", "The `expires_at` timestamp must be at least 30 minutes from Checkout Session creation.")
+			return object.Invalid("expires_at", "", "The `expires_at` timestamp must be at least 30 minutes from Checkout Session creation.")
 		}
 		if life > MaxSessionLife {
-			return Invalid("expires_at", "", "The `expires_at` timestamp must be less than 24 hours from Checkout Session creation.")
+			return object.Invalid("expires_at", "", "The `expires_at` timestamp must be less than 24 hours from Checkout Session creation.")
 		}
 	}
-	if in.CustomerEmail != "" && !ValidEmail(in.CustomerEmail) {
-		return Invalid("customer_email", "email_invalid", "Invalid email address: %s", in.CustomerEmail)
+	if in.CustomerEmail != "" && !payform.ValidEmail(in.CustomerEmail) {
+		return object.Invalid("customer_email", "email_invalid", "Invalid email address: %s", in.CustomerEmail)
 	}
 	if len(in.ClientReferenceID) > 200 {
-		return Invalid("client_reference_id", "", "A client reference has at most 200 characters.")
+		return object.Invalid("client_reference_id", "", "A client reference has at most 200 characters.")
 	}
 	if in.Locale != "" && !localeTag.MatchString(in.Locale) {
-		return Invalid("locale", "", "Invalid locale: %s", in.Locale)
+		return object.Invalid("locale", "", "Invalid locale: %s", in.Locale)
 	}
 	return in.checkChoices()
 }
@@ -159,25 +161,25 @@ func (in SessionParams) check(now time.Time) error {
 func (in SessionParams) checkMode() error {
 	switch {
 	case in.Mode == "":
-		return Missing("mode")
-	case in.Mode != ModePayment && in.Mode != ModeSubscription:
-		return Invalid("mode", "", "Invalid mode: the sandbox takes payment and subscription")
+		return object.Missing("mode")
+	case in.Mode != object.ModePayment && in.Mode != object.ModeSubscription:
+		return object.Invalid("mode", "", "Invalid mode: the sandbox takes payment and subscription")
 	case in.SuccessURL == "":
-		return Missing("success_url")
+		return object.Missing("success_url")
 	case len(in.Lines) == 0:
-		return Missing("line_items")
+		return object.Missing("line_items")
 	case len(in.Lines) > maxLineItems:
-		return Invalid("line_items", "", "A session has at most %d line items.", maxLineItems)
-	case in.Mode != ModePayment && in.IntentGiven:
-		return Invalid("payment_intent_data", "", "You can not pass `payment_intent_data` in `subscription` mode.")
-	case in.Mode != ModeSubscription && in.SubscriptionGiven:
-		return Invalid("subscription_data", "", "You can not pass `subscription_data` in `payment` mode.")
-	case in.Mode != ModeSubscription && in.MethodCollection != "":
-		return Invalid("payment_method_collection", "", "You can only set `payment_method_collection` if there are recurring prices.")
-	case in.Mode != ModePayment && in.CustomerCreation != "":
-		return Invalid("customer_creation", "", "You can only pass `customer_creation` in `payment` mode.")
+		return object.Invalid("line_items", "", "A session has at most %d line items.", maxLineItems)
+	case in.Mode != object.ModePayment && in.IntentGiven:
+		return object.Invalid("payment_intent_data", "", "You can not pass `payment_intent_data` in `subscription` mode.")
+	case in.Mode != object.ModeSubscription && in.SubscriptionGiven:
+		return object.Invalid("subscription_data", "", "You can not pass `subscription_data` in `payment` mode.")
+	case in.Mode != object.ModeSubscription && in.MethodCollection != "":
+		return object.Invalid("payment_method_collection", "", "You can only set `payment_method_collection` if there are recurring prices.")
+	case in.Mode != object.ModePayment && in.CustomerCreation != "":
+		return object.Invalid("customer_creation", "", "You can only pass `customer_creation` in `payment` mode.")
 	case in.TrialDays < 0 || in.TrialDays > 730:
-		return Invalid("subscription_data[trial_period_days]", "", "A trial lasts 1 to 730 days.")
+		return object.Invalid("subscription_data[trial_period_days]", "", "A trial lasts 1 to 730 days.")
 	}
 	return nil
 }
@@ -201,24 +203,24 @@ func (in SessionParams) checkChoices() error {
 		choices = append(choices, struct {
 			param, value string
 			allowed      []string
-		}{"payment_method_types", t, []string{MethodCard, MethodDebit}})
+		}{"payment_method_types", t, []string{object.MethodCard, object.MethodDebit}})
 	}
 	for _, c := range choices {
 		if c.value != "" && !slices.Contains(c.allowed, c.value) {
-			return Invalid(c.param, "", "Invalid %s: must be one of %s", c.param, strings.Join(c.allowed, ", "))
+			return object.Invalid(c.param, "", "Invalid %s: must be one of %s", c.param, strings.Join(c.allowed, ", "))
 		}
 	}
-	if in.Mode == ModeSubscription && slices.Contains(in.MethodTypes, MethodDebit) {
-		return Invalid("payment_method_types", "", "The sandbox takes bank debits in `payment` mode only.")
+	if in.Mode == object.ModeSubscription && slices.Contains(in.MethodTypes, object.MethodDebit) {
+		return object.Invalid("payment_method_types", "", "The sandbox takes bank debits in `payment` mode only.")
 	}
 	return nil
 }
 
 // session reads a session for change. One whose time is over becomes expired
 // on the way, so that no other code has to think of it.
-func (tx *Tx) session(ctx context.Context, id, param string) (*Session, error) {
-	o, err := load[Session](ctx, tx.View, id, param)
-	if err != nil || o.Status != SessionOpen || tx.now.Unix() < o.ExpiresAt {
+func (tx *Tx) session(ctx context.Context, id, param string) (*object.Session, error) {
+	o, err := load[object.Session](ctx, tx.View, id, param)
+	if err != nil || o.Status != object.SessionOpen || tx.now.Unix() < o.ExpiresAt {
 		return o, err
 	}
 	return o, tx.expire(ctx, o)
@@ -226,20 +228,20 @@ func (tx *Tx) session(ctx context.Context, id, param string) (*Session, error) {
 
 // ExpireSession ends an open session. It answers an error of status 400 for
 // one that is paid or expired already.
-func (tx *Tx) ExpireSession(ctx context.Context, id string) (*Session, error) {
-	o, err := load[Session](ctx, tx.View, id, "session")
+func (tx *Tx) ExpireSession(ctx context.Context, id string) (*object.Session, error) {
+	o, err := load[object.Session](ctx, tx.View, id, "session")
 	if err != nil {
 		return nil, err
 	}
-	if o.Status != SessionOpen {
-		return nil, refusedByState("session", "",
+	if o.Status != object.SessionOpen {
+		return nil, object.RefusedByState("session", "",
 			"Only Checkout Sessions with a status in [\"open\"] can be expired. This Checkout Session has a status of \"%s\".", o.Status)
 	}
 	return o, tx.expire(ctx, o)
 }
 
-func (tx *Tx) expire(ctx context.Context, o *Session) error {
-	o.Status, o.URL = SessionExpired, nil
+func (tx *Tx) expire(ctx context.Context, o *object.Session) error {
+	o.Status, o.URL = object.SessionExpired, nil
 	if err := tx.update(ctx, o); err != nil {
 		return err
 	}
@@ -247,8 +249,8 @@ func (tx *Tx) expire(ctx context.Context, o *Session) error {
 }
 
 // Session answers a session as it is stored.
-func (v View) Session(ctx context.Context, id string) (*Session, error) {
-	return load[Session](ctx, v, id, "session")
+func (v View) Session(ctx context.Context, id string) (*object.Session, error) {
+	return load[object.Session](ctx, v, id, "session")
 }
 
 func or(s, otherwise string) string {

@@ -7,14 +7,15 @@ import (
 	"strings"
 	"time"
 
-	"ace/internal/sandbox/payments"
+	"ace/internal/sandbox/object"
+	"ace/internal/sandbox/payform"
 )
 
 // maxField is the longest value of one input.
 const maxField = 500
 
 // typed reads what the buyer sent. Values are cut to what the inputs take.
-func typed(v url.Values, o *payments.Session) *payments.PayForm {
+func typed(v url.Values, o *object.Session) *payform.Form {
 	get := func(name string) string {
 		s := strings.ToValidUTF8(strings.TrimSpace(v.Get(name)), "")
 		s = strings.ReplaceAll(s, "\x00", "")
@@ -23,22 +24,22 @@ func typed(v url.Values, o *payments.Session) *payments.PayForm {
 		}
 		return s
 	}
-	f := &payments.PayForm{
-		Email: get(payments.FieldEmail), Method: get(payments.FieldMethod), Name: get(payments.FieldName),
-		Card: payments.Card{Number: get(payments.FieldCardNumber), Expiry: get(payments.FieldCardExpiry), CVC: get(payments.FieldCardCVC)},
-		Address: payments.Address{
-			Country: get(payments.FieldCountry), PostalCode: get(payments.FieldPostalCode),
-			Line1: get(payments.FieldLine1), City: get(payments.FieldCity),
+	f := &payform.Form{
+		Email: get(payform.FieldEmail), Method: get(payform.FieldMethod), Name: get(payform.FieldName),
+		Card: payform.Card{Number: get(payform.FieldCardNumber), Expiry: get(payform.FieldCardExpiry), CVC: get(payform.FieldCardCVC)},
+		Address: object.Address{
+			Country: get(payform.FieldCountry), PostalCode: get(payform.FieldPostalCode),
+			Line1: get(payform.FieldLine1), City: get(payform.FieldCity),
 		},
-		ShippingRate: get(payments.FieldShipRate), DebitFails: get(payments.FieldDebit) == "fails", DebitAfter: -1,
+		ShippingRate: get(payform.FieldShipRate), DebitFails: get(payform.FieldDebit) == "fails", DebitAfter: -1,
 	}
-	if d, ok := debitAfter()[get(payments.FieldDebitAfter)]; ok {
+	if d, ok := debitAfter()[get(payform.FieldDebitAfter)]; ok {
 		f.DebitAfter = d
 	}
 	if o.NeedsShipping() {
-		f.Shipping = &payments.ShippingDetails{Name: get(payments.FieldShipName), Address: &payments.Address{
-			Line1: get(payments.FieldShipLine1), Line2: get(payments.FieldShipLine2), City: get(payments.FieldShipCity),
-			State: get(payments.FieldShipState), PostalCode: get(payments.FieldShipPostal), Country: get(payments.FieldShipCountry),
+		f.Shipping = &object.ShippingDetails{Name: get(payform.FieldShipName), Address: &object.Address{
+			Line1: get(payform.FieldShipLine1), Line2: get(payform.FieldShipLine2), City: get(payform.FieldShipCity),
+			State: get(payform.FieldShipState), PostalCode: get(payform.FieldShipPostal), Country: get(payform.FieldShipCountry),
 		}}
 	}
 	return f
@@ -50,13 +51,13 @@ func debitAfter() map[string]time.Duration {
 }
 
 // blank is the form of a first visit.
-func blank(o *payments.Session) *payments.PayForm {
-	f := &payments.PayForm{Method: payments.MethodCard, DebitAfter: 10 * time.Second, Address: payments.Address{Country: "US"}}
+func blank(o *object.Session) *payform.Form {
+	f := &payform.Form{Method: object.MethodCard, DebitAfter: 10 * time.Second, Address: object.Address{Country: "US"}}
 	if o.CustomerEmail != nil {
 		f.Email = *o.CustomerEmail
 	}
 	if o.NeedsShipping() {
-		f.Shipping = &payments.ShippingDetails{Address: &payments.Address{Country: o.ShippingAddress.Countries[0]}}
+		f.Shipping = &object.ShippingDetails{Address: &object.Address{Country: o.ShippingAddress.Countries[0]}}
 		f.Address.Country = o.ShippingAddress.Countries[0]
 	}
 	return f
@@ -73,7 +74,7 @@ func (b builder) text(id, label, value, autocomplete string) field {
 
 func (b builder) countries(id, label, chosen, autocomplete string, allowed []string) field {
 	f := field{ID: id, Label: label, Autocomplete: autocomplete, Error: b.faults[id]}
-	for _, c := range payments.Countries() {
+	for _, c := range payform.Countries() {
 		if allowed == nil || slices.Contains(allowed, c.Code) {
 			f.Options = append(f.Options, option{Value: c.Code, Text: c.Name, Chosen: c.Code == chosen})
 		}
@@ -84,7 +85,7 @@ func (b builder) countries(id, label, chosen, autocomplete string, allowed []str
 
 // show makes the page of a session from what was typed. It never repeats a
 // card number or a security code.
-func (h *handler) show(ctx context.Context, o *payments.Session, f *payments.PayForm, faults []payments.FieldError) (*payView, error) {
+func (h *handler) show(ctx context.Context, o *object.Session, f *payform.Form, faults []payform.FieldError) (*payView, error) {
 	b := builder{faults: map[string]string{}}
 	for _, fault := range faults {
 		if b.faults[fault.Field] == "" {
@@ -92,16 +93,16 @@ func (h *handler) show(ctx context.Context, o *payments.Session, f *payments.Pay
 		}
 	}
 	v := &payView{
-		Terms: terms(o), Lines: lines(o), Subtotal: payments.Display(o.AmountSubtotal, o.Currency), TaxLabel: taxLabel(o),
-		Total: payments.Display(o.AmountTotal, o.Currency), TestCards: payments.TestCards(),
-		NeedsMethod: o.NeedsMethod(), OffersDebit: slices.Contains(o.MethodTypes, payments.MethodDebit),
-		DebitChosen: f.Method == payments.MethodDebit, RateError: b.faults[payments.FieldShipRate],
+		Terms: terms(o), Lines: lines(o), Subtotal: object.Display(o.AmountSubtotal, o.Currency), TaxLabel: taxLabel(o),
+		Total: object.Display(o.AmountTotal, o.Currency), TestCards: payform.TestCards(),
+		NeedsMethod: o.NeedsMethod(), OffersDebit: slices.Contains(o.MethodTypes, object.MethodDebit),
+		DebitChosen: f.Method == object.MethodDebit, RateError: b.faults[payform.FieldShipRate],
 	}
 	if o.AutomaticTax.Enabled {
-		v.Tax = payments.Display(o.TotalDetails.Tax, o.Currency)
+		v.Tax = object.Display(o.TotalDetails.Tax, o.Currency)
 	}
 	if o.TrialDays() > 0 {
-		v.Later = payments.Display(o.DueLater(), o.Currency)
+		v.Later = object.Display(o.DueLater(), o.Currency)
 	}
 	if o.CancelURL != nil {
 		v.BackLink = *o.CancelURL
@@ -123,35 +124,35 @@ func (h *handler) show(ctx context.Context, o *payments.Session, f *payments.Pay
 // target is the input that a fault is about.
 func target(name string) string {
 	switch name {
-	case payments.FieldMethod:
+	case payform.FieldMethod:
 		return "method-card"
-	case payments.FieldShipRate:
+	case payform.FieldShipRate:
 		return "rate-0"
 	default:
 		return name
 	}
 }
 
-func (b builder) contact(v *payView, f *payments.PayForm) {
-	v.Email = b.text(payments.FieldEmail, "Email", f.Email, "email")
+func (b builder) contact(v *payView, f *payform.Form) {
+	v.Email = b.text(payform.FieldEmail, "Email", f.Email, "email")
 	v.Email.Type, v.Email.InputMode, v.Email.Placeholder = "email", "email", "name@example.com"
 }
 
-func (b builder) card(v *payView, f *payments.PayForm) {
-	v.CardNumber = b.text(payments.FieldCardNumber, "Card number", "", "cc-number")
+func (b builder) card(v *payView, f *payform.Form) {
+	v.CardNumber = b.text(payform.FieldCardNumber, "Card number", "", "cc-number")
 	v.CardNumber.InputMode, v.CardNumber.Placeholder, v.CardNumber.MaxLength = "numeric", "4242 4242 4242 4242", 30
-	v.CardExpiry = b.text(payments.FieldCardExpiry, "Expiry date", f.Card.Expiry, "cc-exp")
+	v.CardExpiry = b.text(payform.FieldCardExpiry, "Expiry date", f.Card.Expiry, "cc-exp")
 	v.CardExpiry.InputMode, v.CardExpiry.Placeholder, v.CardExpiry.MaxLength = "numeric", "MM / YY", 9
-	v.CardCVC = b.text(payments.FieldCardCVC, "Security code", "", "cc-csc")
+	v.CardCVC = b.text(payform.FieldCardCVC, "Security code", "", "cc-csc")
 	v.CardCVC.InputMode, v.CardCVC.Placeholder, v.CardCVC.MaxLength = "numeric", "CVC", 4
 	v.DebitOutcome = field{
-		ID: payments.FieldDebit, Label: "What shall the bank answer?", Error: b.faults[payments.FieldDebit],
+		ID: payform.FieldDebit, Label: "What shall the bank answer?", Error: b.faults[payform.FieldDebit],
 		Options: []option{
 			{Value: "succeeds", Text: "The debit succeeds", Chosen: !f.DebitFails},
 			{Value: "fails", Text: "The debit fails", Chosen: f.DebitFails},
 		},
 	}
-	v.DebitAfter = field{ID: payments.FieldDebitAfter, Label: "When shall it answer?", Error: b.faults[payments.FieldDebitAfter]}
+	v.DebitAfter = field{ID: payform.FieldDebitAfter, Label: "When shall it answer?", Error: b.faults[payform.FieldDebitAfter]}
 	for _, choice := range []option{
 		{Value: "now", Text: "At once"},
 		{Value: "10s", Text: "After 10 seconds"},
@@ -164,60 +165,60 @@ func (b builder) card(v *payView, f *payments.PayForm) {
 	}
 }
 
-func (b builder) addresses(v *payView, o *payments.Session, f *payments.PayForm) {
-	v.Billing = []field{b.text(payments.FieldName, "Name", f.Name, "billing name")}
+func (b builder) addresses(v *payView, o *object.Session, f *payform.Form) {
+	v.Billing = []field{b.text(payform.FieldName, "Name", f.Name, "billing name")}
 	if v.NeedsMethod && !v.OffersDebit {
 		v.Billing[0].Label = "Name on card"
 	}
 	if o.BillingAddress == "required" {
 		v.Billing = append(v.Billing,
-			b.text(payments.FieldLine1, "Address", f.Address.Line1, "billing address-line1"),
-			b.text(payments.FieldCity, "Town or city", f.Address.City, "billing address-level2"))
+			b.text(payform.FieldLine1, "Address", f.Address.Line1, "billing address-line1"),
+			b.text(payform.FieldCity, "Town or city", f.Address.City, "billing address-level2"))
 	}
 	v.Billing = append(v.Billing,
-		b.countries(payments.FieldCountry, "Country or region", f.Address.Country, "billing country", nil),
-		b.text(payments.FieldPostalCode, "ZIP or postcode", f.Address.PostalCode, "billing postal-code"))
+		b.countries(payform.FieldCountry, "Country or region", f.Address.Country, "billing country", nil),
+		b.text(payform.FieldPostalCode, "ZIP or postcode", f.Address.PostalCode, "billing postal-code"))
 	if !o.NeedsShipping() {
 		return
 	}
-	to := payments.ShippingDetails{Address: &payments.Address{}}
+	to := object.ShippingDetails{Address: &object.Address{}}
 	if f.Shipping != nil && f.Shipping.Address != nil {
 		to = *f.Shipping
 	}
-	line2 := b.text(payments.FieldShipLine2, "Apartment, floor", to.Address.Line2, "shipping address-line2")
+	line2 := b.text(payform.FieldShipLine2, "Apartment, floor", to.Address.Line2, "shipping address-line2")
 	line2.Optional = true
-	state := b.text(payments.FieldShipState, "State or province", to.Address.State, "shipping address-level1")
+	state := b.text(payform.FieldShipState, "State or province", to.Address.State, "shipping address-level1")
 	state.Optional = !slices.Contains(o.ShippingAddress.Countries, "US")
 	if !state.Optional && len(o.ShippingAddress.Countries) > 1 {
 		state.Label, state.Optional = "State (needed in the United States)", true
 	}
 	v.Shipping = []field{
-		b.text(payments.FieldShipName, "Name of the recipient", to.Name, "shipping name"),
-		b.countries(payments.FieldShipCountry, "Country", to.Address.Country, "shipping country", o.ShippingAddress.Countries),
-		b.text(payments.FieldShipLine1, "Street and number", to.Address.Line1, "shipping address-line1"),
+		b.text(payform.FieldShipName, "Name of the recipient", to.Name, "shipping name"),
+		b.countries(payform.FieldShipCountry, "Country", to.Address.Country, "shipping country", o.ShippingAddress.Countries),
+		b.text(payform.FieldShipLine1, "Street and number", to.Address.Line1, "shipping address-line1"),
 		line2,
-		b.text(payments.FieldShipCity, "Town or city", to.Address.City, "shipping address-level2"),
+		b.text(payform.FieldShipCity, "Town or city", to.Address.City, "shipping address-level2"),
 		state,
-		b.text(payments.FieldShipPostal, "ZIP or postcode", to.Address.PostalCode, "shipping postal-code"),
+		b.text(payform.FieldShipPostal, "ZIP or postcode", to.Address.PostalCode, "shipping postal-code"),
 	}
 }
 
 // rates shows the ways of shipping, each with the total it leads to.
-func (h *handler) rates(ctx context.Context, v *payView, o *payments.Session, f *payments.PayForm) error {
+func (h *handler) rates(ctx context.Context, v *payView, o *object.Session, f *payform.Form) error {
 	view := h.p.View()
 	for i, choice := range o.ShippingOptions {
-		got, err := view.Get(ctx, payments.KindShippingRate, choice.Rate, "shipping_rate")
+		got, err := view.Get(ctx, object.KindShippingRate, choice.Rate, "shipping_rate")
 		if err != nil {
 			return err
 		}
-		rate, ok := got.(*payments.ShippingRate)
+		rate, ok := got.(*object.ShippingRate)
 		if !ok {
 			continue
 		}
 		v.Rates = append(v.Rates, rateView{
 			ID: choice.Rate, Name: rate.DisplayName, Estimate: estimate(rate.Estimate),
-			Amount: payments.Display(choice.Amount, o.Currency),
-			Total:  payments.Display(o.AmountTotal-o.TotalDetails.Shipping+choice.Amount, o.Currency),
+			Amount: object.Display(choice.Amount, o.Currency),
+			Total:  object.Display(o.AmountTotal-o.TotalDetails.Shipping+choice.Amount, o.Currency),
 			Chosen: choice.Rate == f.ShippingRate || (f.ShippingRate == "" && i == 0),
 		})
 	}

@@ -10,7 +10,7 @@ import (
 	"net/http"
 	"regexp"
 
-	"ace/internal/sandbox/payments"
+	"ace/internal/sandbox/object"
 )
 
 var (
@@ -68,8 +68,8 @@ func (h *handler) posted(r *http.Request) (visit string, err error) {
 }
 
 // over is the page of a session that can no longer be paid.
-func (h *handler) over(w http.ResponseWriter, r *http.Request, o *payments.Session) error {
-	if o.Status != payments.SessionComplete {
+func (h *handler) over(w http.ResponseWriter, r *http.Request, o *object.Session) error {
+	if o.Status != object.SessionComplete {
 		v := &messageView{
 			Page: h.page("Link expired"), Mood: "over", Heading: "This payment link has expired",
 			Text: "Nothing was charged. Go back to the shop and start again; it will give you a new link.",
@@ -84,10 +84,10 @@ func (h *handler) over(w http.ResponseWriter, r *http.Request, o *payments.Sessi
 		Text: "It was paid once, and it cannot be paid again. You can close this page.",
 	}
 	switch o.PaymentStatus {
-	case payments.PaymentUnpaid:
+	case object.PaymentUnpaid:
 		v.Page, v.Heading = h.page("Payment on its way"), "Your payment is on its way"
 		v.Text = "The bank has been asked and answers later. There is nothing more to do on this page."
-	case payments.PaymentNotRequired:
+	case object.PaymentNotRequired:
 		v.Page, v.Heading = h.page("Already confirmed"), "This order is already confirmed"
 		v.Text = "Nothing was due. You can close this page."
 	}
@@ -105,7 +105,7 @@ func (h *handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	var tooLarge *http.MaxBytesError
 	switch {
-	case payments.IsMissing(err), errors.Is(err, errUnknownPage):
+	case object.IsMissing(err), errors.Is(err, errUnknownPage):
 		status, v.Mood, v.Page, v.Heading = http.StatusNotFound, "lost", h.page("Not found"), "There is no such payment link"
 		v.Text = "Check that the whole address was copied, or ask the shop for a new link."
 	case errors.Is(err, errForged):

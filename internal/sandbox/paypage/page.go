@@ -22,6 +22,8 @@ import (
 	"net/url"
 	"strings"
 
+	"ace/internal/sandbox/object"
+	"ace/internal/sandbox/payform"
 	"ace/internal/sandbox/payments"
 )
 
@@ -151,7 +153,7 @@ func (h *handler) page(title string) page {
 }
 
 // session reads the session of the path by the sandbox's clock.
-func (h *handler) session(r *http.Request) (*payments.Session, error) {
+func (h *handler) session(r *http.Request) (*object.Session, error) {
 	if err := h.p.Sweep(r.Context()); err != nil {
 		return nil, err
 	}
@@ -163,7 +165,7 @@ func (h *handler) form(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if o.Status != payments.SessionOpen {
+	if o.Status != object.SessionOpen {
 		return h.over(w, r, o)
 	}
 	v, err := h.show(r.Context(), o, blank(o), nil)
@@ -174,7 +176,7 @@ func (h *handler) form(w http.ResponseWriter, r *http.Request) error {
 }
 
 // ask shows the form.
-func (h *handler) ask(w http.ResponseWriter, r *http.Request, o *payments.Session, v *payView, status int) error {
+func (h *handler) ask(w http.ResponseWriter, r *http.Request, o *object.Session, v *payView, status int) error {
 	title := v.Heading
 	if len(v.Problems) > 0 {
 		title = "Error: " + title
@@ -197,7 +199,7 @@ func (h *handler) pay(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if o.Status != payments.SessionOpen {
+	if o.Status != object.SessionOpen {
 		return h.finished(w, r, o, visit)
 	}
 	f := typed(r.PostForm, o)
@@ -221,13 +223,13 @@ func (h *handler) pay(w http.ResponseWriter, r *http.Request) error {
 }
 
 // follow answers an attempt to pay.
-func (h *handler) follow(w http.ResponseWriter, r *http.Request, out *payments.PayOutcome, f *payments.PayForm, visit string) error {
+func (h *handler) follow(w http.ResponseWriter, r *http.Request, out *payments.PayOutcome, f *payform.Form, visit string) error {
 	switch out.Result {
 	case payments.Challenged:
 		http.Redirect(w, r, h.payPath(out.Session.ID)+"/authenticate/"+url.PathEscape(out.Attempt), http.StatusSeeOther)
 		return nil
 	case payments.Declined:
-		v, err := h.show(r.Context(), out.Session, f, []payments.FieldError{{Field: blame(out.Reason.Code), Message: out.Reason.Message}})
+		v, err := h.show(r.Context(), out.Session, f, []payform.FieldError{{Field: blame(out.Reason.Code), Message: out.Reason.Message}})
 		if err != nil {
 			return err
 		}
@@ -242,18 +244,18 @@ func (h *handler) follow(w http.ResponseWriter, r *http.Request, out *payments.P
 func blame(code string) string {
 	switch code {
 	case "incorrect_cvc":
-		return payments.FieldCardCVC
+		return payform.FieldCardCVC
 	case "expired_card":
-		return payments.FieldCardExpiry
+		return payform.FieldCardExpiry
 	default:
-		return payments.FieldCardNumber
+		return payform.FieldCardNumber
 	}
 }
 
 // finished sends the browser that paid on to the shop, however often its form
 // arrives; everyone else reads that the session is over.
-func (h *handler) finished(w http.ResponseWriter, r *http.Request, o *payments.Session, visit string) error {
-	if o.Status != payments.SessionComplete || o.PaidBy() == "" || o.PaidBy() != h.payer(visit, o.ID) {
+func (h *handler) finished(w http.ResponseWriter, r *http.Request, o *object.Session, visit string) error {
+	if o.Status != object.SessionComplete || o.PaidBy() == "" || o.PaidBy() != h.payer(visit, o.ID) {
 		return h.over(w, r, o)
 	}
 	w.Header().Set("Content-Security-Policy", csp(o.SuccessURL))
@@ -262,7 +264,7 @@ func (h *handler) finished(w http.ResponseWriter, r *http.Request, o *payments.S
 }
 
 // successURL is where the shop wants a buyer who has paid.
-func successURL(o *payments.Session) string {
+func successURL(o *object.Session) string {
 	return strings.NewReplacer("{CHECKOUT_SESSION_ID}", o.ID, "%7BCHECKOUT_SESSION_ID%7D", o.ID).Replace(o.SuccessURL)
 }
 
@@ -272,13 +274,13 @@ func (h *handler) question(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	attempt := r.PathValue("attempt")
-	if o.Status != payments.SessionOpen || !h.p.View().AttemptPending(r.Context(), o.ID, attempt) {
+	if o.Status != object.SessionOpen || !h.p.View().AttemptPending(r.Context(), o.ID, attempt) {
 		http.Redirect(w, r, h.payPath(o.ID), http.StatusSeeOther)
 		return nil
 	}
 	w.Header().Set("Content-Security-Policy", csp(o.SuccessURL))
 	return h.render(w, http.StatusOK, authenticateTemplate, &authenticateView{
-		Page: h.page("Confirm the payment"), Shop: hostOf(o.SuccessURL), Amount: payments.Display(o.AmountTotal, o.Currency),
+		Page: h.page("Confirm the payment"), Shop: hostOf(o.SuccessURL), Amount: object.Display(o.AmountTotal, o.Currency),
 		Action: h.payPath(o.ID) + "/authenticate/" + url.PathEscape(attempt), Token: h.token(h.visit(w, r), o.ID),
 	})
 }

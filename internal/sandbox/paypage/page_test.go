@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"ace/internal/foundation/sqldb"
+	"ace/internal/sandbox/object"
+	"ace/internal/sandbox/payform"
 	"ace/internal/sandbox/payments"
 
 	"github.com/jba/templatecheck"
@@ -106,11 +108,11 @@ func TestContrast(t *testing.T) {
 }
 
 // session makes an open session with everything on, without a database.
-func session() *payments.Session {
-	return &payments.Session{
-		ID: "cs_test_x", Status: payments.SessionOpen, Mode: payments.ModePayment, Currency: "usd", AmountTotal: 14900,
-		MethodTypes: []string{payments.MethodCard, payments.MethodDebit}, BillingAddress: "required", SuccessURL: "https://shop.example/",
-		ShippingAddress: &payments.ShippingCollection{Countries: []string{"US", "DE"}},
+func session() *object.Session {
+	return &object.Session{
+		ID: "cs_test_x", Status: object.SessionOpen, Mode: object.ModePayment, Currency: "usd", AmountTotal: 14900,
+		MethodTypes: []string{object.MethodCard, object.MethodDebit}, BillingAddress: "required", SuccessURL: "https://shop.example/",
+		ShippingAddress: &object.ShippingCollection{Countries: []string{"US", "DE"}},
 	}
 }
 
@@ -168,7 +170,7 @@ func FuzzCardForm(f *testing.F) {
 				t.Fatalf("the field %s is not empty", input)
 			}
 		}
-		if len(faults) == 0 && !payments.ValidEmail(form.Email) {
+		if len(faults) == 0 && !payform.ValidEmail(form.Email) {
 			t.Fatalf("a form with the email %q was accepted", form.Email)
 		}
 	})

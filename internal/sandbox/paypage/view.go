@@ -8,7 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"ace/internal/sandbox/payments"
+	"ace/internal/sandbox/object"
+	"ace/internal/sandbox/payform"
 )
 
 // page is what every template needs.
@@ -39,7 +40,7 @@ type payView struct {
 	Lines                    []lineView
 	Subtotal, Tax, TaxLabel  string
 	Total, Later             string
-	TestCards                []payments.TestCard
+	TestCards                []payform.TestCard
 	Problems                 []problemView
 	ProblemsHeading          string
 	Action, Token            string
@@ -92,7 +93,7 @@ func hostOf(address string) string {
 }
 
 // every is an interval in words: "every month", "every 3 months".
-func every(r *payments.Recurring) string {
+func every(r *object.Recurring) string {
 	if r.IntervalCount == 1 {
 		return "every " + r.Interval
 	}
@@ -100,14 +101,14 @@ func every(r *payments.Recurring) string {
 }
 
 // terms says what a subscription costs and when.
-func terms(o *payments.Session) string {
+func terms(o *object.Session) string {
 	for _, l := range o.Lines() {
 		if l.Price.Recurring == nil {
 			continue
 		}
-		later := payments.Display(o.DueLater(), o.Currency) + " " + every(l.Price.Recurring) + " until canceled."
+		later := object.Display(o.DueLater(), o.Currency) + " " + every(l.Price.Recurring) + " until canceled."
 		if days := o.TrialDays(); days > 0 {
-			return fmt.Sprintf("Free for %s, then %s Due today: %s", plural(days, "day"), later, payments.Display(o.AmountTotal, o.Currency))
+			return fmt.Sprintf("Free for %s, then %s Due today: %s", plural(days, "day"), later, object.Display(o.AmountTotal, o.Currency))
 		}
 		return later
 	}
@@ -121,18 +122,18 @@ func plural(n int64, noun string) string {
 	return strconv.FormatInt(n, 10) + " " + noun + "s"
 }
 
-func lines(o *payments.Session) []lineView {
+func lines(o *object.Session) []lineView {
 	out := make([]lineView, 0, len(o.Lines()))
 	for _, l := range o.Lines() {
 		first, _ := utf8.DecodeRuneInString(l.Description)
 		v := lineView{
-			Initial: strings.ToUpper(string(first)), Name: l.Description, Amount: payments.Display(l.Price.Amount*l.Quantity, l.Currency),
+			Initial: strings.ToUpper(string(first)), Name: l.Description, Amount: object.Display(l.Price.Amount*l.Quantity, l.Currency),
 		}
 		if l.Price.Nickname != nil && *l.Price.Nickname != l.Description {
 			v.Detail = *l.Price.Nickname
 		}
 		if l.Quantity > 1 {
-			v.Each = fmt.Sprintf("%d × %s", l.Quantity, payments.Display(l.Price.Amount, l.Currency))
+			v.Each = fmt.Sprintf("%d × %s", l.Quantity, object.Display(l.Price.Amount, l.Currency))
 		}
 		if r := l.Price.Recurring; r != nil {
 			v.Each = strings.TrimPrefix(v.Each+", "+every(r), ", ")
@@ -145,12 +146,12 @@ func lines(o *payments.Session) []lineView {
 	return out
 }
 
-func taxLabel(o *payments.Session) string {
+func taxLabel(o *object.Session) string {
 	inclusive := false
 	for _, l := range o.Lines() {
 		inclusive = inclusive || l.Price.TaxBehavior == "inclusive"
 	}
-	label := fmt.Sprintf("Sandbox tax, %d%%", payments.TaxPercent)
+	label := fmt.Sprintf("Sandbox tax, %d%%", object.TaxPercent)
 	if inclusive {
 		label += " (included where the price says so)"
 	}
@@ -158,7 +159,7 @@ func taxLabel(o *payments.Session) string {
 }
 
 // heading, purpose and button say what the one press of the button does.
-func (v *payView) words(o *payments.Session) {
+func (v *payView) words(o *object.Session) {
 	v.Shop = hostOf(o.SuccessURL)
 	v.Purpose, v.Heading, v.Button, v.ButtonTotal = "Pay "+v.Shop, "Pay by card", "Pay", true
 	v.Agreement = "By pressing the button you confirm the order shown on this page."
@@ -166,10 +167,10 @@ func (v *payView) words(o *payments.Session) {
 		v.Heading = "Pay"
 	}
 	switch {
-	case o.Mode == payments.ModeSubscription && o.TrialDays() > 0:
+	case o.Mode == object.ModeSubscription && o.TrialDays() > 0:
 		v.Purpose, v.Heading, v.Button, v.ButtonTotal = "Try "+v.Lines[0].Name, "Start your free trial", "Start trial", false
 		v.Agreement = "By pressing the button you agree to be charged as stated: " + v.Terms
-	case o.Mode == payments.ModeSubscription:
+	case o.Mode == object.ModeSubscription:
 		v.Purpose, v.Heading, v.Button = "Subscribe to "+v.Lines[0].Name, "Subscribe", "Subscribe for"
 		v.Agreement = "By pressing the button you agree to be charged " + v.Terms
 	case o.AmountTotal == 0:
@@ -178,11 +179,11 @@ func (v *payView) words(o *payments.Session) {
 }
 
 // estimate is how long shipping takes, in words.
-func estimate(e *payments.Estimate) string {
+func estimate(e *object.Estimate) string {
 	if e == nil {
 		return ""
 	}
-	unit := func(b *payments.EstimateBound) string { return strings.ReplaceAll(b.Unit, "_", " ") }
+	unit := func(b *object.EstimateBound) string { return strings.ReplaceAll(b.Unit, "_", " ") }
 	switch {
 	case e.Minimum != nil && e.Maximum != nil && unit(e.Minimum) == unit(e.Maximum):
 		return fmt.Sprintf("%d to %s", e.Minimum.Value, plural(e.Maximum.Value, unit(e.Maximum)))

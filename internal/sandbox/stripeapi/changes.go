@@ -3,6 +3,7 @@ package stripeapi
 import (
 	"context"
 
+	"ace/internal/sandbox/object"
 	"ace/internal/sandbox/payments"
 )
 
@@ -72,7 +73,7 @@ func sessionLines(ctx context.Context, v payments.View, c *call) (any, error) {
 }
 
 // pageOf cuts a page out of the lines of a session.
-func pageOf(all *payments.List, lines []*payments.LineItem, q payments.Query) (any, error) {
+func pageOf(all *object.List, lines []*object.LineItem, q payments.Query) (any, error) {
 	from, to := 0, len(lines)
 	found := q.StartingAfter == "" && q.EndingBefore == ""
 	for i, l := range lines {
@@ -84,7 +85,7 @@ func pageOf(all *payments.List, lines []*payments.LineItem, q payments.Query) (a
 		}
 	}
 	if !found {
-		return nil, payments.NoSuch("line item", q.StartingAfter+q.EndingBefore, "starting_after")
+		return nil, object.NoSuch("line item", q.StartingAfter+q.EndingBefore, "starting_after")
 	}
 	if q.EndingBefore != "" {
 		from = max(from, to-q.Limit)
@@ -134,5 +135,5 @@ func deleteEndpoint(ctx context.Context, tx *payments.Tx, c *call) (any, error) 
 	if err := tx.DeleteEndpoint(ctx, c.id()); err != nil {
 		return nil, err
 	}
-	return map[string]any{"id": c.id(), "object": payments.KindEndpoint, "deleted": true}, nil
+	return map[string]any{"id": c.id(), "object": object.KindEndpoint, "deleted": true}, nil
 }

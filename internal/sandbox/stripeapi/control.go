@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"time"
 
+	"ace/internal/sandbox/object"
 	"ace/internal/sandbox/payments"
 )
 
@@ -46,7 +47,7 @@ func (s *server) control(h func(r *http.Request) (any, error)) http.HandlerFunc 
 // that is.
 func local(r *http.Request) error {
 	refuse := func(message string) error {
-		return &payments.Error{Status: http.StatusForbidden, Type: payments.TypeInvalidRequest, Message: message, Refused: true}
+		return &object.Error{Status: http.StatusForbidden, Type: object.TypeInvalidRequest, Message: message, Refused: true}
 	}
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
@@ -70,7 +71,7 @@ func local(r *http.Request) error {
 func jsonBody(r *http.Request, v any) error {
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || media != "application/json" {
-		return payments.Invalid("", "", "Send a JSON object, with Content-Type: application/json.")
+		return object.Invalid("", "", "Send a JSON object, with Content-Type: application/json.")
 	}
 	dec := json.NewDecoder(r.Body)
 	dec.DisallowUnknownFields()
@@ -78,10 +79,10 @@ func jsonBody(r *http.Request, v any) error {
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 			return err
 		}
-		return payments.Invalid("", "", "The JSON of the body cannot be read: a field is unknown, has the wrong type, or the text is cut off.")
+		return object.Invalid("", "", "The JSON of the body cannot be read: a field is unknown, has the wrong type, or the text is cut off.")
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return payments.Invalid("", "", "The body holds more than one JSON value.")
+		return object.Invalid("", "", "The body holds more than one JSON value.")
 	}
 	return nil
 }

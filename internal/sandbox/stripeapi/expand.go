@@ -8,6 +8,7 @@ import (
 	"maps"
 	"strings"
 
+	"ace/internal/sandbox/object"
 	"ace/internal/sandbox/payments"
 )
 
@@ -18,26 +19,26 @@ const maxExpand = 4
 // that starts with "+" is a list that is shown only on request.
 func expandable() map[string]string {
 	return map[string]string{
-		"price.product":                    payments.KindProduct,
-		"product.default_price":            payments.KindPrice,
-		"checkout.session.line_items":      "+" + payments.KindSession,
-		"checkout.session.payment_intent":  payments.KindIntent,
-		"checkout.session.subscription":    payments.KindSubscription,
-		"checkout.session.customer":        payments.KindCustomer,
-		"checkout.session.invoice":         payments.KindInvoice,
-		"payment_intent.latest_charge":     payments.KindCharge,
-		"payment_intent.customer":          payments.KindCustomer,
-		"charge.payment_intent":            payments.KindIntent,
-		"charge.customer":                  payments.KindCustomer,
-		"charge.refunds":                   "+" + payments.KindCharge,
-		"refund.charge":                    payments.KindCharge,
-		"refund.payment_intent":            payments.KindIntent,
-		"subscription.customer":            payments.KindCustomer,
-		"subscription.latest_invoice":      payments.KindInvoice,
-		"invoice.customer":                 payments.KindCustomer,
+		"price.product":                    object.KindProduct,
+		"product.default_price":            object.KindPrice,
+		"checkout.session.line_items":      "+" + object.KindSession,
+		"checkout.session.payment_intent":  object.KindIntent,
+		"checkout.session.subscription":    object.KindSubscription,
+		"checkout.session.customer":        object.KindCustomer,
+		"checkout.session.invoice":         object.KindInvoice,
+		"payment_intent.latest_charge":     object.KindCharge,
+		"payment_intent.customer":          object.KindCustomer,
+		"charge.payment_intent":            object.KindIntent,
+		"charge.customer":                  object.KindCustomer,
+		"charge.refunds":                   "+" + object.KindCharge,
+		"refund.charge":                    object.KindCharge,
+		"refund.payment_intent":            object.KindIntent,
+		"subscription.customer":            object.KindCustomer,
+		"subscription.latest_invoice":      object.KindInvoice,
+		"invoice.customer":                 object.KindCustomer,
 		"invoice.payments":                 "",
-		"shipping_cost.shipping_rate":      payments.KindShippingRate,
-		"shipping_option.shipping_rate":    payments.KindShippingRate,
+		"shipping_cost.shipping_rate":      object.KindShippingRate,
+		"shipping_option.shipping_rate":    object.KindShippingRate,
 		"subscription.items":               "",
 		"checkout.session.shipping_cost":   "",
 		"subscription_item.price":          "",
@@ -65,7 +66,7 @@ func render(ctx context.Context, v payments.View, out any, paths []string) (stri
 		for _, path := range paths {
 			segments := strings.Split(path, ".")
 			if len(segments) > maxExpand {
-				return "", payments.Invalid("expand", "", "You cannot expand more than %d levels of a property (%s).", maxExpand, path)
+				return "", object.Invalid("expand", "", "You cannot expand more than %d levels of a property (%s).", maxExpand, path)
 			}
 			if err := e.walk(ctx, root, segments, path); err != nil {
 				return "", err
@@ -116,7 +117,7 @@ func (e *expander) walk(ctx context.Context, at map[string]any, segments []strin
 	}
 	kind, known := e.table[e.noun(at)+"."+name]
 	if !known {
-		return payments.Invalid("expand", "", "This property cannot be expanded (%s).", path)
+		return object.Invalid("expand", "", "This property cannot be expanded (%s).", path)
 	}
 	if err := e.fill(ctx, at, name, kind); err != nil {
 		return err
@@ -170,25 +171,25 @@ func (e *expander) fill(ctx context.Context, at map[string]any, name, kind strin
 
 func (e *expander) include(ctx context.Context, at map[string]any, kind string) (map[string]any, error) {
 	id, _ := at["id"].(string)
-	if kind == payments.KindSession {
+	if kind == object.KindSession {
 		o, err := e.v.Session(ctx, id)
 		if err != nil {
 			return nil, err
 		}
 		return generic(lineItems(o))
 	}
-	refunds, more, err := e.v.List(ctx, payments.KindRefund, payments.Query{Limit: payments.DefaultLimit, Link: id})
+	refunds, more, err := e.v.List(ctx, object.KindRefund, payments.Query{Limit: payments.DefaultLimit, Link: id})
 	if err != nil {
 		return nil, err
 	}
-	return generic(payments.NewList("/v1/refunds?charge="+id, refunds, more))
+	return generic(object.NewList("/v1/refunds?charge="+id, refunds, more))
 }
 
 // lineItems is what a session sells, as a list.
-func lineItems(o *payments.Session) *payments.List {
+func lineItems(o *object.Session) *object.List {
 	data := make([]any, 0, len(o.Lines()))
 	for _, l := range o.Lines() {
 		data = append(data, l)
 	}
-	return payments.NewList("/v1/checkout/sessions/"+o.ID+"/line_items", data, false)
+	return object.NewList("/v1/checkout/sessions/"+o.ID+"/line_items", data, false)
 }

@@ -3,6 +3,7 @@ package stripeapi
 import (
 	"slices"
 
+	"ace/internal/sandbox/object"
 	"ace/internal/sandbox/payments"
 )
 
@@ -48,9 +49,9 @@ func productFilter(c *call, q *payments.Query) error {
 	ids, given := c.form.Strings("ids")
 	shippable := c.form.Bool("shippable")
 	q.Match = every(
-		among(ids, given, func(o *payments.Product) string { return o.ID }),
-		same(c.form.String("url"), func(o *payments.Product) string { return deref(o.URL) }),
-		func(o *payments.Product) bool {
+		among(ids, given, func(o *object.Product) string { return o.ID }),
+		same(c.form.String("url"), func(o *object.Product) string { return deref(o.URL) }),
+		func(o *object.Product) bool {
 			return shippable == nil || (o.Shippable != nil && *o.Shippable == *shippable)
 		},
 	)
@@ -63,21 +64,21 @@ func priceFilter(c *call, q *payments.Query) error {
 	q.Link = c.form.String("product")
 	keys, given := c.form.Strings("lookup_keys")
 	if len(keys) > 10 {
-		return payments.Invalid("lookup_keys", "", "A list takes at most 10 lookup keys.")
+		return object.Invalid("lookup_keys", "", "A list takes at most 10 lookup keys.")
 	}
 	kind := c.form.String("type")
 	if kind != "" && kind != "one_time" && kind != "recurring" {
-		return payments.Invalid("type", "", "Invalid type: must be one of one_time or recurring")
+		return object.Invalid("type", "", "Invalid type: must be one of one_time or recurring")
 	}
 	interval := ""
 	if r := c.form.Object("recurring"); r != nil {
 		interval = r.String("interval")
 	}
 	q.Match = every(
-		among(keys, given, func(o *payments.Price) string { return deref(o.LookupKey) }),
-		same(kind, func(o *payments.Price) string { return o.Type }),
-		same(c.form.String("currency"), func(o *payments.Price) string { return o.Currency }),
-		func(o *payments.Price) bool {
+		among(keys, given, func(o *object.Price) string { return deref(o.LookupKey) }),
+		same(kind, func(o *object.Price) string { return o.Type }),
+		same(c.form.String("currency"), func(o *object.Price) string { return o.Currency }),
+		func(o *object.Price) bool {
 			return interval == "" || (o.Recurring != nil && o.Recurring.Interval == interval)
 		},
 	)
@@ -88,17 +89,17 @@ func sessionFilter(c *call, q *payments.Query) error {
 	created(c.form, q)
 	q.Status = c.form.String("status")
 	if !slices.Contains([]string{"", "open", "complete", "expired"}, q.Status) {
-		return payments.Invalid("status", "", "Invalid status: must be one of open, complete, or expired")
+		return object.Invalid("status", "", "Invalid status: must be one of open, complete, or expired")
 	}
 	email := ""
 	if d := c.form.Object("customer_details"); d != nil {
 		email = d.String("email")
 	}
 	q.Match = every(
-		same(c.form.String("payment_intent"), func(o *payments.Session) string { return deref(o.PaymentIntent) }),
-		same(c.form.String("subscription"), func(o *payments.Session) string { return deref(o.Subscription) }),
-		same(c.form.String("customer"), func(o *payments.Session) string { return deref(o.Customer) }),
-		func(o *payments.Session) bool {
+		same(c.form.String("payment_intent"), func(o *object.Session) string { return deref(o.PaymentIntent) }),
+		same(c.form.String("subscription"), func(o *object.Session) string { return deref(o.Subscription) }),
+		same(c.form.String("customer"), func(o *object.Session) string { return deref(o.Customer) }),
+		func(o *object.Session) bool {
 			return email == "" || (o.CustomerDetails != nil && o.CustomerDetails.Email == email)
 		},
 	)
@@ -113,15 +114,15 @@ func byCustomer(c *call, q *payments.Query) error {
 
 func customerFilter(c *call, q *payments.Query) error {
 	created(c.form, q)
-	q.Match = every(same(c.form.String("email"), func(o *payments.Customer) string { return o.Email }))
+	q.Match = every(same(c.form.String("email"), func(o *object.Customer) string { return o.Email }))
 	return nil
 }
 
 func chargeFilter(c *call, q *payments.Query) error {
 	created(c.form, q)
 	q.Match = every(
-		same(c.form.String("payment_intent"), func(o *payments.Charge) string { return o.PaymentIntent }),
-		same(c.form.String("customer"), func(o *payments.Charge) string { return deref(o.Customer) }),
+		same(c.form.String("payment_intent"), func(o *object.Charge) string { return o.PaymentIntent }),
+		same(c.form.String("customer"), func(o *object.Charge) string { return deref(o.Customer) }),
 	)
 	return nil
 }
@@ -129,7 +130,7 @@ func chargeFilter(c *call, q *payments.Query) error {
 func refundFilter(c *call, q *payments.Query) error {
 	created(c.form, q)
 	q.Link = c.form.String("charge")
-	q.Match = every(same(c.form.String("payment_intent"), func(o *payments.Refund) string { return o.PaymentIntent }))
+	q.Match = every(same(c.form.String("payment_intent"), func(o *object.Refund) string { return o.PaymentIntent }))
 	return nil
 }
 
@@ -137,10 +138,10 @@ func subscriptionFilter(c *call, q *payments.Query) error {
 	created(c.form, q)
 	q.Link = c.form.String("customer")
 	status := c.form.String("status")
-	q.Match = every(func(o *payments.Subscription) bool {
+	q.Match = every(func(o *object.Subscription) bool {
 		switch status {
 		case "":
-			return o.Status != payments.SubCanceled
+			return o.Status != object.SubCanceled
 		case "all":
 			return true
 		default:
@@ -153,14 +154,14 @@ func subscriptionFilter(c *call, q *payments.Query) error {
 func invoiceFilter(c *call, q *payments.Query) error {
 	created(c.form, q)
 	q.Link, q.Status = c.form.String("subscription"), c.form.String("status")
-	q.Match = every(same(c.form.String("customer"), func(o *payments.Invoice) string { return o.Customer }))
+	q.Match = every(same(c.form.String("customer"), func(o *object.Invoice) string { return o.Customer }))
 	return nil
 }
 
 func shippingRateFilter(c *call, q *payments.Query) error {
 	activeStatus(c, q)
 	created(c.form, q)
-	q.Match = every(same(c.form.String("currency"), func(o *payments.ShippingRate) string { return o.Fixed.Currency }))
+	q.Match = every(same(c.form.String("currency"), func(o *object.ShippingRate) string { return o.Fixed.Currency }))
 	return nil
 }
 
@@ -169,12 +170,12 @@ func eventFilter(c *call, q *payments.Query) error {
 	types, given := c.form.Strings("types")
 	one := c.form.String("type")
 	if given && one != "" {
-		return payments.Invalid("types", "", "You may only specify one of these parameters: type, types.")
+		return object.Invalid("types", "", "You may only specify one of these parameters: type, types.")
 	}
 	if len(types) > 20 {
-		return payments.Invalid("types", "", "A list takes at most 20 types.")
+		return object.Invalid("types", "", "A list takes at most 20 types.")
 	}
 	q.Status = one
-	q.Match = every(among(types, given, func(o *payments.Event) string { return o.Type }))
+	q.Match = every(among(types, given, func(o *object.Event) string { return o.Type }))
 	return nil
 }

@@ -1,6 +1,7 @@
 package stripeapi
 
 import (
+	"ace/internal/sandbox/object"
 	"ace/internal/sandbox/payments"
 	"ace/internal/sandbox/stripeform"
 )
@@ -40,7 +41,7 @@ func newPriceParams(f *stripeform.Reader) (payments.PriceParams, error) {
 		in.ProductData = &p
 	}
 	if r := f.Object("recurring"); r != nil {
-		in.Recurring = &payments.Recurring{
+		in.Recurring = &object.Recurring{
 			Interval: r.String("interval"), IntervalCount: r.IntOr("interval_count", 1), UsageType: "licensed",
 			TrialDays: r.Int("trial_period_days"),
 		}
@@ -49,7 +50,7 @@ func newPriceParams(f *stripeform.Reader) (payments.PriceParams, error) {
 		}
 	}
 	if scheme := f.String("billing_scheme"); scheme != "" && scheme != "per_unit" {
-		return in, payments.Invalid("billing_scheme", "", "The sandbox sells per_unit prices only.")
+		return in, object.Invalid("billing_scheme", "", "The sandbox sells per_unit prices only.")
 	}
 	return in, f.Err()
 }
@@ -112,19 +113,19 @@ func shippingRateParams(f *stripeform.Reader) payments.ShippingRateParams {
 		TaxCode: f.String("tax_code"), Metadata: f.Map("metadata"),
 	}
 	if m := f.Object("fixed_amount"); m != nil {
-		in.Fixed = &payments.Money{Amount: m.IntOr("amount", 0), Currency: m.String("currency")}
+		in.Fixed = &object.Money{Amount: m.IntOr("amount", 0), Currency: m.String("currency")}
 	}
 	if e := f.Object("delivery_estimate"); e != nil {
-		in.Estimate = &payments.Estimate{Minimum: bound(e.Object("minimum")), Maximum: bound(e.Object("maximum"))}
+		in.Estimate = &object.Estimate{Minimum: bound(e.Object("minimum")), Maximum: bound(e.Object("maximum"))}
 	}
 	return in
 }
 
-func bound(f *stripeform.Reader) *payments.EstimateBound {
+func bound(f *stripeform.Reader) *object.EstimateBound {
 	if f == nil {
 		return nil
 	}
-	return &payments.EstimateBound{Unit: f.String("unit"), Value: f.IntOr("value", 0)}
+	return &object.EstimateBound{Unit: f.String("unit"), Value: f.IntOr("value", 0)}
 }
 
 // query reads the parameters that every list has.
@@ -134,10 +135,10 @@ func query(f *stripeform.Reader) (payments.Query, error) {
 		StartingAfter: f.String("starting_after"), EndingBefore: f.String("ending_before"),
 	}
 	if q.Limit < 1 || q.Limit > payments.MaxLimit {
-		return q, payments.Invalid("limit", "parameter_invalid_integer", "Invalid limit: a page holds 1 to %d objects.", payments.MaxLimit)
+		return q, object.Invalid("limit", "parameter_invalid_integer", "Invalid limit: a page holds 1 to %d objects.", payments.MaxLimit)
 	}
 	if q.StartingAfter != "" && q.EndingBefore != "" {
-		return q, payments.Invalid("ending_before", "", "You may only specify one of these parameters: starting_after, ending_before.")
+		return q, object.Invalid("ending_before", "", "You may only specify one of these parameters: starting_after, ending_before.")
 	}
 	return q, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"ace/internal/sandbox/object"
 	"ace/internal/sandbox/payments"
 )
 
@@ -11,45 +12,45 @@ import (
 func (s *server) routes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /v1/account", s.read(account))
 
-	mux.HandleFunc("GET /v1/products", s.read(list(payments.KindProduct, productFilter)))
+	mux.HandleFunc("GET /v1/products", s.read(list(object.KindProduct, productFilter)))
 	mux.HandleFunc("POST /v1/products", s.write(createProduct))
-	mux.HandleFunc("GET /v1/products/{id}", s.read(get(payments.KindProduct, "id")))
+	mux.HandleFunc("GET /v1/products/{id}", s.read(get(object.KindProduct, "id")))
 	mux.HandleFunc("POST /v1/products/{id}", s.write(updateProduct))
 
-	mux.HandleFunc("GET /v1/prices", s.read(list(payments.KindPrice, priceFilter)))
+	mux.HandleFunc("GET /v1/prices", s.read(list(object.KindPrice, priceFilter)))
 	mux.HandleFunc("POST /v1/prices", s.write(createPrice))
-	mux.HandleFunc("GET /v1/prices/{id}", s.read(get(payments.KindPrice, "price")))
+	mux.HandleFunc("GET /v1/prices/{id}", s.read(get(object.KindPrice, "price")))
 	mux.HandleFunc("POST /v1/prices/{id}", s.write(updatePrice))
 
-	mux.HandleFunc("GET /v1/checkout/sessions", s.read(list(payments.KindSession, sessionFilter)))
+	mux.HandleFunc("GET /v1/checkout/sessions", s.read(list(object.KindSession, sessionFilter)))
 	mux.HandleFunc("POST /v1/checkout/sessions", s.write(s.createSession))
-	mux.HandleFunc("GET /v1/checkout/sessions/{id}", s.read(get(payments.KindSession, "session")))
+	mux.HandleFunc("GET /v1/checkout/sessions/{id}", s.read(get(object.KindSession, "session")))
 	mux.HandleFunc("GET /v1/checkout/sessions/{id}/line_items", s.read(sessionLines))
 	mux.HandleFunc("POST /v1/checkout/sessions/{id}/expire", s.write(expireSession))
 
-	mux.HandleFunc("GET /v1/payment_intents", s.read(list(payments.KindIntent, byCustomer)))
-	mux.HandleFunc("GET /v1/payment_intents/{id}", s.read(get(payments.KindIntent, "intent")))
-	mux.HandleFunc("GET /v1/charges", s.read(list(payments.KindCharge, chargeFilter)))
-	mux.HandleFunc("GET /v1/charges/{id}", s.read(get(payments.KindCharge, "charge")))
-	mux.HandleFunc("GET /v1/refunds", s.read(list(payments.KindRefund, refundFilter)))
+	mux.HandleFunc("GET /v1/payment_intents", s.read(list(object.KindIntent, byCustomer)))
+	mux.HandleFunc("GET /v1/payment_intents/{id}", s.read(get(object.KindIntent, "intent")))
+	mux.HandleFunc("GET /v1/charges", s.read(list(object.KindCharge, chargeFilter)))
+	mux.HandleFunc("GET /v1/charges/{id}", s.read(get(object.KindCharge, "charge")))
+	mux.HandleFunc("GET /v1/refunds", s.read(list(object.KindRefund, refundFilter)))
 	mux.HandleFunc("POST /v1/refunds", s.write(createRefund))
-	mux.HandleFunc("GET /v1/refunds/{id}", s.read(get(payments.KindRefund, "refund")))
+	mux.HandleFunc("GET /v1/refunds/{id}", s.read(get(object.KindRefund, "refund")))
 
-	mux.HandleFunc("GET /v1/customers", s.read(list(payments.KindCustomer, customerFilter)))
-	mux.HandleFunc("GET /v1/customers/{id}", s.read(get(payments.KindCustomer, "id")))
-	mux.HandleFunc("GET /v1/subscriptions", s.read(list(payments.KindSubscription, subscriptionFilter)))
-	mux.HandleFunc("GET /v1/subscriptions/{id}", s.read(get(payments.KindSubscription, "id")))
+	mux.HandleFunc("GET /v1/customers", s.read(list(object.KindCustomer, customerFilter)))
+	mux.HandleFunc("GET /v1/customers/{id}", s.read(get(object.KindCustomer, "id")))
+	mux.HandleFunc("GET /v1/subscriptions", s.read(list(object.KindSubscription, subscriptionFilter)))
+	mux.HandleFunc("GET /v1/subscriptions/{id}", s.read(get(object.KindSubscription, "id")))
 	mux.HandleFunc("DELETE /v1/subscriptions/{id}", s.write(cancelSubscription))
-	mux.HandleFunc("GET /v1/invoices", s.read(list(payments.KindInvoice, invoiceFilter)))
-	mux.HandleFunc("GET /v1/invoices/{id}", s.read(get(payments.KindInvoice, "invoice")))
-	mux.HandleFunc("GET /v1/shipping_rates", s.read(list(payments.KindShippingRate, shippingRateFilter)))
-	mux.HandleFunc("GET /v1/shipping_rates/{id}", s.read(get(payments.KindShippingRate, "shipping_rate_token")))
+	mux.HandleFunc("GET /v1/invoices", s.read(list(object.KindInvoice, invoiceFilter)))
+	mux.HandleFunc("GET /v1/invoices/{id}", s.read(get(object.KindInvoice, "invoice")))
+	mux.HandleFunc("GET /v1/shipping_rates", s.read(list(object.KindShippingRate, shippingRateFilter)))
+	mux.HandleFunc("GET /v1/shipping_rates/{id}", s.read(get(object.KindShippingRate, "shipping_rate_token")))
 
-	mux.HandleFunc("GET /v1/events", s.read(list(payments.KindEvent, eventFilter)))
-	mux.HandleFunc("GET /v1/events/{id}", s.read(get(payments.KindEvent, "id")))
-	mux.HandleFunc("GET /v1/webhook_endpoints", s.read(list(payments.KindEndpoint, noFilter)))
+	mux.HandleFunc("GET /v1/events", s.read(list(object.KindEvent, eventFilter)))
+	mux.HandleFunc("GET /v1/events/{id}", s.read(get(object.KindEvent, "id")))
+	mux.HandleFunc("GET /v1/webhook_endpoints", s.read(list(object.KindEndpoint, noFilter)))
 	mux.HandleFunc("POST /v1/webhook_endpoints", s.write(createEndpoint))
-	mux.HandleFunc("GET /v1/webhook_endpoints/{id}", s.read(get(payments.KindEndpoint, "webhook_endpoint")))
+	mux.HandleFunc("GET /v1/webhook_endpoints/{id}", s.read(get(object.KindEndpoint, "webhook_endpoint")))
 	mux.HandleFunc("DELETE /v1/webhook_endpoints/{id}", s.write(deleteEndpoint))
 
 	mux.HandleFunc("/", s.unknownRoute)
@@ -57,8 +58,8 @@ func (s *server) routes(mux *http.ServeMux) {
 
 // unknownRoute answers other paths and methods.
 func (s *server) unknownRoute(w http.ResponseWriter, r *http.Request) {
-	s.fail(w, r, &payments.Error{
-		Status: http.StatusNotFound, Type: payments.TypeInvalidRequest, Refused: true,
+	s.fail(w, r, &object.Error{
+		Status: http.StatusNotFound, Type: object.TypeInvalidRequest, Refused: true,
 		Message: "Unrecognized request URL (" + r.Method + ": " + r.URL.Path + "). The sandbox speaks a part of the API only; " +
 			"see the package documentation of internal/sandbox/stripeapi for the list.",
 	})
@@ -93,7 +94,7 @@ func list(kind string, filter filterFunc) readFunc {
 		if err != nil {
 			return nil, err
 		}
-		return payments.NewList(c.r.URL.Path, data, more), nil
+		return object.NewList(c.r.URL.Path, data, more), nil
 	}
 }
 

@@ -24,6 +24,7 @@ import (
 	"sync"
 
 	"ace/internal/foundation/typeid"
+	"ace/internal/sandbox/object"
 	"ace/internal/sandbox/payments"
 	"ace/internal/sandbox/stripeform"
 )
@@ -170,7 +171,7 @@ func (s *server) configured(key string) bool {
 }
 
 func unauthorized(message string) error {
-	return &payments.Error{Status: http.StatusUnauthorized, Type: payments.TypeInvalidRequest, Message: message, Refused: true}
+	return &object.Error{Status: http.StatusUnauthorized, Type: object.TypeInvalidRequest, Message: message, Refused: true}
 }
 
 // decode reads the parameters and, among them, what is to be expanded.
@@ -195,28 +196,28 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 // asError answers the error that is told to the caller.
-func asError(err error) *payments.Error {
-	var e *payments.Error
+func asError(err error) *object.Error {
+	var e *object.Error
 	var form *stripeform.Error
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &e):
 		return e
 	case errors.As(err, &form):
-		return payments.Invalid(form.Param, form.Code, "%s", form.Message)
+		return object.Invalid(form.Param, form.Code, "%s", form.Message)
 	case errors.As(err, &tooLarge):
-		e := payments.Invalid("", "", "The request is larger than one megabyte.")
+		e := object.Invalid("", "", "The request is larger than one megabyte.")
 		e.Status = http.StatusRequestEntityTooLarge
 		return e
 	default:
-		return &payments.Error{
-			Status: http.StatusInternalServerError, Type: payments.TypeAPI,
+		return &object.Error{
+			Status: http.StatusInternalServerError, Type: object.TypeAPI,
 			Message: "An error occurred inside the sandbox. It has been logged.",
 		}
 	}
 }
 
-func errorBody(e *payments.Error) string {
+func errorBody(e *object.Error) string {
 	type inner struct {
 		Type        string `json:"type"`
 		Code        string `json:"code,omitempty"`

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"ace/internal/sandbox/object"
 	"ace/internal/sandbox/payments"
 )
 
@@ -34,14 +35,14 @@ func (s *server) write(h writeFunc) http.HandlerFunc {
 		}
 		key := r.Header.Get("Idempotency-Key")
 		if len(key) > maxKey {
-			return payments.Invalid("", "", "An Idempotency-Key has at most %d characters.", maxKey)
+			return object.Invalid("", "", "An Idempotency-Key has at most %d characters.", maxKey)
 		}
 		if key == "" || r.Method != http.MethodPost {
 			return s.execute(w, c, h, f, "", "")
 		}
 		if !s.begin(key) {
-			return &payments.Error{
-				Status: http.StatusConflict, Type: payments.TypeIdempotency, Code: "idempotency_key_in_use",
+			return &object.Error{
+				Status: http.StatusConflict, Type: object.TypeIdempotency, Code: "idempotency_key_in_use",
 				Message: "There is currently another in-progress request using this Idempotency-Key. Wait for it, then send the same request again.",
 			}
 		}
@@ -140,8 +141,8 @@ func (s *server) before(w http.ResponseWriter, r *http.Request, f *payments.APIF
 	case payments.Fault500:
 		return fmt.Errorf("refusing the call: %w", errInjected)
 	case payments.Fault429:
-		return &payments.Error{
-			Status: http.StatusTooManyRequests, Type: payments.TypeInvalidRequest, Code: "rate_limit", Refused: true,
+		return &object.Error{
+			Status: http.StatusTooManyRequests, Type: object.TypeInvalidRequest, Code: "rate_limit", Refused: true,
 			Message: "Too many requests. Wait a moment, then try again.",
 		}
 	case payments.FaultTimeout:
@@ -183,14 +184,14 @@ func body(r *http.Request) (string, error) {
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 			return "", err
 		}
-		return "", payments.Invalid("", "", "The body of the request ended too early.")
+		return "", object.Invalid("", "", "The body of the request ended too early.")
 	}
 	if len(raw) == 0 {
 		return r.URL.RawQuery, nil
 	}
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || media != "application/x-www-form-urlencoded" {
-		return "", payments.Invalid("", "", "Invalid request: the content type of a POST is application/x-www-form-urlencoded.")
+		return "", object.Invalid("", "", "Invalid request: the content type of a POST is application/x-www-form-urlencoded.")
 	}
 	if r.URL.RawQuery != "" {
 		return r.URL.RawQuery + "&" + string(raw), nil
