@@ -24,6 +24,7 @@ type cli struct {
 	Order   orderCmd   `cmd:"" help:"Look at orders, give money back."`
 	Migrate migrateCmd `cmd:"" help:"Bring the database up to date without serving."`
 	OpenAPI openapiCmd `cmd:"" name:"openapi" help:"Print the OpenAPI document of the store."`
+	Sandbox sandboxCmd `cmd:"" help:"Run the sandbox alone, for a store in another process."`
 	Tour    tourCmd    `cmd:"" help:"Walk through a purchase against a running store."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 }

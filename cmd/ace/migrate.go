@@ -13,7 +13,7 @@ type migrateCmd struct {
 
 // Run brings the database up to date without serving.
 func (c *migrateCmd) Run(w *world) error {
-	if err := c.Validate(); err != nil {
+	if err := c.Check(); err != nil {
 		return err
 	}
 	applied, err := server.Migrate(w.ctx, &c.Settings)

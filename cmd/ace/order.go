@@ -38,7 +38,7 @@ type operating struct {
 // call sends one request to the running server, or does it here, and decodes
 // the answer into out.
 func (o *operating) call(ctx context.Context, method, path string, in, out any) (err error) {
-	if err := o.Validate(); err != nil {
+	if err := o.Check(); err != nil {
 		return err
 	}
 	client, done, err := server.Operate(ctx, &o.Settings)

@@ -16,7 +16,7 @@ type serveCmd struct {
 
 // Run serves until the context ends.
 func (c *serveCmd) Run(w *world) error {
-	if err := c.Validate(); err != nil {
+	if err := c.Check(); err != nil {
 		return err
 	}
 	log := newLogger(w.stderr, c.LogFormat, c.LogLevel)

@@ -3,7 +3,7 @@
 //	flag > environment (ACE_…) > settings file > default
 //
 // The struct's tags are the flags, the variables, the help and the page
-// docs/configuration.md, which a test compares. Validate names the setting and
+// docs/configuration.md, which a test compares. Check names the setting and
 // the mend.
 package config
 
@@ -62,9 +62,9 @@ type Settings struct {
 	LogLevel  string `env:"ACE_LOG_LEVEL" enum:"debug,info,warn,error" default:"info" help:"Least level that is logged (${enum})." group:"Logs"`
 }
 
-// Validate completes what follows from other settings and refuses what cannot
+// Check completes what follows from other settings and refuses what cannot
 // work, naming each setting and its mend.
-func (s *Settings) Validate() error {
+func (s *Settings) Check() error {
 	return errors.Join(
 		s.checkAddresses(), s.checkNetworks(), s.checkPayments(), s.checkSafety(), s.checkOperator())
 }
@@ -198,7 +198,7 @@ func (s *Settings) Policies() (terms, privacy, refunds string) {
 	return or(s.TermsURL, "/terms"), or(s.PrivacyURL, "/privacy"), or(s.RefundsURL, "/refunds")
 }
 
-// Prefixes answers networks that Validate has accepted.
+// Prefixes answers networks that Check has accepted.
 func Prefixes(list []string) []netip.Prefix {
 	var prefixes []netip.Prefix
 	for _, text := range list {

@@ -1,0 +1,297 @@
+// Command load drives a store on this machine with a mixed load of agents and
+// prints requests per second, latencies and memory. It starts the store itself,
+// with its sandbox, on free loopback ports, and ends it.
+//
+//	go run ./test/load            ten seconds with 16 agents
+//	go run ./test/load -json      one JSON object
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "load:", err)
+		os.Exit(1)
+	}
+}
+
+type options struct {
+	agents   int
+	duration time.Duration
+	json     bool
+	binary   string
+	database string
+}
+
+func run() error {
+	var o options
+	flag.IntVar(&o.agents, "agents", 16, "agents that call at the same time, at most 256")
+	flag.DurationVar(&o.duration, "duration", 10*time.Second, "how long, at most 5 minutes")
+	flag.BoolVar(&o.json, "json", false, "print JSON")
+	flag.StringVar(&o.binary, "binary", "bin/ace", "the store to run")
+	flag.StringVar(&o.database, "database", "", "postgres://… instead of SQLite")
+	flag.Parse()
+	if o.agents < 1 || o.agents > 256 || o.duration > 5*time.Minute {
+		return errors.New("at most 256 agents and 5 minutes")
+	}
+	store, err := start(o)
+	if err != nil {
+		return err
+	}
+	defer store.stop()
+	before, err := store.memory()
+	if err != nil {
+		return err
+	}
+	results := drive(o, store.url)
+	after, err := store.memory()
+	if err != nil {
+		return err
+	}
+	report(o, results, before, after)
+	for _, r := range results {
+		if r.failed > 0 {
+			return fmt.Errorf("%d of %d requests failed (%s): %s", r.failed, len(r.latencies)+r.failed, r.name, r.failure)
+		}
+	}
+	return nil
+}
+
+// store is the process under load.
+type store struct {
+	cmd *exec.Cmd
+	dir string
+	url string
+	log *os.File
+}
+
+func start(o options) (*store, error) {
+	dir, err := os.MkdirTemp("", "ace-load-")
+	if err != nil {
+		return nil, fmt.Errorf("making a folder: %w", err)
+	}
+	addrs := [2]string{}
+	for i := range addrs {
+		if addrs[i], err = freeAddr(); err != nil {
+			return nil, err
+		}
+	}
+	log, err := os.Create(filepath.Join(dir, "log"))
+	if err != nil {
+		return nil, fmt.Errorf("making a log: %w", err)
+	}
+	s := &store{cmd: exec.Command(o.binary, "serve"), dir: dir, url: "http://" + addrs[0], log: log}
+	s.cmd.Env = append(os.Environ(), "ACE_STORE_ADDR="+addrs[0], "ACE_SANDBOX_ADDR="+addrs[1], "ACE_ADMIN_ADDR=", "ACE_DATA_DIR="+dir,
+		"ACE_DATABASE_URL="+o.database, "ACE_RATE_LIMIT=off", "ACE_LOG_LEVEL=warn")
+	s.cmd.Stdout, s.cmd.Stderr = log, log
+	if err := s.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("starting the store (build it with \"make build\"): %w", err)
+	}
+	for range 200 {
+		if res, err := call(http.DefaultClient, http.MethodGet, s.url+"/agent/commerce/products", ""); err == nil && res.status == http.StatusOK {
+			return s, nil
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	s.stop()
+	return nil, fmt.Errorf("the store does not answer; its log is in %s", log.Name())
+}
+
+func (s *store) stop() {
+	_ = s.cmd.Process.Signal(os.Interrupt)
+	_ = s.cmd.Wait()
+	_ = s.log.Close()
+	_ = os.RemoveAll(s.dir)
+}
+
+// memory is the resident memory of the process in MiB.
+func (s *store) memory() (float64, error) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
+	if err != nil {
+		return 0, fmt.Errorf("reading the memory of the store: %w", err)
+	}
+	for line := range strings.SplitSeq(string(status), "\n") {
+		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			kib, err := strconv.ParseFloat(strings.Fields(rest)[0], 64)
+			return kib / 1024, err
+		}
+	}
+	return 0, errors.New("the memory of the store is not told")
+}
+
+func freeAddr() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("looking for a free port: %w", err)
+	}
+	return l.Addr().String(), l.Close()
+}
+
+// result is what one kind of request came to.
+type result struct {
+	name      string
+	latencies []time.Duration
+	failed    int
+	failure   string
+}
+
+// drive runs the agents until the time is up. Each reads the catalog a few
+// times, opens a checkout, reads it and cancels it, as agents that compare do.
+func drive(o options, base string) []*result {
+	ctx, cancel := context.WithTimeout(context.Background(), o.duration)
+	defer cancel()
+	client := &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: o.agents}}
+	var mu sync.Mutex
+	byName := map[string]*result{}
+	var names []string
+	record := func(name string, took time.Duration, failure string) {
+		mu.Lock()
+		defer mu.Unlock()
+		r := byName[name]
+		if r == nil {
+			r = &result{name: name}
+			byName[name] = r
+			names = append(names, name)
+		}
+		if failure != "" {
+			r.failed++
+			r.failure = failure
+			return
+		}
+		r.latencies = append(r.latencies, took)
+	}
+	var agents sync.WaitGroup
+	for range o.agents {
+		agents.Go(func() {
+			for ctx.Err() == nil {
+				(&agent{client, base, record}).shop()
+			}
+		})
+	}
+	agents.Wait()
+	var all []*result
+	for _, name := range names {
+		all = append(all, byName[name])
+	}
+	return all
+}
+
+type agent struct {
+	client *http.Client
+	base   string
+	record func(name string, took time.Duration, failure string)
+}
+
+func (a *agent) shop() {
+	for range 4 {
+		a.do("catalog", http.MethodGet, "/agent/commerce/products", "", http.StatusOK)
+	}
+	body := a.do("create", http.MethodPost, "/agent/commerce/ucp/checkout-sessions", `{"line_items":[{"item":{"id":"prompt_handbook"},"quantity":1}]}`, http.StatusCreated)
+	var session struct {
+		ID string `json:"id"`
+	}
+	if json.Unmarshal(body, &session) != nil || session.ID == "" {
+		return
+	}
+	path := "/agent/commerce/ucp/checkout-sessions/" + session.ID
+	a.do("read", http.MethodGet, path, "", http.StatusOK)
+	a.do("cancel", http.MethodPost, path+"/cancel", "{}", http.StatusOK)
+}
+
+func (a *agent) do(name, method, path, body string, want int) []byte {
+	start := time.Now()
+	res, err := call(a.client, method, a.base+path, body)
+	took := time.Since(start)
+	switch {
+	case err != nil:
+		a.record(name, took, err.Error())
+	case res.status != want:
+		a.record(name, took, fmt.Sprintf("status %d: %.200s", res.status, res.body))
+	default:
+		a.record(name, took, "")
+	}
+	return res.body
+}
+
+type answer struct {
+	status int
+	body   []byte
+}
+
+func call(client *http.Client, method, address, body string) (answer, error) {
+	req, err := http.NewRequestWithContext(context.Background(), method, address, strings.NewReader(body))
+	if err != nil {
+		return answer{}, err
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		return answer{}, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(res.Body)
+	return answer{res.StatusCode, text}, err
+}
+
+// row is one line of the report.
+type row struct {
+	Request  string  `json:"request"`
+	Requests int     `json:"requests"`
+	PerSec   float64 `json:"requests_per_second"`
+	P50      float64 `json:"p50_ms"`
+	P99      float64 `json:"p99_ms"`
+	Failed   int     `json:"failed"`
+}
+
+func report(o options, results []*result, before, after float64) {
+	total := &result{name: "all"}
+	var rows []row
+	for _, r := range results {
+		rows = append(rows, o.row(r))
+		total.latencies = append(total.latencies, r.latencies...)
+		total.failed += r.failed
+	}
+	rows = append(rows, o.row(total))
+	if o.json {
+		_ = json.NewEncoder(os.Stdout).Encode(map[string]any{
+			"agents": o.agents, "seconds": o.duration.Seconds(), "cores": runtime.NumCPU(), "requests": rows, "memory_before_mib": before, "memory_after_mib": after,
+		})
+		return
+	}
+	fmt.Printf("%d agents for %s on %d cores, the load included\n\n%-10s %10s %10s %10s %10s %8s\n", o.agents, o.duration, runtime.NumCPU(), "request", "requests", "per s", "p50 ms", "p99 ms", "failed")
+	for _, r := range rows {
+		fmt.Printf("%-10s %10d %10.0f %10.2f %10.2f %8d\n", r.Request, r.Requests, r.PerSec, r.P50, r.P99, r.Failed)
+	}
+	fmt.Printf("\nmemory of the store with its sandbox: %.0f MiB before, %.0f MiB after\n", before, after)
+}
+
+func (o options) row(r *result) row {
+	slices.Sort(r.latencies)
+	at := func(p float64) float64 {
+		if len(r.latencies) == 0 {
+			return 0
+		}
+		return float64(r.latencies[int(p*float64(len(r.latencies)-1))].Microseconds()) / 1000
+	}
+	return row{r.name, len(r.latencies), float64(len(r.latencies)) / o.duration.Seconds(), at(0.5), at(0.99), r.failed}
+}
