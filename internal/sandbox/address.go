@@ -25,7 +25,7 @@ func CheckAddress(baseURL string, allowed bool) error {
 	if allowed || local(u.Hostname()) {
 		return nil
 	}
-	return fmt.Errorf("%w: %s is a public address; give ACE_STRIPE_API_KEY to use a real processor, or set ACE_SANDBOX=1 to serve the sandbox there on purpose",
+	return fmt.Errorf("%w: %s is a public address; give ACE_STRIPE_API_KEY to use a real processor, or set ACE_SANDBOX=on to serve the sandbox there on purpose",
 		ErrPublic, u.Hostname())
 }
 
