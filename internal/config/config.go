@@ -51,7 +51,7 @@ type Settings struct {
 
 	OrderWebhookURL    string   `env:"ACE_ORDER_WEBHOOK_URL" placeholder:"URL" help:"Where order events are posted, signed by the Standard Webhooks rules." group:"Operator"`
 	OrderWebhookSecret []string `env:"ACE_ORDER_WEBHOOK_SECRET" placeholder:"SECRET,…" help:"Signing secret of order events: whsec_ and base64 of 24 to 64 bytes; two while one is replaced." group:"Operator"`
-	SMTPURL            string   `env:"ACE_SMTP_URL" placeholder:"URL" help:"smtp://user:password@host:587 or smtps://…: sends receipts to buyers. Default: the processor sends them." group:"Operator"`
+	SMTPURL            string   `env:"ACE_SMTP_URL" name:"smtp-url" placeholder:"URL" help:"smtp://user:password@host:587 or smtps://…: sends receipts to buyers. Default: the processor sends them." group:"Operator"`
 	MailFrom           string   `env:"ACE_MAIL_FROM" placeholder:"EMAIL" help:"Sender of receipts." group:"Operator"`
 
 	EgressAllow []string `env:"ACE_EGRESS_ALLOW" placeholder:"CIDR,…" help:"Networks that outbound calls may reach although they are private, over http and on any port." group:"Safety"`
