@@ -15,11 +15,11 @@ package storehttp
 import (
 	"log/slog"
 	"net/http"
-	"time"
 
 	"ace/internal/foundation/httpserver"
 	"ace/internal/foundation/idempotency"
 	"ace/internal/foundation/openapi"
+	"ace/internal/protocol/acp"
 	"ace/internal/storefront/checkout"
 	"ace/internal/storefront/offer"
 	"ace/internal/storefront/order"
@@ -103,9 +103,6 @@ func build(d Deps) (*server, *httpserver.Mux, error) {
 	return s, mux, nil
 }
 
-// longPoll is how long an agent may wait for a payment in one request.
-const longPoll = 25 * time.Second
-
 func (s *server) routes(mux *httpserver.Mux) {
 	handle := func(pattern string, h http.HandlerFunc, m ...httpserver.Middleware) {
 		mux.Handle(pattern, httpserver.Chain(h, m...))
@@ -117,6 +114,17 @@ func (s *server) routes(mux *httpserver.Mux) {
 	handle("GET /agent/commerce/products", s.listProducts)
 	handle("GET /agent/commerce/products/{id}", s.getProduct)
 	s.describeProducts()
+
+	handle("GET "+acp.DiscoveryPath, s.acpDiscovery)
+	handle("POST "+acpBase+"/checkout_sessions", s.acpPost(http.StatusCreated, s.acpCreate))
+	handle("GET "+acpBase+"/checkout_sessions/{id}", s.acpGet)
+	handle("POST "+acpBase+"/checkout_sessions/{id}", s.acpPost(http.StatusOK, s.acpUpdate))
+	handle("POST "+acpBase+"/checkout_sessions/{id}/complete", s.acpPost(http.StatusOK, s.acpComplete))
+	handle("POST "+acpBase+"/checkout_sessions/{id}/cancel", s.acpPost(http.StatusOK, s.acpCancel))
+	handle("GET "+acpBase+"/feed/metadata.json", s.acpFeedMetadata)
+	handle("GET "+acpBase+"/feed/products.jsonl", s.acpFeedProducts)
+	mux.ErrorsUnder(acpBase, s.writeACPError)
+	s.describeACP()
 
 	handle("GET /c/{token}", s.continueToPayment, page)
 	handle("GET /checkout/{token}/done", s.afterPayment, page)

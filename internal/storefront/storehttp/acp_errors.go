@@ -1,0 +1,75 @@
+package storehttp
+
+import (
+	"net/http"
+	"strconv"
+
+	"ace/internal/foundation/httpserver"
+	"ace/internal/foundation/idempotency"
+	"ace/internal/foundation/problem"
+	"ace/internal/protocol/acp"
+)
+
+// acpCodes are the names of the protocol for problems of ours. Others keep
+// their code: the protocol leaves codes open.
+var acpCodes = map[string]string{
+	"checkout_not_found":    acp.SessionNotFound,
+	"offer_not_found":       acp.InvalidItemID,
+	"offer_required":        acp.MissingRequiredField,
+	"sold_out":              acp.CodeOutOfStock,
+	"processor_unavailable": acp.CodeUnavailable,
+}
+
+// writeACPError answers a failure in the shape of the protocol.
+func (s *server) writeACPError(w http.ResponseWriter, r *http.Request, err error) {
+	p := httpserver.ProblemOf(r.Context(), err)
+	retryAfter(w, p)
+	status, body := acpFailure(p, paramOf(err))
+	s.writeACP(w, r, idempotency.Answer{Status: status, Body: body})
+}
+
+// acpFailure renders a problem. param, if there is one, is its place in the
+// request.
+func acpFailure(p *problem.Problem, param string) (status int, body []byte) {
+	named := *p
+	if code, ok := acpCodes[p.Code]; ok {
+		named.Code = code
+	}
+	if p.Kind == problem.RateLimited {
+		named.Code = acp.CodeRateLimited
+	}
+	e := acp.FromProblem(&named)
+	if param != "" {
+		e.Param = param
+	}
+	body, err := encode(e)
+	if err != nil { // strings always encode
+		body = []byte(`{"type":"processing_error","code":"internal_error","message":"Something went wrong on our side."}`)
+	}
+	return e.Status(), body
+}
+
+// retryAfter says when to try again, where that is known.
+func retryAfter(w http.ResponseWriter, p *problem.Problem) {
+	if seconds := httpserver.RetryAfterSeconds(p); seconds > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(seconds))
+	}
+}
+
+// acpHeaders sets what every answer of the protocol carries: the version that
+// it is written in, unless that is set already, and the echoes.
+func acpHeaders(h http.Header, r *http.Request) {
+	if h.Get(acp.HeaderAPIVersion) == "" {
+		h.Set(acp.HeaderAPIVersion, string(acp.Newest))
+	}
+	h.Set("Content-Type", typeJSON)
+	h.Set("Cache-Control", "no-store")
+	h.Set("Access-Control-Allow-Origin", "*")
+	h.Set("X-Content-Type-Options", "nosniff")
+	for _, name := range []string{acp.HeaderRequestID, acp.HeaderIdempotencyKey} {
+		value := r.Header.Get(name)
+		if value != "" && acp.CheckIdempotencyKey(value, acp.Exchange{}) == nil { // the rule for both: short and printable
+			h.Set(name, value)
+		}
+	}
+}

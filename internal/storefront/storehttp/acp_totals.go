@@ -1,0 +1,97 @@
+package storehttp
+
+import (
+	"ace/internal/protocol/acp"
+	"ace/internal/storefront/checkout"
+	"ace/internal/storefront/offer"
+	"ace/internal/storefront/order"
+)
+
+// acpTotals are the terms of a quote: what is due at the moment of payment,
+// before what only the hosted page knows.
+func acpTotals(q *offer.Quote) []acp.Total {
+	return append(acpItems(q), acp.Total{Type: acp.TotalTotal, DisplayText: totalWords(&q.Offer), Amount: q.DueToday().Minor})
+}
+
+// acpItems are the totals of the goods alone. A free trial takes off the whole
+// first period.
+func acpItems(q *offer.Quote) []acp.Total {
+	subtotal, due := q.Subtotal().Minor, q.DueToday().Minor
+	totals := []acp.Total{
+		{Type: acp.TotalItemsBaseAmount, DisplayText: "Item total", Amount: subtotal},
+		{Type: acp.TotalSubtotal, DisplayText: "Subtotal", Amount: subtotal},
+	}
+	if due < subtotal {
+		totals = append(totals, acp.Total{
+			Type: acp.TotalDiscount, DisplayText: "Free for the first " + offer.Days(q.Offer.TrialDays), Amount: subtotal - due,
+		})
+	}
+	return totals
+}
+
+// totalWords say what the total of an unpaid session leaves open.
+func totalWords(o *offer.Offer) string {
+	taxed, shipped := o.Tax != offer.TaxIncluded, o.Delivery.Type == offer.Shipping
+	switch {
+	case o.TrialDays > 0:
+		return "Due today"
+	case taxed && shipped:
+		return "Total before shipping and tax"
+	case taxed:
+		return "Total before tax"
+	case shipped:
+		return "Total before shipping"
+	}
+	return "Total"
+}
+
+// acpPaidTotals are what was charged. A difference to the quote that is
+// neither tax nor shipping (a promotion code of the hosted page, a fault of
+// the processor) is named, so that the lines add up to the money that moved.
+func acpPaidTotals(q *offer.Quote, o *order.Order, v acp.Version) []acp.Total {
+	totals, sum := acpItems(q), q.DueToday().Minor
+	add := func(kind acp.TotalType, words string, amount int64) {
+		if amount > 0 {
+			totals = append(totals, acp.Total{Type: kind, DisplayText: words, Amount: amount})
+		}
+	}
+	add(acp.TotalFulfillment, "Shipping", o.Paid.Shipping)
+	sum += o.Paid.Shipping
+	if q.Offer.Tax != offer.TaxIncluded {
+		add(acp.TotalTax, "Tax", o.Paid.Tax)
+		sum += o.Paid.Tax
+	}
+	add(acp.TotalFee, "Charged beyond the quote", o.Paid.Total-sum)
+	add(acp.TotalDiscount, "Discount given on the payment page", sum-o.Paid.Total)
+	totals = append(totals, acp.Total{Type: acp.TotalTotal, DisplayText: "Total paid", Amount: o.Paid.Total})
+	if v != acp.Version20260130 { // which has no such line
+		add(acp.TotalAmountRefunded, "Refunded", o.Refunded)
+	}
+	return totals
+}
+
+func (s *server) acpOrder(session *checkout.Session, o *order.Order, v acp.Version) *acp.Order {
+	w := &acp.Order{
+		ID: o.ID, CheckoutSessionID: session.ID, PermalinkURL: s.Checkout.OrderURL(session), Status: acpOrderStatus(o.Status, v),
+	}
+	if s.Site.Contact != "" {
+		w.Support = &acp.Support{Email: s.Site.Contact}
+	}
+	return w
+}
+
+// acpOrderStatus is empty where a version has no word for a status.
+func acpOrderStatus(status order.Status, v acp.Version) string {
+	old := v == acp.Version20260130
+	switch {
+	case status == order.Confirmed:
+		return "confirmed"
+	case status == order.Refunded && old:
+		return ""
+	case status == order.Refunded:
+		return "canceled"
+	case old:
+		return "processing"
+	}
+	return "manual_review"
+}

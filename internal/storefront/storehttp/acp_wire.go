@@ -1,0 +1,168 @@
+package storehttp
+
+import (
+	"context"
+	"strings"
+
+	"ace/internal/protocol/acp"
+	"ace/internal/storefront/checkout"
+	"ace/internal/storefront/offer"
+)
+
+// acpStatuses are the states of sessions in the words of ACP. A session that
+// is still being created is not shown at all.
+var acpStatuses = map[checkout.State]acp.Status{
+	checkout.Open:       acp.RequiresEscalation,
+	checkout.Processing: acp.CompleteInProgress,
+	checkout.Completed:  acp.Completed,
+	checkout.Canceled:   acp.Canceled,
+	checkout.Expired:    acp.Expired,
+}
+
+// acpSession is a session as version v writes it. The order of a paid session
+// is read for it.
+func (s *server) acpSession(ctx context.Context, session *checkout.Session, v acp.Version) (*acp.CheckoutSession, error) {
+	quote := session.Quote()
+	a := &acp.CheckoutSession{
+		ID: session.ID, Capabilities: acp.NoCapabilities(), Status: acpStatuses[session.State],
+		Currency:  strings.ToLower(quote.Offer.Price.Currency),
+		LineItems: []acp.LineItem{acpLine(session, quote)}, FulfillmentOptions: acpDelivery(&quote.Offer),
+		Totals: acpTotals(quote), Messages: acpMessages(session), Links: s.acpLinks(),
+		CreatedAt: session.CreatedAt.UTC(), UpdatedAt: session.UpdatedAt.UTC(), ExpiresAt: session.ExpiresAt().UTC(),
+	}
+	switch session.State {
+	case checkout.Open:
+		a.ContinueURL = s.continueURL(session)
+	case checkout.Completed:
+		o, err := s.Orders.OfCheckout(ctx, session.ID)
+		if err != nil {
+			return nil, err
+		}
+		a.Order, a.Totals = s.acpOrder(session, o, v), acpPaidTotals(quote, o, v)
+	}
+	return a.For(v), nil
+}
+
+func acpLine(session *checkout.Session, quote *offer.Quote) acp.LineItem {
+	o := &quote.Offer
+	unit := o.Price.Minor
+	line := acp.LineItem{
+		ID: "li_1", Item: acp.Item{ID: o.ID, Name: o.Name, UnitAmount: &unit}, Quantity: quote.Quantity,
+		Name: o.Name, Description: o.Description, Images: o.ImageURLs, UnitAmount: &unit, ProductID: o.ProductID, SKU: o.ID,
+		Category: string(o.Category), AvailabilityStatus: acpAvailability(session, o), MaxQuantityPerOrder: o.Stock.MaxPerOrder,
+		CustomAttributes: acpAttributes(session, o), Totals: acpTotals(quote),
+	}
+	if o.Billing.Recurring() {
+		line.Disclosures = []acp.Disclosure{{Type: "disclaimer", ContentType: "plain", Content: recurringTerms(o)}}
+	}
+	return line
+}
+
+// recurringTerms says what a subscription costs and until when.
+func recurringTerms(o *offer.Offer) string {
+	if o.TrialDays > 0 {
+		return o.TrialSummary() + " until canceled."
+	}
+	return o.BillingSummary() + "."
+}
+
+// acpAttributes say what the protocol has no members for.
+func acpAttributes(session *checkout.Session, o *offer.Offer) []acp.CustomAttribute {
+	attributes := []acp.CustomAttribute{{DisplayName: "Billing", Value: o.BillingSummary()}}
+	if o.TrialDays > 0 {
+		attributes = append(attributes, acp.CustomAttribute{DisplayName: "Free trial", Value: o.TrialSummary()})
+	}
+	if o.Delivery.Summary != "" {
+		attributes = append(attributes, acp.CustomAttribute{DisplayName: "Delivery", Value: o.Delivery.Summary})
+	}
+	availability := strings.ReplaceAll(string(acpAvailability(session, o)), "_", " ")
+	if o.Stock.Counted && session.State == checkout.Open {
+		availability = "Held for this session until " + rfc3339(session.ExpiresAt())
+	}
+	return append(attributes, acp.CustomAttribute{DisplayName: "Availability", Value: availability})
+}
+
+// acpAvailability is the availability by the terms of the session: the units
+// of a counted offer are held for it.
+func acpAvailability(session *checkout.Session, o *offer.Offer) acp.Availability {
+	if session.Ending == checkout.EndingSoldOut {
+		return acp.OutOfStock
+	}
+	switch o.Stock.Status {
+	case offer.LowStock:
+		return acp.LowStock
+	case offer.Preorder:
+		return acp.PreOrder
+	case offer.Backorder:
+		return acp.Backorder
+	case offer.OutOfStock, offer.Discontinued:
+		return acp.OutOfStock
+	case offer.InStock:
+	}
+	return acp.InStock
+}
+
+// acpDelivery is empty where an address or an appointment is needed: both are
+// settled on the hosted page.
+func acpDelivery(o *offer.Offer) []acp.FulfillmentOption {
+	if o.Delivery.Type != offer.Digital {
+		return nil
+	}
+	return []acp.FulfillmentOption{acp.Digital("digital", "Digital delivery")}
+}
+
+func (s *server) acpLinks() []acp.Link {
+	var links []acp.Link
+	for _, l := range []acp.Link{
+		{Type: acp.LinkTermsOfUse, URL: s.Site.Terms},
+		{Type: acp.LinkPrivacyPolicy, URL: s.Site.Privacy},
+		{Type: acp.LinkReturnPolicy, URL: s.Site.Refunds},
+	} {
+		if l.URL != "" {
+			links = append(links, l)
+		}
+	}
+	return links
+}
+
+// acpMessages say where the session stands and whose move it is.
+func acpMessages(session *checkout.Session) []acp.Message {
+	var messages []acp.Message
+	switch session.State {
+	case checkout.Open:
+		messages = append(messages, acp.Info(acp.RequiresBuyerInput,
+			"Send the buyer to continue_url: e-mail, payment and, for hardware, the shipping address are entered there. This API charges nothing."))
+		for _, notice := range session.Notices {
+			if notice == checkout.NoticePriceChanged {
+				messages = append(messages, acp.Warning(acp.WarnPriceChange, "$.line_items[0].unit_amount",
+					"The price has changed since the session was opened. The totals are the new ones; tell the buyer."))
+			}
+		}
+	case checkout.Processing:
+		messages = append(messages, acp.Info("",
+			"The buyer has paid by a method that takes a while to confirm. Read the session again later; there is nothing to do."))
+	case checkout.Expired:
+		messages = append(messages, ended(acp.ErrExpired, "The payment page has expired and nothing was charged. Create a new session."))
+	case checkout.Canceled:
+		messages = append(messages, acpCanceled(session.Ending))
+	case checkout.Creating, checkout.Completed:
+	}
+	return messages
+}
+
+func acpCanceled(ending string) acp.Message {
+	switch ending {
+	case checkout.EndingSoldOut:
+		return ended(acp.ErrOutOfStock, "The offer was sold out before the buyer paid, and nothing was charged. Choose another one.")
+	case checkout.EndingPaymentFailed:
+		return ended(acp.ErrPaymentDeclined, "The payment did not go through, and nothing was charged. Create a new session to try another way to pay.")
+	}
+	return acp.Info("", "The session was canceled and nothing was charged. Create a new one to buy after all.")
+}
+
+// ended is a message of a session that is over: a new one may do better.
+func ended(code acp.MessageCode, content string) acp.Message {
+	m := acp.Problem(code, acp.Recoverable, "", content)
+	m.Severity = acp.SeverityInfo
+	return m
+}

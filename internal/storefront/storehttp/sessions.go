@@ -1,0 +1,161 @@
+package storehttp
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"ace/internal/foundation/httpserver"
+	"ace/internal/foundation/idempotency"
+	"ace/internal/foundation/typeid"
+	"ace/internal/storefront/checkout"
+)
+
+// This file is what the session operations of all protocols share.
+
+// maxSessionBody bounds a request to a session, in bytes.
+const maxSessionBody = 256 << 10
+
+// longPoll is how long an agent may wait for a payment in one request.
+const longPoll = 25 * time.Second
+
+// agentOf answers what a request says about the software that sent it.
+func (s *server) agentOf(r *http.Request) checkout.Agent {
+	return checkout.Agent{UserAgent: cut(r.UserAgent(), 300), ClientKey: s.clientKey(r.Context())}
+}
+
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "")
+}
+
+// clientKey is a keyed digest of the network that a client calls from: its
+// address, or for IPv6 the 64 bits that one customer has to himself.
+func (s *server) clientKey(ctx context.Context) string {
+	ip := httpserver.ClientIP(ctx)
+	bits := 32
+	if ip.Is6() {
+		bits = 64
+	}
+	network, err := ip.Prefix(bits)
+	if err != nil {
+		network = netip.Prefix{}
+	}
+	return s.MAC("client network", []byte(network.String()))
+}
+
+// sessionBody reads the body of a request to a session. A body without a
+// Content-Type counts as JSON.
+func sessionBody(r *http.Request) ([]byte, error) {
+	body, err := httpserver.ReadBody(r, maxSessionBody)
+	if err != nil || len(body) == 0 {
+		return nil, err
+	}
+	if err := httpserver.CheckJSONType(r); err != nil {
+		return nil, err
+	}
+	return body, httpserver.CheckJSON(body)
+}
+
+// outcome is an answer on its way out.
+type outcome struct {
+	idempotency.Answer
+	// Passing marks what may be different in a moment: it is not kept, and a
+	// repetition goes on where this request stopped.
+	Passing bool
+}
+
+// guessable is the length below which two callers may come upon the same
+// idempotency key by chance; then the network tells them apart.
+const guessable = 16
+
+// once answers a request by do, or, if one with the same key was answered
+// already, as that one was. "" for key means that the caller asked for no such
+// thing. body is compared with the first request's and kept as a keyed digest
+// only. resourceID names what the request makes, the same in each repetition.
+// It returns the problems of idempotency.Keeper.Begin.
+func (s *server) once(r *http.Request, protocol, key string, body []byte, do func(resourceID string) outcome) (answer idempotency.Answer, replayed bool, err error) {
+	newID := func() string { return typeid.New("chk") }
+	if key == "" {
+		return do(newID()).Answer, false, nil
+	}
+	scope := strings.Join([]string{protocol, r.Method, r.URL.Path}, " ")
+	if len(key) < guessable {
+		scope += " " + s.clientKey(r.Context())
+	}
+	attempt, err := s.Requests.Begin(r.Context(), scope, key, body, newID)
+	if err != nil {
+		return idempotency.Answer{}, false, err
+	}
+	if attempt.Replay != nil {
+		return *attempt.Replay, true, nil
+	}
+	result := do(attempt.ResourceID)
+	if result.Passing || result.Status >= http.StatusInternalServerError {
+		err = attempt.Release(r.Context())
+	} else {
+		err = attempt.Finish(r.Context(), result.Answer)
+	}
+	return result.Answer, false, err
+}
+
+// preferredWait is how long a request asks to wait for news (RFC 7240, 4.3),
+// up to longPoll; 0 if it does not.
+func preferredWait(r *http.Request) time.Duration {
+	for _, line := range r.Header.Values("Prefer") {
+		for preference := range strings.SplitSeq(line, ",") {
+			preference, _, _ = strings.Cut(preference, ";")
+			name, value, _ := strings.Cut(preference, "=")
+			if !strings.EqualFold(strings.TrimSpace(name), "wait") {
+				continue
+			}
+			seconds, err := strconv.ParseUint(strings.Trim(strings.TrimSpace(value), `"`), 10, 31)
+			if err != nil {
+				return 0
+			}
+			return min(time.Duration(seconds)*time.Second, longPoll)
+		}
+	}
+	return 0
+}
+
+// readSession answers a session: now, or if the request asks to wait, as soon
+// as it is no longer open. A server that stops answers what it has.
+func (s *server) readSession(w http.ResponseWriter, r *http.Request, id string) (*checkout.Session, error) {
+	wait := preferredWait(r)
+	if wait == 0 {
+		return s.Checkout.Get(r.Context(), id)
+	}
+	w.Header().Set("Preference-Applied", "wait="+strconv.Itoa(int(wait.Seconds())))
+	return s.awaitSession(r.Context(), id, wait)
+}
+
+func (s *server) awaitSession(ctx context.Context, id string, wait time.Duration) (*checkout.Session, error) {
+	waiting, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() {
+		select {
+		case <-httpserver.Draining(ctx):
+			stop()
+		case <-waiting.Done():
+		}
+	}()
+	session, err := s.Checkout.Wait(waiting, id, wait)
+	if err != nil && waiting.Err() != nil && ctx.Err() == nil {
+		return s.Checkout.Get(ctx, id)
+	}
+	return session, err
+}
+
+// continueURL is where to send the buyer of an open session.
+func (s *server) continueURL(session *checkout.Session) string {
+	if s.Site.DirectContinueURL {
+		return session.Page().URL
+	}
+	return s.Checkout.ContinueURL(session)
+}
