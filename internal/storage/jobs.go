@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"time"
 
 	"ace/internal/foundation/jobs"
@@ -47,13 +48,27 @@ func unschedule(ctx context.Context, tx *sql.Tx, js []jobs.Job) error {
 // Schedule adds jobs that go with no other change.
 func (s *Store) Schedule(ctx context.Context, js ...jobs.Job) error {
 	err := s.db.Tx(ctx, func(tx *sql.Tx) error { return schedule(ctx, tx, js) })
-	s.scheduled()
+	s.tell(err, js)
 	return err
+}
+
+// soon is the time within which a worker looks at the queue by itself.
+const soon = time.Second
+
+// tell wakes the worker if one of the jobs is due before it would look.
+func (s *Store) tell(err error, js []jobs.Job) {
+	if err == nil && slices.ContainsFunc(js, func(j jobs.Job) bool { return time.Until(j.RunAt) < soon }) {
+		s.scheduled()
+	}
 }
 
 // Claim implements jobs.Queue.
 func (s *Store) Claim(ctx context.Context, limit int, lease time.Duration) ([]jobs.Job, error) {
 	now := time.Now()
+	// Most looks find nothing: they must not wait for, or hold up, a writer.
+	if due, err := s.anyDue(ctx, now); err != nil || !due {
+		return nil, err
+	}
 	var claimed []jobs.Job
 	err := s.db.Tx(ctx, func(tx *sql.Tx) error {
 		rows, err := tx.QueryContext(ctx, `SELECT `+jobColumns+` FROM job WHERE run_at > 0 AND run_at <= $1 AND lease_until <= $1 ORDER BY run_at, kind, ref LIMIT $2`,
@@ -71,6 +86,15 @@ func (s *Store) Claim(ctx context.Context, limit int, lease time.Duration) ([]jo
 		return nil
 	})
 	return claimed, err
+}
+
+func (s *Store) anyDue(ctx context.Context, now time.Time) (bool, error) {
+	var n int
+	err := s.db.Reader().QueryRowContext(ctx, `SELECT COUNT(*) FROM (SELECT 1 FROM job WHERE run_at > 0 AND run_at <= $1 AND lease_until <= $1 LIMIT 1) AS due`, millis(now)).Scan(&n)
+	if err != nil {
+		return false, fmt.Errorf("looking for jobs that are due: %w", err)
+	}
+	return n > 0, nil
 }
 
 // Finish implements jobs.Queue.

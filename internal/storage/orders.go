@@ -105,8 +105,6 @@ func (s *Store) SaveOrder(ctx context.Context, c order.Change) error {
 		}
 		return schedule(ctx, tx, c.Schedule)
 	})
-	if err == nil && len(c.Schedule) > 0 {
-		s.scheduled()
-	}
+	s.tell(err, c.Schedule)
 	return err
 }

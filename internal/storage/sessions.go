@@ -84,9 +84,7 @@ func (s *Store) Insert(ctx context.Context, c checkout.Change, check func(checko
 	if sqldb.UniqueViolation(err) {
 		return checkout.ErrExists
 	}
-	if err == nil && len(c.Schedule) > 0 {
-		s.scheduled()
-	}
+	s.tell(err, c.Schedule)
 	return err
 }
 
@@ -112,9 +110,7 @@ func (s *Store) Save(ctx context.Context, c checkout.Change, check func(checkout
 		}
 		return writeChange(ctx, tx, c, before)
 	})
-	if err == nil && len(c.Schedule) > 0 {
-		s.scheduled()
-	}
+	s.tell(err, c.Schedule)
 	return err
 }
 
@@ -177,7 +173,7 @@ func (s *Store) Receive(ctx context.Context, eventID, eventType string, job jobs
 		}
 		return schedule(ctx, tx, []jobs.Job{job})
 	})
-	s.scheduled()
+	s.tell(err, []jobs.Job{job})
 	return err
 }
 
