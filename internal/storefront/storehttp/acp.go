@@ -28,7 +28,7 @@ func (s *server) acpPost(success int, do acpOperation) http.HandlerFunc {
 			s.writeACPError(w, r, err)
 			return
 		}
-		answer, replayed, err := s.once(r, "acp", r.Header.Get(acp.HeaderIdempotencyKey), canonical, func(resourceID string) outcome {
+		answer, replayed, err := s.once(r.Context(), scopeOf("acp", r), r.Header.Get(acp.HeaderIdempotencyKey), canonical, func(resourceID string) outcome {
 			call.resourceID = resourceID
 			return s.acpDo(w, r, call, success, do)
 		})

@@ -10,6 +10,7 @@ import (
 
 	"ace/internal/foundation/httpserver"
 	"ace/internal/foundation/idempotency"
+	"ace/internal/foundation/problem"
 	"ace/internal/foundation/typeid"
 	"ace/internal/storefront/checkout"
 )
@@ -74,34 +75,57 @@ type outcome struct {
 // idempotency key by chance; then the network tells them apart.
 const guessable = 16
 
+// scopeOf tells the operations of a protocol apart for idempotency keys. more
+// names whom else a key belongs to.
+func scopeOf(protocol string, r *http.Request, more ...string) string {
+	return strings.Join(append([]string{protocol, r.Method, r.URL.Path}, more...), " ")
+}
+
 // once answers a request by do, or, if one with the same key was answered
 // already, as that one was. "" for key means that the caller asked for no such
 // thing. body is compared with the first request's and kept as a keyed digest
 // only. resourceID names what the request makes, the same in each repetition.
-// It returns the problems of idempotency.Keeper.Begin.
-func (s *server) once(r *http.Request, protocol, key string, body []byte, do func(resourceID string) outcome) (answer idempotency.Answer, replayed bool, err error) {
+// It returns the problems of idempotency.Keeper.Begin, and
+// idempotency_unavailable (Unavailable) where nobody can tell whether the
+// request is a repetition.
+func (s *server) once(ctx context.Context, scope, key string, body []byte, do func(resourceID string) outcome) (answer idempotency.Answer, replayed bool, err error) {
 	newID := func() string { return typeid.New("chk") }
 	if key == "" {
 		return do(newID()).Answer, false, nil
 	}
-	scope := strings.Join([]string{protocol, r.Method, r.URL.Path}, " ")
 	if len(key) < guessable {
-		scope += " " + s.clientKey(r.Context())
+		scope += " " + s.clientKey(ctx)
 	}
-	attempt, err := s.Requests.Begin(r.Context(), scope, key, body, newID)
+	attempt, err := s.Requests.Begin(ctx, scope, key, body, newID)
 	if err != nil {
-		return idempotency.Answer{}, false, err
+		return idempotency.Answer{}, false, s.unkept(ctx, err)
 	}
 	if attempt.Replay != nil {
 		return *attempt.Replay, true, nil
 	}
 	result := do(attempt.ResourceID)
 	if result.Passing || result.Status >= http.StatusInternalServerError {
-		err = attempt.Release(r.Context())
+		err = attempt.Release(ctx)
 	} else {
-		err = attempt.Finish(r.Context(), result.Answer)
+		err = attempt.Finish(ctx, result.Answer)
 	}
-	return result.Answer, false, err
+	if err != nil {
+		// What was asked for is done, and the caller learns it. A repetition
+		// goes on with the same resource.
+		s.Log.ErrorContext(ctx, "keeping the answer of an idempotency key", "request_id", httpserver.RequestID(ctx), "error", err)
+	}
+	return result.Answer, false, nil
+}
+
+// unkept refuses a request where the keys cannot be read: doing it might do it
+// twice.
+func (s *server) unkept(ctx context.Context, err error) error {
+	if _, ok := problem.From(err); ok || ctx.Err() != nil {
+		return err
+	}
+	s.Log.ErrorContext(ctx, "looking for an idempotency key", "request_id", httpserver.RequestID(ctx), "error", err)
+	return problem.New(problem.Unavailable, "idempotency_unavailable",
+		"It cannot be told right now whether this idempotency key was used before. Repeat the request in a moment.").After(2 * time.Second)
 }
 
 // preferredWait is how long a request asks to wait for news (RFC 7240, 4.3),
