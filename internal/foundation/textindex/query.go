@@ -1,0 +1,239 @@
+package textindex
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// How much a word counts that is not quite the one that was asked for.
+const (
+	factorPrefix = 0.8
+	factorParts  = 0.9
+	factorSlip   = 0.6
+)
+
+const (
+	minPrefix   = 2  // letters that the last word of a query needs to find longer ones
+	maxPrefixed = 64 // longer words that it may find
+	minSlip     = 4  // letters of a word that may be misspelt
+	maxSlips    = 6  // words that a misspelt one may stand for
+	maxTerms    = 16 // bits of the mask of a tally
+)
+
+// term is one word of a query and the words of the index that may be meant.
+type term struct {
+	worth    float32
+	variants []variant // best first
+}
+
+type variant struct {
+	word   int32
+	factor float32
+}
+
+func (x *Index) terms(query string) []term {
+	var words []string
+	for _, w := range Words(query) {
+		if !slices.Contains(words, w) && len(words) < MaxQueryWords {
+			words = append(words, w)
+		}
+	}
+	words = x.together(words)
+	var terms []term
+	for i, w := range words {
+		if parts := x.inTwo(w); parts != nil {
+			for _, p := range parts {
+				terms = append(terms, x.weigh([]variant{{p, factorParts}}))
+			}
+			continue
+		}
+		terms = append(terms, x.weigh(x.variants(w, i == len(words)-1)))
+	}
+	return terms[:min(len(terms), maxTerms)]
+}
+
+// weigh says what a term is worth: as much as the most common word it stands
+// for, or as a word that nothing holds.
+func (x *Index) weigh(variants []variant) term {
+	holders := 0
+	for _, v := range variants {
+		holders = max(holders, len(x.postings[v.word]))
+	}
+	return term{x.worth(holders), variants}
+}
+
+// variants finds the words that w may mean.
+func (x *Index) variants(w string, last bool) []variant {
+	var found []variant
+	id, known := x.words[w]
+	if known {
+		found = append(found, variant{id, 1})
+	}
+	if last {
+		found = append(found, x.longer(w)...)
+	}
+	if len(found) == 0 {
+		found = x.neighbours(w)
+	}
+	return found
+}
+
+// together joins two words of a query that the index knows only as one:
+// "set up" finds setup.
+func (x *Index) together(words []string) []string {
+	for i := 0; i+1 < len(words); i++ {
+		if _, joined := x.words[words[i]+words[i+1]]; joined && !(x.knows(words[i]) && x.knows(words[i+1])) {
+			words = slices.Replace(words, i, i+2, words[i]+words[i+1])
+		}
+	}
+	return words
+}
+
+func (x *Index) knows(w string) bool {
+	_, ok := x.words[w]
+	return ok
+}
+
+// inTwo parts a word that the index knows only in two: "sitemap" finds
+// site-map. Of several ways the rarest words win.
+func (x *Index) inTwo(w string) []int32 {
+	if x.knows(w) || len(w) < 5 {
+		return nil
+	}
+	var best []int32
+	rarest := x.entries + 1
+	for i := 2; i <= len(w)-2; i++ {
+		a, okA := x.words[w[:i]]
+		b, okB := x.words[singular(w[i:])]
+		if holders := max(x.holders(a, okA), x.holders(b, okB)); okA && okB && holders < rarest {
+			best, rarest = []int32{a, b}, holders
+		}
+	}
+	return best
+}
+
+func (x *Index) holders(word int32, ok bool) int {
+	if !ok {
+		return 0
+	}
+	return len(x.postings[word])
+}
+
+// longer finds the words that begin with w, the most common ones first.
+func (x *Index) longer(w string) []variant {
+	if utf8.RuneCountInString(w) < minPrefix {
+		return nil
+	}
+	from, _ := slices.BinarySearchFunc(x.sorted, w, func(id int32, w string) int { return cmp.Compare(x.spelled[id], w) })
+	var found []variant
+	for _, id := range x.sorted[from:] {
+		if !strings.HasPrefix(x.spelled[id], w) {
+			break
+		}
+		if x.spelled[id] != w {
+			found = append(found, variant{id, factorPrefix})
+		}
+	}
+	return x.keepCommon(found, maxPrefixed)
+}
+
+// neighbours finds the words that one slip of the fingers turns into w.
+func (x *Index) neighbours(w string) []variant {
+	letters := []rune(w)
+	if len(letters) < minSlip || letters[0] >= '0' && letters[0] <= '9' {
+		return nil
+	}
+	var found []variant
+	seen := map[int32]bool{}
+	for _, hash := range slipHashes(letters) {
+		from, _ := slices.BinarySearchFunc(x.slips, hash, func(s slip, h uint32) int { return cmp.Compare(s.hash, h) })
+		for _, s := range x.slips[from:] {
+			if s.hash != hash {
+				break
+			}
+			if !seen[s.word] && oneSlip(letters, []rune(x.spelled[s.word])) {
+				found = append(found, variant{s.word, factorSlip})
+			}
+			seen[s.word] = true
+		}
+	}
+	return x.keepCommon(found, maxSlips)
+}
+
+// keepCommon picks the words that most entries hold, without sorting the rest.
+func (x *Index) keepCommon(found []variant, most int) []variant {
+	order := func(a, b variant) int {
+		return cmp.Or(cmp.Compare(len(x.postings[b.word]), len(x.postings[a.word])), cmp.Compare(x.spelled[a.word], x.spelled[b.word]))
+	}
+	kept := make([]variant, 0, min(len(found), most)+1)
+	for _, v := range found {
+		if len(kept) == most && order(v, kept[most-1]) > 0 {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(kept, v, order)
+		kept = slices.Insert(kept, at, v)
+		kept = kept[:min(len(kept), most)]
+	}
+	return kept
+}
+
+// slip is a word with one letter left out: two words that are one slip apart
+// share such a form, so that neighbours are found without comparing all words.
+type slip struct {
+	hash uint32
+	word int32
+}
+
+func slipsOf(spelled []string) []slip {
+	var all []slip
+	for id, w := range spelled {
+		letters := []rune(w)
+		if len(letters) < minSlip-1 || letters[0] >= '0' && letters[0] <= '9' {
+			continue
+		}
+		for _, hash := range slipHashes(letters) {
+			all = append(all, slip{hash, int32(id)}) //nolint:gosec // words are counted by int32
+		}
+	}
+	slices.SortFunc(all, func(a, b slip) int { return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.word, b.word)) })
+	return all
+}
+
+// slipHashes are the hashes of the word and of the word without each letter.
+func slipHashes(letters []rune) []uint32 {
+	hashes := make([]uint32, 0, len(letters)+1)
+	for out := -1; out < len(letters); out++ {
+		hash := uint32(2166136261) // FNV-1a
+		for i, r := range letters {
+			if i != out {
+				hash = (hash ^ uint32(r)) * 16777619
+			}
+		}
+		hashes = append(hashes, hash)
+	}
+	return hashes
+}
+
+// oneSlip reports whether one letter added, left out, replaced or swapped with
+// its neighbour makes b of a.
+func oneSlip(a, b []rune) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	if len(b)-len(a) > 1 {
+		return false
+	}
+	i := 0
+	for i < len(a) && a[i] == b[i] {
+		i++
+	}
+	if len(a) < len(b) {
+		return slices.Equal(a[i:], b[i+1:])
+	}
+	if i == len(a) || slices.Equal(a[i+1:], b[i+1:]) {
+		return true
+	}
+	return i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && slices.Equal(a[i+2:], b[i+2:])
+}
