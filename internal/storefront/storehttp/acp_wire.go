@@ -3,6 +3,7 @@ package storehttp
 import (
 	"context"
 	"strings"
+	"time"
 
 	"ace/internal/protocol/acp"
 	"ace/internal/storefront/checkout"
@@ -28,7 +29,7 @@ func (s *server) acpSession(ctx context.Context, session *checkout.Session, v ac
 		Currency:  strings.ToLower(quote.Offer.Price.Currency),
 		LineItems: []acp.LineItem{acpLine(session, quote)}, FulfillmentOptions: acpDelivery(&quote.Offer),
 		Totals: acpTotals(quote), Messages: acpMessages(session), Links: s.acpLinks(),
-		CreatedAt: session.CreatedAt.UTC(), UpdatedAt: session.UpdatedAt.UTC(), ExpiresAt: session.ExpiresAt().UTC(),
+		CreatedAt: acpTime(session.CreatedAt), UpdatedAt: acpTime(session.UpdatedAt), ExpiresAt: acpTime(session.ExpiresAt()),
 	}
 	switch session.State {
 	case checkout.Open:
@@ -43,11 +44,14 @@ func (s *server) acpSession(ctx context.Context, session *checkout.Session, v ac
 	return a.For(v), nil
 }
 
+// acpTime is a time as the store keeps it.
+func acpTime(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
+
 func acpLine(session *checkout.Session, quote *offer.Quote) acp.LineItem {
 	o := &quote.Offer
 	unit := o.Price.Minor
 	line := acp.LineItem{
-		ID: "li_1", Item: acp.Item{ID: o.ID, Name: o.Name, UnitAmount: &unit}, Quantity: quote.Quantity,
+		ID: acpLineID, Item: acp.Item{ID: o.ID, Name: o.Name, UnitAmount: &unit}, Quantity: quote.Quantity,
 		Name: o.Name, Description: o.Description, Images: o.ImageURLs, UnitAmount: &unit, ProductID: o.ProductID, SKU: o.ID,
 		Category: string(o.Category), AvailabilityStatus: acpAvailability(session, o), MaxQuantityPerOrder: o.Stock.MaxPerOrder,
 		CustomAttributes: acpAttributes(session, o), Totals: acpTotals(quote),
@@ -108,7 +112,9 @@ func acpDelivery(o *offer.Offer) []acp.FulfillmentOption {
 	if o.Delivery.Type != offer.Digital {
 		return nil
 	}
-	return []acp.FulfillmentOption{acp.Digital("digital", "Digital delivery")}
+	option := acp.Digital("digital", "Digital delivery")
+	option.Description = o.Delivery.Summary
+	return []acp.FulfillmentOption{option}
 }
 
 func (s *server) acpLinks() []acp.Link {

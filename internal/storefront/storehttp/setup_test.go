@@ -42,6 +42,9 @@ type world struct {
 	Store   *storage.Store
 	Log     *safeBuffer
 	file    string // of the database
+
+	mu   sync.Mutex
+	step func(string)
 }
 
 type safeBuffer struct {
@@ -84,7 +87,7 @@ func setup(t *testing.T, change ...func(*storehttp.Deps)) *world {
 	w.Store = storage.New(db, func() { worker.Wake() })
 	w.Catalog = offer.NewCatalog(processor, w.Store, log)
 	w.Orders = order.New(w.Store, processor, log, order.Options{})
-	w.Sales = checkout.New(w.Catalog, processor, w.Store, log, checkout.Options{BaseURL: w.URL})
+	w.Sales = checkout.New(w.Catalog, processor, w.Store, log, checkout.Options{BaseURL: w.URL, Step: w.atStep})
 	handlers := w.Sales.Handlers()
 	for kind, handler := range w.Orders.Handlers() {
 		handlers[kind] = handler
@@ -104,6 +107,23 @@ func setup(t *testing.T, change ...func(*storehttp.Deps)) *world {
 		}
 	})
 	return w
+}
+
+// onStep calls do between any two durable steps of a checkout, with the name
+// of the one before; nil ends that.
+func (w *world) onStep(do func(string)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.step = do
+}
+
+func (w *world) atStep(name string) {
+	w.mu.Lock()
+	step := w.step
+	w.mu.Unlock()
+	if step != nil {
+		step(name)
+	}
 }
 
 func (w *world) processor() *stripe.Client {
