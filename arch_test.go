@@ -1,0 +1,271 @@
+// Package ace_test holds the rules that bind the whole module: which way
+// imports run, which modules are used where, and what no package may hold. It
+// reads the sources with go/parser; the result of go list would be kept by the
+// test cache.
+//
+//	arch_test.go    directions, standard library, modules
+//	habits_test.go  package comments, init, package state, sizes
+//	tree_test.go    the sources, parsed once
+package ace_test
+
+import (
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// layers lists the rooms of the module from the bottom up. A package may
+// import packages of lower layers and of its own room. Rooms on one layer
+// never import each other: the sandbox is reached over HTTP only.
+var layers = [][]string{
+	{"internal/config", "internal/foundation"},
+	{"internal/protocol"},
+	{"internal/storefront", "internal/sandbox"},
+	{"internal/storage"},
+	{"internal/server"},
+	{"cmd"},
+	{"internal/tools"}, // programs of the repository itself, not of the product
+}
+
+// domain lists the domain packages and the domain packages of the same host
+// that each may import. They know no HTTP, no SQL and no module but those that
+// the table of modules grants them by name.
+var domain = map[string][]string{
+	"internal/storefront/offer":    {},
+	"internal/storefront/order":    {"internal/storefront/offer"},
+	"internal/storefront/checkout": {"internal/storefront/offer", "internal/storefront/order"},
+}
+
+// wired are the faces and adapters, each with whom else but internal/server
+// imports it, and why. They never import one another.
+var wired = map[string][]string{
+	"internal/sandbox":                 {},
+	"internal/storage":                 {},
+	"internal/storefront/operatorhttp": {"cmd/ace"}, // the operator's command decodes its answers
+	"internal/storefront/ordersink":    {},
+	"internal/storefront/storehttp":    {},
+	"internal/storefront/stripe":       {},
+	"internal/storefront/ucpprofile":   {},
+}
+
+// testSupport is for tests alone; so is every package whose name ends in
+// "test". It may import what it supports, also a face or an adapter.
+var testSupport = []string{"internal/browsertest", "internal/schematest", "test"}
+
+// standard lists packages of the standard library that only some rooms may
+// import, and why.
+var standard = map[string]struct {
+	why     string
+	allowed []string
+}{
+	"net/http": {"domain packages know no HTTP", []string{
+		"cmd", "internal/foundation", "internal/protocol", "internal/sandbox", "internal/server",
+		"internal/storefront/operatorhttp", "internal/storefront/ordersink", "internal/storefront/storehttp", "internal/storefront/stripe", "internal/storefront/ucpprofile",
+	}},
+	"database/sql": {"internal/storage alone speaks SQL, and the sandbox for itself", []string{
+		"internal/foundation/sqldb", "internal/sandbox", "internal/storage",
+	}},
+	"html/template": {"faces alone write pages", []string{"internal/sandbox", "internal/storefront/storehttp"}},
+	"os/exec":       {"the product starts no processes", []string{"internal/tools"}},
+	"log":           {"use log/slog, injected", nil},
+	"math/rand":     {"use crypto/rand for ids and math/rand/v2 for jitter", nil},
+	"plugin":        {"everything is wired by hand", nil},
+	"unsafe":        {"nothing here needs it", nil},
+	"testing":       {"for tests and their support", nil},
+}
+
+// inTests marks a module that only tests and their support import.
+const inTests = "_test"
+
+// modules lists every module that may be required, what it is for, and which
+// rooms import it. A new line needs a decision record in docs/adr.
+var modules = map[string]struct {
+	why     string
+	allowed []string
+}{
+	"code.dny.dev/ssrf":                                        {"tables of special-purpose networks, refused at dial time", []string{"internal/foundation/egress"}},
+	"github.com/alecthomas/kong":                               {"one struct is flag, variable, help and page", []string{"cmd/ace", inTests}},
+	"github.com/danielgtaylor/huma/v2":                         {"OpenAPI and validation of our own REST, behind one door", []string{"internal/foundation/openapi"}},
+	"github.com/dunglas/httpsfv":                               {"structured fields of RFC 9651", []string{"internal/foundation/httpsig", "internal/protocol"}},
+	"github.com/jackc/pgx/v5":                                  {"driver of PostgreSQL", []string{"internal/foundation/sqldb"}},
+	"github.com/pressly/goose/v3":                              {"migrations", []string{"internal/foundation/sqldb"}},
+	"github.com/santhosh-tekuri/jsonschema/v6":                 {"JSON Schema 2020-12 of tool arguments", []string{"internal/protocol/mcp", inTests}},
+	"github.com/stripe/stripe-go/v85":                          {"one client for Stripe and the sandbox", []string{"internal/storefront/stripe", inTests}},
+	"github.com/tink-crypto/tink-go/v2":                        {"encryption at rest", []string{"internal/foundation/seal"}},
+	"golang.org/x/sync":                                        {"one read at the processor for many callers", []string{"internal/storefront/checkout", "internal/storefront/ucpprofile"}},
+	"github.com/yuin/goldmark":                                 {"pages written in Markdown", []string{"internal/foundation/markdown"}},
+	"golang.org/x/net":                                         {"HTML as browsers parse it", []string{"internal/foundation/htmltext"}},
+	"golang.org/x/text":                                        {"Unicode normal forms of words", []string{"internal/foundation/textindex"}},
+	"modernc.org/sqlite":                                       {"SQLite without cgo", []string{"internal/foundation/sqldb"}},
+	"github.com/chromedp/cdproto":                              {"drives Chromium in tests", []string{inTests}},
+	"github.com/chromedp/chromedp":                             {"drives Chromium in tests", []string{inTests}},
+	"github.com/google/go-cmp":                                 {"differences of structures", []string{inTests}},
+	"github.com/jba/templatecheck":                             {"types of pages, checked in tests", []string{inTests}},
+	"github.com/modelcontextprotocol/go-sdk":                   {"peer of our MCP server", []string{inTests}},
+	"github.com/standard-webhooks/standard-webhooks/libraries": {"peer of our webhook signatures", []string{inTests}},
+	"github.com/yaronf/httpsign":                               {"peer of our HTTP signatures", []string{inTests}},
+	"golang.org/x/tools":                                       {"transcripts in txtar", []string{inTests}},
+}
+
+func TestImportDirections(t *testing.T) {
+	t.Parallel()
+	eachImport(t, func(f *file, target string) {
+		to, ok := strings.CutPrefix(target, module)
+		if !ok || f.forTests() {
+			return
+		}
+		if supportsTests(to) {
+			t.Errorf("%s imports %s: it is for tests alone", f.path, to)
+			return
+		}
+		checkLayers(t, f, to)
+		checkHost(t, f, to)
+	})
+}
+
+func checkLayers(t *testing.T, f *file, to string) {
+	t.Helper()
+	fromLevel, fromRoom := room(t, f.dir)
+	toLevel, toRoom := room(t, to)
+	if toLevel > fromLevel || toLevel == fromLevel && toRoom != fromRoom {
+		t.Errorf("%s imports %s: imports run down, never up or across", f.path, to)
+	}
+	if within(f.dir, "cmd") && !within(to, "internal/server") && !within(to, "internal/config") && !within(to, "internal/foundation") && wiredFor(to) != f.dir {
+		t.Errorf("%s imports %s: commands know the server and the settings", f.path, to)
+	}
+}
+
+// checkHost holds the directions among the packages of one host.
+func checkHost(t *testing.T, f *file, to string) {
+	t.Helper()
+	if siblings, ok := domain[f.dir]; ok {
+		if _, sibling := domain[to]; sibling && !slices.Contains(siblings, to) {
+			t.Errorf("%s imports %s: this direction is not in the table of domain packages", f.path, to)
+		}
+	}
+	for outer, others := range wired {
+		if within(to, outer) && !within(f.dir, outer) && f.dir != "internal/server" && !slices.Contains(others, f.dir) {
+			t.Errorf("%s imports %s: only internal/server wires faces and adapters", f.path, to)
+		}
+	}
+}
+
+func wiredFor(pkg string) string {
+	if others := wired[pkg]; len(others) > 0 {
+		return others[0]
+	}
+	return ""
+}
+
+// TestEveryPackageHasAPlace fails on a package that the tables do not know: it
+// must be added on purpose.
+func TestEveryPackageHasAPlace(t *testing.T) {
+	t.Parallel()
+	known := slices.Concat(slices.Collect(maps.Keys(domain)), slices.Collect(maps.Keys(wired)))
+	for _, dir := range packages(t) {
+		if supportsTests(dir) || dir == "." {
+			continue
+		}
+		room(t, dir)
+		host := within(dir, "internal/storefront")
+		if host && !slices.ContainsFunc(known, func(p string) bool { return within(dir, p) }) {
+			t.Errorf("%s is neither in the table of domain packages nor in the one of faces and adapters", dir)
+		}
+	}
+	for _, p := range known {
+		if _, err := os.Stat(p); err != nil {
+			t.Errorf("the tables name %s, which is not there", p)
+		}
+	}
+}
+
+func TestStandardLibrary(t *testing.T) {
+	t.Parallel()
+	eachImport(t, func(f *file, target string) {
+		rule, ok := standard[target]
+		if ok && !f.forTests() && !withinAny(f.dir, rule.allowed) {
+			t.Errorf("%s imports %s: %s", f.path, target, rule.why)
+		}
+	})
+}
+
+func TestModules(t *testing.T) {
+	t.Parallel()
+	used := map[string]bool{}
+	eachImport(t, func(f *file, target string) {
+		first, _, _ := strings.Cut(target, "/")
+		if !strings.Contains(first, ".") || within(f.dir, "internal/tools") {
+			return
+		}
+		name := moduleOf(target)
+		if name == "" {
+			t.Errorf("%s imports %s, whose module is not in the table: see docs/adr", f.path, target)
+			return
+		}
+		rule := modules[name]
+		used[name] = true
+		testsToo := f.forTests() && slices.Contains(rule.allowed, inTests)
+		if !withinAny(f.dir, rule.allowed) && !testsToo {
+			t.Errorf("%s imports %s, which is for %v: %s", f.path, target, rule.allowed, rule.why)
+		}
+	})
+	for name := range modules {
+		if !used[name] {
+			t.Errorf("%s is in the table of modules and no longer used: take it out", name)
+		}
+	}
+}
+
+// TestDirectRequirements reads go.mod: what is required directly is in the
+// table.
+func TestDirectRequirements(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.SplitSeq(string(text), "\n") {
+		fields := strings.Fields(strings.TrimPrefix(strings.TrimSpace(line), "require "))
+		if len(fields) < 2 || !strings.HasPrefix(fields[1], "v") || strings.HasSuffix(line, "// indirect") {
+			continue
+		}
+		if _, ok := modules[fields[0]]; !ok {
+			t.Errorf("go.mod requires %s, which is not in the table of modules", fields[0])
+		}
+	}
+}
+
+// moduleOf answers the module of the table that an import path belongs to.
+func moduleOf(target string) string {
+	for name := range modules {
+		if within(target, name) {
+			return name
+		}
+	}
+	return ""
+}
+
+func room(t *testing.T, pkg string) (level int, name string) {
+	t.Helper()
+	for level, rooms := range layers {
+		for _, r := range rooms {
+			if within(pkg, r) {
+				return level, r
+			}
+		}
+	}
+	t.Fatalf("%s stands in no layer: move it or extend the table", pkg)
+	return 0, ""
+}
+
+func supportsTests(dir string) bool {
+	return withinAny(dir, testSupport) || strings.HasSuffix(dir, "test")
+}
+
+func withinAny(dir string, rooms []string) bool {
+	return slices.ContainsFunc(rooms, func(r string) bool { return within(dir, r) })
+}
+
+func within(pkg, room string) bool { return pkg == room || strings.HasPrefix(pkg, room+"/") }

@@ -1,0 +1,275 @@
+package ace_test
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestPackageComments(t *testing.T) {
+	t.Parallel()
+	commented := map[string]bool{}
+	product := map[string]bool{}
+	for _, f := range files(t) {
+		name := f.ast.Name.Name
+		key := f.dir + " (" + strings.TrimSuffix(name, "_test") + ")"
+		product[key] = product[key] || !f.test
+		if f.ast.Doc == nil {
+			continue
+		}
+		text := f.ast.Doc.Text()
+		if want := opening(f); f.dir != "." && !f.test && !strings.HasPrefix(text, want) {
+			t.Errorf("%s: the package comment starts with %q, want %q", f.path, firstLine(text), want)
+		}
+		commented[key] = true
+	}
+	for key, isProduct := range product {
+		if isProduct && !commented[key] {
+			t.Errorf("%s has no package comment: say what it is for and draw its flow", key)
+		}
+	}
+}
+
+func opening(f *file) string {
+	if f.ast.Name.Name == "main" {
+		return "Command " + f.dir[strings.LastIndexByte(f.dir, '/')+1:]
+	}
+	return "Package " + f.ast.Name.Name
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
+// TestNoPackageState fails on init functions and on package variables that
+// could change while the program runs. What remains is written once, by its
+// declaration: tables, error values, compiled patterns and embedded files.
+func TestNoPackageState(t *testing.T) {
+	t.Parallel()
+	state := map[string]map[string]bool{} // folder -> names of package variables
+	for _, f := range files(t) {
+		if f.forTests() {
+			continue
+		}
+		for _, decl := range f.ast.Decls {
+			switch d := decl.(type) {
+			case *ast.FuncDecl:
+				if d.Name.Name == "init" && d.Recv == nil {
+					t.Errorf("%s has a function init: the server wires by hand", f.path)
+				}
+			case *ast.GenDecl:
+				if d.Tok != token.VAR {
+					continue
+				}
+				for _, spec := range d.Specs {
+					v := spec.(*ast.ValueSpec)
+					if why := mutable(d, v); why != "" {
+						t.Errorf("%s: package variable %s %s", f.path, v.Names[0].Name, why)
+					}
+					for _, name := range v.Names {
+						if state[f.dir] == nil {
+							state[f.dir] = map[string]bool{}
+						}
+						state[f.dir][name.Name] = true
+					}
+				}
+			}
+		}
+	}
+	for _, f := range files(t) {
+		if !f.forTests() {
+			checkWrites(t, f, state[f.dir])
+		}
+	}
+}
+
+// linked are variables that the linker sets in released builds.
+var linked = []string{"version"}
+
+// writtenOnce are the calls whose result never changes.
+var writtenOnce = regexp.MustCompile(`^(errors\.New|regexp\.MustCompile|base(64|32)\.\w+\.\w+|template\.Must)$`)
+
+// mutable says why a package variable may change, or answers empty.
+func mutable(d *ast.GenDecl, v *ast.ValueSpec) string {
+	if v.Names[0].Name == "_" { // the compiler checks that a type fits an interface
+		return ""
+	}
+	if len(v.Values) == 0 {
+		if v.Type != nil && types.ExprString(v.Type) == "embed.FS" && (embeds(v.Doc) || embeds(d.Doc)) {
+			return ""
+		}
+		return "has no value: it waits to be written"
+	}
+	for _, value := range v.Values {
+		switch x := value.(type) {
+		case *ast.CompositeLit:
+		case *ast.BasicLit:
+			if !slices.Contains(linked, v.Names[0].Name) {
+				return "is a constant: write const"
+			}
+		case *ast.CallExpr:
+			if !writtenOnce.MatchString(types.ExprString(x.Fun)) {
+				return "is the result of " + types.ExprString(x.Fun) + ": make it in a constructor"
+			}
+		default:
+			return "is none of a table, an error, a pattern or an embedded file"
+		}
+	}
+	return ""
+}
+
+func embeds(doc *ast.CommentGroup) bool {
+	return doc != nil && slices.ContainsFunc(doc.List, func(c *ast.Comment) bool { return strings.HasPrefix(c.Text, "//go:embed ") })
+}
+
+// checkWrites fails where a function writes to a package variable of its
+// package, or hands out its address. A function that declares the same name
+// for itself is left alone.
+func checkWrites(t *testing.T, f *file, names map[string]bool) {
+	t.Helper()
+	for _, decl := range f.ast.Decls {
+		fn, ok := decl.(*ast.FuncDecl)
+		if !ok || fn.Body == nil {
+			continue
+		}
+		own := declared(fn)
+		report := func(x ast.Expr) {
+			if name := root(x); names[name] && !own[name] {
+				t.Errorf("%s writes to the package variable %s: state belongs into a value that a constructor makes", f.set.Position(x.Pos()), name)
+			}
+		}
+		ast.Inspect(fn.Body, func(n ast.Node) bool {
+			switch x := n.(type) {
+			case *ast.AssignStmt:
+				if x.Tok != token.DEFINE {
+					for _, left := range x.Lhs {
+						report(left)
+					}
+				}
+			case *ast.IncDecStmt:
+				report(x.X)
+			case *ast.UnaryExpr:
+				if x.Op == token.AND {
+					report(x.X)
+				}
+			case *ast.CallExpr:
+				if name, ok := x.Fun.(*ast.Ident); ok && (name.Name == "delete" || name.Name == "clear") && len(x.Args) > 0 {
+					report(x.Args[0])
+				}
+			}
+			return true
+		})
+	}
+}
+
+// root answers the variable that an expression writes into.
+func root(x ast.Expr) string {
+	for {
+		switch e := x.(type) {
+		case *ast.Ident:
+			return e.Name
+		case *ast.SelectorExpr:
+			x = e.X
+		case *ast.IndexExpr:
+			x = e.X
+		case *ast.ParenExpr:
+			x = e.X
+		case *ast.StarExpr:
+			x = e.X
+		default:
+			return ""
+		}
+	}
+}
+
+// declared answers the names that a function declares anywhere.
+func declared(fn *ast.FuncDecl) map[string]bool {
+	names := map[string]bool{}
+	ast.Inspect(fn, func(n ast.Node) bool {
+		switch x := n.(type) {
+		case *ast.Field:
+			for _, name := range x.Names {
+				names[name.Name] = true
+			}
+		case *ast.ValueSpec:
+			for _, name := range x.Names {
+				names[name.Name] = true
+			}
+		case *ast.AssignStmt:
+			if x.Tok == token.DEFINE {
+				for _, left := range x.Lhs {
+					names[root(left)] = true
+				}
+			}
+		case *ast.RangeStmt:
+			for _, e := range []ast.Expr{x.Key, x.Value} {
+				if e != nil && x.Tok == token.DEFINE {
+					names[root(e)] = true
+				}
+			}
+		}
+		return true
+	})
+	return names
+}
+
+// Sizes that keep a file, a function and a package readable in one go.
+const (
+	maxFile    = 600
+	maxPackage = 3000
+	longFunc   = 60 // at most one function in twenty may be longer
+)
+
+func TestSizes(t *testing.T) {
+	t.Parallel()
+	sum := map[string]int{}
+	funcs, long := 0, 0
+	for _, f := range files(t) {
+		if f.lines > maxFile {
+			t.Errorf("%s has %d lines, more than %d: split it by noun", f.path, f.lines, maxFile)
+		}
+		if f.test {
+			continue
+		}
+		sum[f.dir] += f.lines
+		for _, decl := range f.ast.Decls {
+			if fn, ok := decl.(*ast.FuncDecl); ok && fn.Body != nil {
+				funcs++
+				if f.set.Position(fn.End()).Line-f.set.Position(fn.Pos()).Line >= longFunc {
+					long++
+				}
+			}
+		}
+	}
+	for dir, lines := range sum {
+		if lines > maxPackage {
+			t.Errorf("%s has %d lines without tests, more than %d: find the second noun in it", dir, lines, maxPackage)
+		}
+	}
+	if long*20 > funcs {
+		t.Errorf("%d of %d functions are longer than %d lines, more than one in twenty", long, funcs, longFunc)
+	}
+}
+
+// unfinished finds marks of work that was left for later. With a number of the
+// tracker a mark may stay.
+var unfinished = regexp.MustCompile(`\b(TODO|FIXME|XXX|HACK)\b`)
+
+func TestNothingUnfinished(t *testing.T) {
+	t.Parallel()
+	for _, f := range files(t) {
+		if f.path == "habits_test.go" {
+			continue
+		}
+		for _, group := range f.ast.Comments {
+			if m := unfinished.FindString(group.Text()); m != "" {
+				t.Errorf("%s: a comment says %s: finish it", f.set.Position(group.Pos()), m)
+			}
+		}
+	}
+}

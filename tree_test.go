@@ -1,0 +1,94 @@
+package ace_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+)
+
+const module = "ace/"
+
+// file is one source file.
+type file struct {
+	path  string // from the root, with slashes
+	dir   string // the package's folder; its import path without the module
+	test  bool
+	lines int
+	set   *token.FileSet
+	ast   *ast.File
+}
+
+// forTests reports whether the file is a test or part of what supports tests.
+func (f *file) forTests() bool { return f.test || supportsTests(f.dir) }
+
+// tree parses all sources of the module once.
+var tree = sync.OnceValues(func() ([]*file, error) {
+	var files []*file
+	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if hidden := strings.HasPrefix(d.Name(), ".") && name != "."; hidden || slices.Contains([]string{"tools", "node_modules", "testdata", "data", "bin"}, name) {
+				return fs.SkipDir
+			}
+			if d.Name() == "node_modules" || d.Name() == "testdata" {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(name, ".go") {
+			return nil
+		}
+		f := &file{path: filepath.ToSlash(name), test: strings.HasSuffix(name, "_test.go"), set: token.NewFileSet()}
+		f.dir = path.Dir(f.path)
+		if f.ast, err = parser.ParseFile(f.set, name, nil, parser.ParseComments|parser.SkipObjectResolution); err != nil {
+			return err
+		}
+		f.lines = f.set.File(f.ast.Pos()).LineCount()
+		files = append(files, f)
+		return nil
+	})
+	return files, err
+})
+
+func files(t *testing.T) []*file {
+	t.Helper()
+	all, err := tree()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// packages answers the folders that hold packages.
+func packages(t *testing.T) []string {
+	t.Helper()
+	var dirs []string
+	for _, f := range files(t) {
+		dirs = append(dirs, f.dir)
+	}
+	slices.Sort(dirs)
+	return slices.Compact(dirs)
+}
+
+func eachImport(t *testing.T, visit func(f *file, target string)) {
+	t.Helper()
+	for _, f := range files(t) {
+		for _, imp := range f.ast.Imports {
+			target, err := strconv.Unquote(imp.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			visit(f, target)
+		}
+	}
+}
