@@ -68,8 +68,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}()
 	parsed, err := parser.Parse(args)
 	if err != nil {
-		var bad *kong.ParseError
-		if errors.As(err, &bad) {
+		if _, ok := errors.AsType[*kong.ParseError](err); ok {
 			_, _ = fmt.Fprintf(stderr, "ace: %v\nRun \"ace --help\" to see what there is.\n", err)
 		}
 		return 2

@@ -121,7 +121,7 @@ func readJSON(path string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	return jsonschema.UnmarshalJSON(f)
 }
 

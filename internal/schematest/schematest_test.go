@@ -30,7 +30,7 @@ func TestSamples(t *testing.T) {
 		{"acp_session_expired.json", "CheckoutSession", acpSet},
 		{"acp_session_completed.json", "CheckoutSessionWithOrder", acpSet},
 		{"acp_discovery.json", "DiscoveryResponse", acpSet},
-		{"acp_feed.json", "ProductsResponse", func(t testing.TB) *schematest.Set { return schematest.ACPFeed(t) }},
+		{"acp_feed.json", "ProductsResponse", schematest.ACPFeed},
 	}
 	if len(tests) != 14 {
 		t.Fatalf("%d samples are checked, want 14", len(tests))
@@ -40,7 +40,7 @@ func TestSamples(t *testing.T) {
 			t.Parallel()
 			set := tt.set
 			if set == nil {
-				set = func(t testing.TB) *schematest.Set { return schematest.UCP(t, ucpVersion) }
+				set = func(t testing.TB) *schematest.Set { t.Helper(); return schematest.UCP(t, ucpVersion) }
 			}
 			set(t).Validate(t, tt.ref, schematest.Sample(t, tt.file))
 		})

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/netip"
 	"sync"
@@ -170,9 +171,7 @@ func (s *Server) handlers(store *storage.Store, sales *checkout.Service) map[str
 	}
 	all := map[string]jobs.Handler{jobSweep: every(sweepEvery, sales.Sweep), jobPrune: every(pruneEvery, store.Prune)}
 	for _, part := range []map[string]jobs.Handler{sales.Handlers(), s.orders.Handlers()} {
-		for kind, handler := range part {
-			all[kind] = handler
-		}
+		maps.Copy(all, part)
 	}
 	return all
 }

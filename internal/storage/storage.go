@@ -49,12 +49,6 @@ func New(db *sqldb.DB, scheduled func()) *Store {
 	return &Store{db: db, scheduled: scheduled}
 }
 
-// querier is what reading statements need: the reader or a transaction.
-type querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
-
 // scanner is one row of a result.
 type scanner interface{ Scan(dest ...any) error }
 

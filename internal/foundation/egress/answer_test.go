@@ -1,8 +1,6 @@
 package egress_test
 
 import (
-	"ace/internal/foundation/egress"
-	"ace/internal/foundation/problem"
 	"bytes"
 	"context"
 	"errors"
@@ -15,6 +13,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ace/internal/foundation/egress"
+	"ace/internal/foundation/problem"
 )
 
 func TestBodies(t *testing.T) {

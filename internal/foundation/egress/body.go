@@ -1,12 +1,13 @@
 package egress
 
 import (
-	"ace/internal/foundation/problem"
 	"compress/gzip"
 	"context"
 	"errors"
 	"io"
 	"time"
+
+	"ace/internal/foundation/problem"
 )
 
 // A body may grow by this factor when it is decoded, once it is larger than

@@ -1,8 +1,6 @@
 package egress_test
 
 import (
-	"ace/internal/foundation/egress"
-	"ace/internal/foundation/problem"
 	"bytes"
 	"compress/gzip"
 	"context"
@@ -20,6 +18,9 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"ace/internal/foundation/egress"
+	"ace/internal/foundation/problem"
 
 	"github.com/google/go-cmp/cmp"
 )

@@ -1,8 +1,9 @@
 package egress_test
 
 import (
-	"ace/internal/foundation/egress"
 	"fmt"
+
+	"ace/internal/foundation/egress"
 )
 
 func ExampleGuard_Check() {

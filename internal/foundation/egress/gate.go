@@ -1,7 +1,6 @@
 package egress
 
 import (
-	"ace/internal/foundation/problem"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -11,6 +10,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"ace/internal/foundation/problem"
 )
 
 // gate is the RoundTripper of one purpose. It follows redirects itself, so that

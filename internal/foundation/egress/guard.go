@@ -1,7 +1,6 @@
 package egress
 
 import (
-	"ace/internal/foundation/problem"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -13,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"ace/internal/foundation/problem"
 
 	"code.dny.dev/ssrf"
 )

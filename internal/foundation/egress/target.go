@@ -1,12 +1,13 @@
 package egress
 
 import (
-	"ace/internal/foundation/problem"
 	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+
+	"ace/internal/foundation/problem"
 )
 
 // MaxURLLength is the longest address that is called, in bytes.

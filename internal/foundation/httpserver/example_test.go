@@ -1,7 +1,6 @@
 package httpserver_test
 
 import (
-	"ace/internal/foundation/httpserver"
 	"context"
 	"fmt"
 	"log/slog"
@@ -9,6 +8,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"time"
+
+	"ace/internal/foundation/httpserver"
 )
 
 func Example() {

@@ -1,7 +1,6 @@
 package httpserver
 
 import (
-	"ace/internal/foundation/typeid"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +9,8 @@ import (
 	"runtime/debug"
 	"slices"
 	"time"
+
+	"ace/internal/foundation/typeid"
 )
 
 // Middleware wraps a handler.

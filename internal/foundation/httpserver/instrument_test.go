@@ -1,8 +1,6 @@
 package httpserver_test
 
 import (
-	"ace/internal/foundation/httpserver"
-	"ace/internal/foundation/problem"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -14,6 +12,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ace/internal/foundation/httpserver"
+	"ace/internal/foundation/problem"
 
 	"github.com/google/go-cmp/cmp"
 )

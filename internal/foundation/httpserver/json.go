@@ -1,7 +1,6 @@
 package httpserver
 
 import (
-	"ace/internal/foundation/problem"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -12,6 +11,8 @@ import (
 	"reflect"
 	"strings"
 	"unicode/utf8"
+
+	"ace/internal/foundation/problem"
 )
 
 // DefaultBodyLimit is the size of JSON bodies where nothing else is said: 1 MiB.

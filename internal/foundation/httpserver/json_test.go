@@ -1,13 +1,14 @@
 package httpserver_test
 
 import (
-	"ace/internal/foundation/httpserver"
-	"ace/internal/foundation/problem"
 	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"ace/internal/foundation/httpserver"
+	"ace/internal/foundation/problem"
 
 	"github.com/google/go-cmp/cmp"
 )

@@ -1,7 +1,6 @@
 package httpserver
 
 import (
-	"ace/internal/foundation/problem"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -10,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"ace/internal/foundation/problem"
 )
 
 // MaxJSONDepth is how deep objects and arrays may nest in a body.

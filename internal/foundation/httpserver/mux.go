@@ -1,10 +1,11 @@
 package httpserver
 
 import (
-	"ace/internal/foundation/problem"
 	"net/http"
 	"sort"
 	"strings"
+
+	"ace/internal/foundation/problem"
 )
 
 // Mux is an http.ServeMux that answers unknown paths and wrong methods in the

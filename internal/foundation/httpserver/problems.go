@@ -1,7 +1,6 @@
 package httpserver
 
 import (
-	"ace/internal/foundation/problem"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +10,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"ace/internal/foundation/problem"
 )
 
 // ErrorWriter answers a request with an error in the shape of one protocol.

@@ -1,7 +1,6 @@
 package httpserver_test
 
 import (
-	"ace/internal/foundation/httpserver"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -13,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ace/internal/foundation/httpserver"
 )
 
 // start runs a server with one listener on a free port. stop ends its context

@@ -20,7 +20,9 @@ func TestSignAndVerify(t *testing.T) {
 	const body = `{"a":1}`
 	components := []httpsig.Component{
 		httpsig.Field("@method"), httpsig.Field("@authority"), httpsig.Field("@path"), httpsig.Field("@query"), httpsig.Field("@scheme"),
-		httpsig.Field("@target-uri"), httpsig.Field("Content-Digest"), httpsig.Field("content-type"), {Name: "x-dict", Key: "b"}, httpsig.Field("host"),
+		httpsig.Field("@target-uri"), httpsig.Field("Content-Digest"), httpsig.Field("content-type"),
+		{Name: "x-dict", Key: "b"},
+		httpsig.Field("host"),
 	}
 	tamper := map[string]func(r *http.Request){
 		"method":    func(r *http.Request) { r.Method = http.MethodPut },
@@ -143,7 +145,7 @@ func TestOverTheWire(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer answer.Body.Close()
+	defer func() { _ = answer.Body.Close() }()
 	text := make([]byte, 100)
 	n, _ := answer.Body.Read(text)
 	if string(text[:n]) != "<nil>" {
@@ -382,7 +384,11 @@ func TestVerifyContentDigest(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	for _, seed := range [][2]string{
 		{`sig1=("@authority" "signature-agent";key="sig1");created=1;expires=2;keyid="k";alg="ed25519";nonce="n";tag="web-bot-auth"`, `sig1=:AA==:`},
-		{`a=(), b=("x";bs "@query-param";name="q")`, `a=:AA==:, b=:AA==:`}, {`s=("@status";req)`, `s=:AA==:`}, {`s`, `s`}, {``, ``}, {`s=("a,b\"" )`, `s=::`},
+		{`a=(), b=("x";bs "@query-param";name="q")`, `a=:AA==:, b=:AA==:`},
+		{`s=("@status";req)`, `s=:AA==:`},
+		{`s`, `s`},
+		{``, ``},
+		{`s=("a,b\"" )`, `s=::`},
 	} {
 		f.Add(seed[0], seed[1])
 	}

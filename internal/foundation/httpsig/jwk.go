@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 )
 
 // The sizes of RSA keys that are accepted, in bits. Larger ones cost the
@@ -209,10 +210,5 @@ func encode(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
 func decode(s string) ([]byte, error) { return base64.RawURLEncoding.Strict().DecodeString(s) }
 
 func oneOf(s string, words ...string) bool {
-	for _, w := range words {
-		if s == w {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(words, s)
 }

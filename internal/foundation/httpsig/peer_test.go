@@ -29,7 +29,8 @@ func TestPeerVerifies(t *testing.T) {
 	config := httpsign.NewVerifyConfig().SetVerifyCreated(true)
 	components := []httpsig.Component{
 		httpsig.Field("@method"), httpsig.Field("@authority"), httpsig.Field("@path"), httpsig.Field("@query"), httpsig.Field("@target-uri"),
-		httpsig.Field("content-digest"), {Name: "signature-agent", Key: "agent"},
+		httpsig.Field("content-digest"),
+		{Name: "signature-agent", Key: "agent"},
 	}
 	for kind, private := range generate(t) {
 		var verifier *httpsign.Verifier

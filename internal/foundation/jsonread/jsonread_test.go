@@ -128,8 +128,11 @@ func TestFaults(t *testing.T) {
 			o.Texts("b", 9, 9)
 		}, []string{"/a/1 invalid_type", "/a/0/id invalid_type", "/b/0 invalid_type"}},
 		{"zero byte", `{"a":"x\u0000"}`, func(o jsonread.Object) { o.Text("a", 9) }, []string{"/a invalid_value"}},
-		{"scalars", `{"a":{"x":[],"y":{},"z":12345678901234567890123456789012345}}`,
-			func(o jsonread.Object) { o.Scalars("a", 9, 9) }, []string{"/a/x invalid_type", "/a/y invalid_type", "/a/z too_long"}},
+		{
+			"scalars", `{"a":{"x":[],"y":{},"z":12345678901234567890123456789012345}}`,
+			func(o jsonread.Object) { o.Scalars("a", 9, 9) },
+			[]string{"/a/x invalid_type", "/a/y invalid_type", "/a/z too_long"},
+		},
 		{"missing", `{"a":null}`, func(o jsonread.Object) {
 			o.Need("a", "Send a.")
 			o.Need("b", "Send b.")
@@ -164,9 +167,17 @@ func TestFilled(t *testing.T) {
 		in   string
 		want bool
 	}{
-		{`{}`, false}, {`{"p":null}`, false}, {`{"p":{}}`, false}, {`{"p":[]}`, false}, {`{"p":""}`, false},
-		{`{"p":{"instruments":[]}}`, false}, {`{"p":{"instruments":[{}]}}`, false},
-		{`{"p":{"instruments":[{"id":"x"}]}}`, true}, {`{"p":0}`, true}, {`{"p":false}`, true}, {`{"p":"x"}`, true},
+		{`{}`, false},
+		{`{"p":null}`, false},
+		{`{"p":{}}`, false},
+		{`{"p":[]}`, false},
+		{`{"p":""}`, false},
+		{`{"p":{"instruments":[]}}`, false},
+		{`{"p":{"instruments":[{}]}}`, false},
+		{`{"p":{"instruments":[{"id":"x"}]}}`, true},
+		{`{"p":0}`, true},
+		{`{"p":false}`, true},
+		{`{"p":"x"}`, true},
 	}
 	for _, tt := range tests {
 		if got := read(t, tt.in).Filled("p"); got != tt.want {

@@ -37,8 +37,12 @@ func TestTimes(t *testing.T) {
 		minor, n, want int64
 		ok             bool
 	}{
-		{1900, 3, 5700, true}, {1900, 0, 0, true}, {-5, 2, -10, true},
-		{math.MaxInt64, 2, 0, false}, {math.MaxInt64 / 2, 3, 0, false}, {math.MinInt64, -1, 0, false},
+		{1900, 3, 5700, true},
+		{1900, 0, 0, true},
+		{-5, 2, -10, true},
+		{math.MaxInt64, 2, 0, false},
+		{math.MaxInt64 / 2, 3, 0, false},
+		{math.MinInt64, -1, 0, false},
 	}
 	for _, tt := range tests {
 		got, ok := money.Amount{Minor: tt.minor, Currency: "USD"}.Times(tt.n)

@@ -1,12 +1,13 @@
 package openapi
 
 import (
-	"ace/internal/foundation/httpserver"
 	"context"
 	"encoding/json"
 	"io"
 	"net/http"
 	"reflect"
+
+	"ace/internal/foundation/httpserver"
 
 	"github.com/danielgtaylor/huma/v2"
 )

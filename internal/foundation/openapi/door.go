@@ -1,12 +1,13 @@
 package openapi
 
 import (
-	"ace/internal/foundation/httpserver"
 	"bytes"
 	"context"
 	"io"
 	"net/http"
 	"time"
+
+	"ace/internal/foundation/httpserver"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"

@@ -1,12 +1,13 @@
 package openapi_test
 
 import (
-	"ace/internal/foundation/httpserver"
-	"ace/internal/foundation/openapi"
-	"ace/internal/foundation/problem"
 	"context"
 	"fmt"
 	"net/http/httptest"
+
+	"ace/internal/foundation/httpserver"
+	"ace/internal/foundation/openapi"
+	"ace/internal/foundation/problem"
 )
 
 type greetInput struct {

@@ -1,10 +1,11 @@
 package openapi
 
 import (
-	"ace/internal/foundation/problem"
 	"fmt"
 	"net/http"
 	"strings"
+
+	"ace/internal/foundation/problem"
 
 	"github.com/danielgtaylor/huma/v2"
 )

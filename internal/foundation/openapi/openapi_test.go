@@ -1,9 +1,6 @@
 package openapi_test
 
 import (
-	"ace/internal/foundation/httpserver"
-	"ace/internal/foundation/openapi"
-	"ace/internal/foundation/problem"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -14,6 +11,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ace/internal/foundation/httpserver"
+	"ace/internal/foundation/openapi"
+	"ace/internal/foundation/problem"
 
 	"github.com/google/go-cmp/cmp"
 )

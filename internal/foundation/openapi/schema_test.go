@@ -1,13 +1,14 @@
 package openapi_test
 
 import (
-	"ace/internal/foundation/openapi"
 	"bytes"
 	"context"
 	"encoding/json"
 	"strings"
 	"testing"
 	"time"
+
+	"ace/internal/foundation/openapi"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"

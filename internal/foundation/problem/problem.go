@@ -16,6 +16,7 @@ package problem
 
 import (
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -115,7 +116,7 @@ func (p *Problem) At(pointer string) *Problem {
 // WithItems answers a copy with more items.
 func (p *Problem) WithItems(items ...Item) *Problem {
 	q := *p
-	q.Items = append(q.Items[:len(q.Items):len(q.Items)], items...)
+	q.Items = append(slices.Clip(q.Items), items...)
 	return &q
 }
 

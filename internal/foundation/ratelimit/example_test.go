@@ -1,11 +1,12 @@
 package ratelimit_test
 
 import (
-	"ace/internal/foundation/ratelimit"
 	"context"
 	"fmt"
 	"net/http"
 	"time"
+
+	"ace/internal/foundation/ratelimit"
 )
 
 func ExampleTable() {

@@ -1,7 +1,6 @@
 package ratelimit
 
 import (
-	"ace/internal/foundation/problem"
 	"context"
 	"fmt"
 	"net/http"
@@ -9,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"ace/internal/foundation/problem"
 )
 
 // Limiter decides whether a client may do something now. Implementations are

@@ -1,7 +1,6 @@
 package ratelimit_test
 
 import (
-	"ace/internal/foundation/ratelimit"
 	"context"
 	"encoding/binary"
 	"math/rand/v2"
@@ -14,6 +13,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"ace/internal/foundation/ratelimit"
 
 	"github.com/google/go-cmp/cmp"
 )

@@ -121,12 +121,10 @@ func openPostgres(ctx context.Context, dsn string, opts *Options) (*DB, error) {
 // withoutSecrets keeps the server's own message and drops the connection
 // string that a driver may quote.
 func withoutSecrets(err error) error {
-	var pgErr *pgconn.PgError
-	if errors.As(err, &pgErr) {
+	if pgErr, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return errors.New(pgErr.Message)
 	}
-	var connect *pgconn.ConnectError
-	if errors.As(err, &connect) {
+	if connect, ok := errors.AsType[*pgconn.ConnectError](err); ok {
 		return fmt.Errorf("no connection to host %s port %d", connect.Config.Host, connect.Config.Port)
 	}
 	return err
@@ -200,12 +198,10 @@ func (db *DB) tryTx(ctx context.Context, fn func(tx *sql.Tx) error) (err error) 
 // collided reports whether repeating the whole transaction is the cure:
 // serialization failure and deadlock on PostgreSQL, a busy database on SQLite.
 func collided(err error) bool {
-	var pgErr *pgconn.PgError
-	if errors.As(err, &pgErr) {
+	if pgErr, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return pgErr.Code == "40001" || pgErr.Code == "40P01"
 	}
-	var liteErr *sqlite.Error
-	if errors.As(err, &liteErr) {
+	if liteErr, ok := errors.AsType[*sqlite.Error](err); ok {
 		return liteErr.Code()&0xff == sqlite3.SQLITE_BUSY
 	}
 	return false
@@ -214,12 +210,10 @@ func collided(err error) bool {
 // UniqueViolation reports whether err says that a row with the same unique
 // key is there already.
 func UniqueViolation(err error) bool {
-	var pgErr *pgconn.PgError
-	if errors.As(err, &pgErr) {
+	if pgErr, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return pgErr.Code == "23505"
 	}
-	var liteErr *sqlite.Error
-	if errors.As(err, &liteErr) {
+	if liteErr, ok := errors.AsType[*sqlite.Error](err); ok {
 		return liteErr.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE || liteErr.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY
 	}
 	return false

@@ -56,16 +56,21 @@ func TestReadCreate(t *testing.T) {
 	}{
 		{"released form", `{"line_items":[{"id":"a"}]` + rest, strict, &acp.SessionRequest{LineItems: line("a", 1, first, "id"), Currency: "usd"}},
 		{"with a quantity", `{"line_items":[{"id":"a","quantity":2}]` + rest, strict, &acp.SessionRequest{LineItems: line("a", 2, first, "id"), Currency: "usd"}},
-		{"proposed form", `{"line_items":[{"id":"li_1","item":{"id":"a"},"quantity":2}]` + rest, strict,
-			&acp.SessionRequest{LineItems: []acp.RequestLine{{LineID: "li_1", ItemID: "a", Quantity: 2, Path: first, ItemPath: first + ".item.id"}}, Currency: "usd"}},
+		{
+			"proposed form", `{"line_items":[{"id":"li_1","item":{"id":"a"},"quantity":2}]` + rest, strict,
+			&acp.SessionRequest{LineItems: []acp.RequestLine{{LineID: "li_1", ItemID: "a", Quantity: 2, Path: first, ItemPath: first + ".item.id"}}, Currency: "usd"},
+		},
 		{"legacy form", `{"items":[{"id":"a","quantity":2}]` + rest, strict, &acp.SessionRequest{LineItems: line("a", 2, "$.items[0]", "id"), Currency: "usd"}},
-		{"upper-case currency", `{"line_items":[{"id":"a"}],"currency":"USD","capabilities":{}}`, strict,
-			&acp.SessionRequest{LineItems: line("a", 1, first, "id"), Currency: "usd"}},
+		{
+			"upper-case currency", `{"line_items":[{"id":"a"}],"currency":"USD","capabilities":{}}`, strict,
+			&acp.SessionRequest{LineItems: line("a", 1, first, "id"), Currency: "usd"},
+		},
 		{"plain", `{"line_items":[{"item":{"id":"a"},"quantity":1}]}`, plain, &acp.SessionRequest{LineItems: line("a", 1, first, "item.id")}},
 		{"plain id", `{"line_items":[{"id":"a"}]}`, plain, &acp.SessionRequest{LineItems: line("a", 1, first, "id")}},
 		{"plain offer", `{"offer_id":"a","quantity":3}`, plain, &acp.SessionRequest{LineItems: line("a", 3, "$", "offer_id")}},
 		{"plain item", `{"id":"x","item":{"id":"a"}}`, plain, &acp.SessionRequest{LineItems: line("a", 1, "$", "item.id")}},
-		{"everything else", `{"line_items":[{"id":"a","name":7,"unit_amount":"x"}],
+		{
+			"everything else", `{"line_items":[{"id":"a","name":7,"unit_amount":"x"}],
 			"buyer":{"first_name":"A","last_name":"B","full_name":"A B","email":"a@b.example","phone_number":"1","loyalty":7},
 			"locale":"de-DE","quote_id":"q","order_notes":"ring","fulfillment_details":7,"metadata":[],"unknown":{},
 			"affiliate_attribution":{"provider":"p","token":"t","touchpoint":"first","metadata":{"x":1}}` + rest, strict,
@@ -73,7 +78,8 @@ func TestReadCreate(t *testing.T) {
 				LineItems: line("a", 1, first, "id"), Currency: "usd", Locale: "de-DE", QuoteID: "q", OrderNotes: "ring",
 				Buyer:     &acp.Buyer{FirstName: "A", LastName: "B", FullName: "A B", Email: "a@b.example", PhoneNumber: "1"},
 				Affiliate: map[string]any{"provider": "p", "token": "t", "touchpoint": "first"},
-			}},
+			},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

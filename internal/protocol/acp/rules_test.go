@@ -57,10 +57,14 @@ func TestFromProblem(t *testing.T) {
 	}{
 		{"key reused", problem.New(problem.Conflict, "idempotency_conflict", "No."), 422, `{"type":"invalid_request","code":"idempotency_conflict","message":"No."}`},
 		{"key in flight", problem.New(problem.Conflict, "idempotency_in_flight", "Wait."), 409, `{"type":"invalid_request","code":"idempotency_in_flight","message":"Wait."}`},
-		{"sold out", problem.New(problem.Conflict, "out_of_stock", "Gone.").At("/line_items/0"), 409,
-			`{"type":"invalid_request","code":"out_of_stock","message":"Gone.","param":"$.line_items[0]"}`},
-		{"unknown item", problem.New(problem.NotFound, "invalid_item_id", "No.").At("/line_items/0/id"), 400,
-			`{"type":"invalid_request","code":"invalid_item_id","message":"No.","param":"$.line_items[0].id"}`},
+		{
+			"sold out", problem.New(problem.Conflict, "out_of_stock", "Gone.").At("/line_items/0"), 409,
+			`{"type":"invalid_request","code":"out_of_stock","message":"Gone.","param":"$.line_items[0]"}`,
+		},
+		{
+			"unknown item", problem.New(problem.NotFound, "invalid_item_id", "No.").At("/line_items/0/id"), 400,
+			`{"type":"invalid_request","code":"invalid_item_id","message":"No.","param":"$.line_items[0].id"}`,
+		},
 		{"unknown session", problem.New(problem.NotFound, "checkout_session_not_found", "No."), 404, `{"type":"invalid_request","code":"checkout_session_not_found","message":"No."}`},
 		{"cannot be canceled", problem.New(problem.Conflict, "checkout_session_not_cancelable", "No."), 405, `{"type":"invalid_request","code":"checkout_session_not_cancelable","message":"No."}`},
 		{"rate", problem.New(problem.RateLimited, "rate_limited", "Slow.").After(time.Second), 429, `{"type":"service_unavailable","code":"rate_limited","message":"Slow."}`},

@@ -1,9 +1,10 @@
 package jsonrpc_test
 
 import (
-	"ace/internal/protocol/jsonrpc"
 	"encoding/json"
 	"fmt"
+
+	"ace/internal/protocol/jsonrpc"
 )
 
 func ExampleParse() {

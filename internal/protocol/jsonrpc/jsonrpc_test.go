@@ -1,10 +1,11 @@
 package jsonrpc_test
 
 import (
-	"ace/internal/protocol/jsonrpc"
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"ace/internal/protocol/jsonrpc"
 
 	"github.com/google/go-cmp/cmp"
 )

@@ -1,10 +1,11 @@
 package jsonrpc
 
 import (
-	"ace/internal/foundation/httpserver"
-	"ace/internal/foundation/problem"
 	"bytes"
 	"encoding/json"
+
+	"ace/internal/foundation/httpserver"
+	"ace/internal/foundation/problem"
 )
 
 // Kind says what a message is.

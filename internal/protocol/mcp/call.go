@@ -1,9 +1,6 @@
 package mcp
 
 import (
-	"ace/internal/foundation/httpserver"
-	"ace/internal/foundation/problem"
-	"ace/internal/protocol/jsonrpc"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -12,6 +9,10 @@ import (
 	"net/http"
 	"runtime/debug"
 	"strings"
+
+	"ace/internal/foundation/httpserver"
+	"ace/internal/foundation/problem"
+	"ace/internal/protocol/jsonrpc"
 )
 
 // callTool answers tools/call: a result, or a protocol error.

@@ -1,7 +1,6 @@
 package mcp_test
 
 import (
-	"ace/internal/protocol/mcp"
 	"context"
 	"encoding/json"
 	"net/http/httptest"
@@ -9,6 +8,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"ace/internal/protocol/mcp"
 )
 
 // TestConformance runs the scenarios of the official suite that apply to a

@@ -1,14 +1,15 @@
 package mcp
 
 import (
-	"ace/internal/foundation/httpserver"
-	"ace/internal/protocol/jsonrpc"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
+
+	"ace/internal/foundation/httpserver"
+	"ace/internal/protocol/jsonrpc"
 )
 
 // exchange is one HTTP request on its way.

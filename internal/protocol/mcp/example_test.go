@@ -1,12 +1,13 @@
 package mcp_test
 
 import (
-	"ace/internal/foundation/problem"
-	"ace/internal/protocol/mcp"
 	"context"
 	"fmt"
 	"net/http/httptest"
 	"strings"
+
+	"ace/internal/foundation/problem"
+	"ace/internal/protocol/mcp"
 )
 
 type readInput struct {

@@ -1,10 +1,6 @@
 package mcp_test
 
 import (
-	"ace/internal/foundation/httpserver"
-	"ace/internal/foundation/problem"
-	"ace/internal/protocol/jsonrpc"
-	"ace/internal/protocol/mcp"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -18,6 +14,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ace/internal/foundation/httpserver"
+	"ace/internal/foundation/problem"
+	"ace/internal/protocol/jsonrpc"
+	"ace/internal/protocol/mcp"
 
 	"golang.org/x/tools/txtar"
 )

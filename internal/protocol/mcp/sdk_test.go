@@ -1,7 +1,6 @@
 package mcp_test
 
 import (
-	"ace/internal/protocol/mcp"
 	"bufio"
 	"context"
 	"encoding/json"
@@ -14,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ace/internal/protocol/mcp"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )

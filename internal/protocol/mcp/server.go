@@ -1,13 +1,14 @@
 package mcp
 
 import (
-	"ace/internal/protocol/jsonrpc"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"regexp"
 	"slices"
 	"strings"
+
+	"ace/internal/protocol/jsonrpc"
 )
 
 // The protocol versions that this package can serve.

@@ -1,8 +1,6 @@
 package mcp_test
 
 import (
-	"ace/internal/foundation/httpserver"
-	"ace/internal/protocol/mcp"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -12,6 +10,9 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+
+	"ace/internal/foundation/httpserver"
+	"ace/internal/protocol/mcp"
 )
 
 const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`

@@ -1,8 +1,6 @@
 package mcp
 
 import (
-	"ace/internal/foundation/openapi"
-	"ace/internal/foundation/problem"
 	"bytes"
 	"context"
 	"crypto/sha256"
@@ -15,6 +13,9 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+
+	"ace/internal/foundation/openapi"
+	"ace/internal/foundation/problem"
 )
 
 // Tool is what a model learns about a tool.

@@ -1,9 +1,6 @@
 package mcp
 
 import (
-	"ace/internal/foundation/httpserver"
-	"ace/internal/foundation/problem"
-	"ace/internal/protocol/jsonrpc"
 	"encoding/json"
 	"errors"
 	"mime"
@@ -14,6 +11,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"ace/internal/foundation/httpserver"
+	"ace/internal/foundation/problem"
+	"ace/internal/protocol/jsonrpc"
 )
 
 const (

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"ace/internal/foundation/problem"
 	"bytes"
 	"cmp"
 	"encoding/json"
@@ -10,6 +9,8 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+
+	"ace/internal/foundation/problem"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"

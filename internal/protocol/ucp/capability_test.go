@@ -31,13 +31,25 @@ func TestIntersect(t *testing.T) {
 		{"highest common", ucp.Capabilities{"a.b": at("1", "3", "2")}, ucp.Capabilities{"a.b": at("2", "1", "4")}, map[string]ucp.Version{"a.b": "2"}},
 		{"no common version", ucp.Capabilities{"a.b": at("1")}, ucp.Capabilities{"a.b": at("2")}, map[string]ucp.Version{}},
 		{"theirs only", ucp.Capabilities{}, ucp.Capabilities{"a.b": at("1")}, map[string]ucp.Version{}},
-		{"extension with parent", ucp.Capabilities{"p": at("1"), "e": extending("1", "p")}, ucp.Capabilities{"p": at("1"), "e": at("1")},
-			map[string]ucp.Version{"p": "1", "e": "1"}},
+		{
+			"extension with parent",
+			ucp.Capabilities{"p": at("1"), "e": extending("1", "p")},
+			ucp.Capabilities{"p": at("1"), "e": at("1")},
+			map[string]ucp.Version{"p": "1", "e": "1"},
+		},
 		{"orphan", ucp.Capabilities{"p": at("1"), "e": extending("1", "p")}, ucp.Capabilities{"e": at("1")}, map[string]ucp.Version{}},
-		{"orphan of an orphan", ucp.Capabilities{"p": at("1"), "e": extending("1", "p"), "f": extending("1", "e"), "g": extending("1", "f")},
-			ucp.Capabilities{"e": at("1"), "f": at("1"), "g": at("1")}, map[string]ucp.Version{}},
-		{"one of two parents", ucp.Capabilities{"p": at("1"), "e": extending("1", "x", "p")}, ucp.Capabilities{"p": at("1"), "e": at("1")},
-			map[string]ucp.Version{"p": "1", "e": "1"}},
+		{
+			"orphan of an orphan",
+			ucp.Capabilities{"p": at("1"), "e": extending("1", "p"), "f": extending("1", "e"), "g": extending("1", "f")},
+			ucp.Capabilities{"e": at("1"), "f": at("1"), "g": at("1")},
+			map[string]ucp.Version{},
+		},
+		{
+			"one of two parents",
+			ucp.Capabilities{"p": at("1"), "e": extending("1", "x", "p")},
+			ucp.Capabilities{"p": at("1"), "e": at("1")},
+			map[string]ucp.Version{"p": "1", "e": "1"},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

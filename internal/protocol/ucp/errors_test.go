@@ -16,20 +16,34 @@ func TestFromProblem(t *testing.T) {
 		rpc    int
 		want   string
 	}{
-		{"known code wins over the kind", problem.New(problem.Conflict, "profile_unreachable", "It timed out."), 424, -32001,
-			`{"code":"profile_unreachable","content":"It timed out.","messages":[{"type":"error","code":"profile_unreachable","severity":"unrecoverable","content":"It timed out."}]}`},
-		{"faults", problem.New(problem.Invalid, "missing_field", "Name it.").WithItems(problem.Item{Pointer: "/line_items", Code: "missing_field", Detail: "Name it."}), 400, -32602,
-			`{"code":"missing_field","content":"Name it.","messages":[{"type":"error","code":"missing_field","severity":"recoverable","path":"$.line_items","content":"Name it."}]}`},
-		{"rate", problem.New(problem.RateLimited, "rate_limited", "Slow down.").After(1500 * 1e6), 429, -32000,
-			`{"code":"rate_limited","content":"Slow down.","messages":[{"type":"error","code":"rate_limited","severity":"recoverable","content":"Slow down."}],"retry_after":2}`},
-		{"away", problem.New(problem.Timeout, "processor_timeout", "Try again."), 503, -32000,
-			`{"code":"service_unavailable","content":"Try again.","messages":[{"type":"error","code":"service_unavailable","severity":"recoverable","content":"Try again."}]}`},
-		{"key reused", problem.New(problem.Conflict, "idempotency_conflict", "Use a new key."), 409, -32000,
-			`{"code":"idempotency_conflict","content":"Use a new key.","messages":[{"type":"error","code":"idempotency_conflict","severity":"unrecoverable","content":"Use a new key."}]}`},
-		{"own kind", problem.New(problem.TooLarge, "body_too_large", "Smaller."), 413, -32000,
-			`{"code":"body_too_large","content":"Smaller.","messages":[{"type":"error","code":"body_too_large","severity":"recoverable","content":"Smaller."}]}`},
-		{"internal", problem.New(problem.Internal, "internal_error", "Sorry."), 500, -32603,
-			`{"code":"internal_error","content":"Sorry.","messages":[{"type":"error","code":"internal_error","severity":"unrecoverable","content":"Sorry."}]}`},
+		{
+			"known code wins over the kind", problem.New(problem.Conflict, "profile_unreachable", "It timed out."), 424, -32001,
+			`{"code":"profile_unreachable","content":"It timed out.","messages":[{"type":"error","code":"profile_unreachable","severity":"unrecoverable","content":"It timed out."}]}`,
+		},
+		{
+			"faults", problem.New(problem.Invalid, "missing_field", "Name it.").WithItems(problem.Item{Pointer: "/line_items", Code: "missing_field", Detail: "Name it."}), 400, -32602,
+			`{"code":"missing_field","content":"Name it.","messages":[{"type":"error","code":"missing_field","severity":"recoverable","path":"$.line_items","content":"Name it."}]}`,
+		},
+		{
+			"rate", problem.New(problem.RateLimited, "rate_limited", "Slow down.").After(1500 * 1e6), 429, -32000,
+			`{"code":"rate_limited","content":"Slow down.","messages":[{"type":"error","code":"rate_limited","severity":"recoverable","content":"Slow down."}],"retry_after":2}`,
+		},
+		{
+			"away", problem.New(problem.Timeout, "processor_timeout", "Try again."), 503, -32000,
+			`{"code":"service_unavailable","content":"Try again.","messages":[{"type":"error","code":"service_unavailable","severity":"recoverable","content":"Try again."}]}`,
+		},
+		{
+			"key reused", problem.New(problem.Conflict, "idempotency_conflict", "Use a new key."), 409, -32000,
+			`{"code":"idempotency_conflict","content":"Use a new key.","messages":[{"type":"error","code":"idempotency_conflict","severity":"unrecoverable","content":"Use a new key."}]}`,
+		},
+		{
+			"own kind", problem.New(problem.TooLarge, "body_too_large", "Smaller."), 413, -32000,
+			`{"code":"body_too_large","content":"Smaller.","messages":[{"type":"error","code":"body_too_large","severity":"recoverable","content":"Smaller."}]}`,
+		},
+		{
+			"internal", problem.New(problem.Internal, "internal_error", "Sorry."), 500, -32603,
+			`{"code":"internal_error","content":"Sorry.","messages":[{"type":"error","code":"internal_error","severity":"unrecoverable","content":"Sorry."}]}`,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -49,13 +63,28 @@ func TestCodes(t *testing.T) {
 		status   int
 		business bool
 	}{
-		{ucp.InvalidProfileURL, 400, false}, {ucp.ProfileUnreachable, 424, false}, {ucp.ProfileMalformed, 422, false},
-		{ucp.VersionUnsupported, 422, false}, {ucp.ProfileNotTrusted, 403, false}, {ucp.SignatureMissing, 401, false},
-		{ucp.SignatureInvalid, 401, false}, {ucp.KeyNotFound, 401, false}, {ucp.DigestMismatch, 400, false},
-		{ucp.AlgorithmUnsupported, 400, false}, {ucp.IdempotencyConflict, 409, false}, {ucp.IdempotencyInFlight, 409, false},
-		{ucp.InvalidRequest, 400, false}, {ucp.RateLimited, 429, false}, {ucp.ServiceUnavailable, 503, false},
-		{ucp.CapabilitiesIncompatible, 200, true}, {ucp.NotFound, 200, true}, {ucp.OutOfStock, 200, true}, {ucp.ItemUnavailable, 200, true},
-		{ucp.QuantityUnitMismatch, 200, true}, {ucp.CheckoutNotModifiable, 409, true}, {"offer_not_found", 0, false},
+		{ucp.InvalidProfileURL, 400, false},
+		{ucp.ProfileUnreachable, 424, false},
+		{ucp.ProfileMalformed, 422, false},
+		{ucp.VersionUnsupported, 422, false},
+		{ucp.ProfileNotTrusted, 403, false},
+		{ucp.SignatureMissing, 401, false},
+		{ucp.SignatureInvalid, 401, false},
+		{ucp.KeyNotFound, 401, false},
+		{ucp.DigestMismatch, 400, false},
+		{ucp.AlgorithmUnsupported, 400, false},
+		{ucp.IdempotencyConflict, 409, false},
+		{ucp.IdempotencyInFlight, 409, false},
+		{ucp.InvalidRequest, 400, false},
+		{ucp.RateLimited, 429, false},
+		{ucp.ServiceUnavailable, 503, false},
+		{ucp.CapabilitiesIncompatible, 200, true},
+		{ucp.NotFound, 200, true},
+		{ucp.OutOfStock, 200, true},
+		{ucp.ItemUnavailable, 200, true},
+		{ucp.QuantityUnitMismatch, 200, true},
+		{ucp.CheckoutNotModifiable, 409, true},
+		{"offer_not_found", 0, false},
 	}
 	for _, tt := range tests {
 		if tt.code.Status() != tt.status || tt.code.Business() != tt.business {

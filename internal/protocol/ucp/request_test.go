@@ -55,14 +55,21 @@ func TestReadCreate(t *testing.T) {
 		{"offer_id in the line", `{"line_items":[{"offer_id":"a","quantity":3}]}`, plain, &ucp.CheckoutRequest{LineItems: line("a", 3, first)}},
 		{"offer_id alone", `{"offer_id":"a","quantity":1}`, plain, &ucp.CheckoutRequest{LineItems: line("a", 1, "$")}},
 		{"item alone", `{"id":"chk_9","item":{"id":"a"}}`, plain, &ucp.CheckoutRequest{LineItems: line("a", 1, "$")}},
-		{"null is absent", `{"line_items":[{"item":{"id":"a"},"quantity":1,"parent_id":null}],"buyer":null,"context":null,"payment":null}`, strict,
-			&ucp.CheckoutRequest{LineItems: line("a", 1, first)}},
-		{"what only answers carry is ignored", `{"ucp":1,"id":2,"status":[],"currency":{},"totals":"x","messages":1,"links":1,"expires_at":1,
+		{
+			"null is absent", `{"line_items":[{"item":{"id":"a"},"quantity":1,"parent_id":null}],"buyer":null,"context":null,"payment":null}`, strict,
+			&ucp.CheckoutRequest{LineItems: line("a", 1, first)},
+		},
+		{
+			"what only answers carry is ignored", `{"ucp":1,"id":2,"status":[],"currency":{},"totals":"x","messages":1,"links":1,"expires_at":1,
 			"continue_url":1,"order":1,"unknown":{"deep":[1]},"line_items":[{"item":{"id":"a","title":1,"price":"x"},"quantity":1,"totals":7}]}`, strict,
-			&ucp.CheckoutRequest{LineItems: line("a", 1, first)}},
-		{"line ids of updates", `{"line_items":[{"id":"li_1","parent_id":"li_0","item":{"id":"a"},"quantity":1}]}`, strict,
-			&ucp.CheckoutRequest{LineItems: []ucp.RequestLine{{ID: "li_1", ParentID: "li_0", ItemID: "a", Quantity: 1, Path: first}}}},
-		{"everything else", `{"line_items":[{"item":{"id":"a"},"quantity":1}],
+			&ucp.CheckoutRequest{LineItems: line("a", 1, first)},
+		},
+		{
+			"line ids of updates", `{"line_items":[{"id":"li_1","parent_id":"li_0","item":{"id":"a"},"quantity":1}]}`, strict,
+			&ucp.CheckoutRequest{LineItems: []ucp.RequestLine{{ID: "li_1", ParentID: "li_0", ItemID: "a", Quantity: 1, Path: first}}},
+		},
+		{
+			"everything else", `{"line_items":[{"item":{"id":"a"},"quantity":1}],
 			"buyer":{"first_name":"A","last_name":"B","email":"a@b.example","phone_number":"+1","extra":1},
 			"context":{"address_country":"DE","address_region":"BE","postal_code":"10115","intent":"a gift","language":"de","currency":"EUR",
 				"eligibility":["com.example.gold","not a name"],"payment":[{"handler":"x"}]},
@@ -71,14 +78,22 @@ func TestReadCreate(t *testing.T) {
 			&ucp.CheckoutRequest{
 				LineItems: line("a", 1, first),
 				Buyer:     &ucp.Buyer{FirstName: "A", LastName: "B", Email: "a@b.example", PhoneNumber: "+1"},
-				Context: ucp.Context{AddressCountry: "DE", AddressRegion: "BE", PostalCode: "10115", Intent: "a gift", Language: "de", Currency: "EUR",
-					Eligibility: []string{"com.example.gold", "not a name"}},
+				Context: ucp.Context{
+					AddressCountry: "DE", AddressRegion: "BE", PostalCode: "10115", Intent: "a gift", Language: "de", Currency: "EUR",
+					Eligibility: []string{"com.example.gold", "not a name"},
+				},
 				Signals: ucp.Signals{BuyerIP: "192.0.2.1", UserAgent: "UA"}, Attribution: map[string]string{"utm_source": "agent"},
-			}},
-		{"unit", `{"line_items":[{"item":{"id":"a","quantity_unit":{"unit":"LBR","scale":2,"display_text":"lb","increment":25}},"quantity":1}]}`, strict,
-			&ucp.CheckoutRequest{LineItems: []ucp.RequestLine{{ItemID: "a", Quantity: 1, Path: first, Unit: &ucp.QuantityUnit{Unit: "LBR", Scale: 2}}}}},
-		{"unit is unknown to 2026-04-08", `{"line_items":[{"item":{"id":"a","quantity_unit":7},"quantity":1}]}`, ucp.Reading{Version: ucp.Version20260408},
-			&ucp.CheckoutRequest{LineItems: line("a", 1, first)}},
+			},
+		},
+		{
+			"unit", `{"line_items":[{"item":{"id":"a","quantity_unit":{"unit":"LBR","scale":2,"display_text":"lb","increment":25}},"quantity":1}]}`, strict,
+			&ucp.CheckoutRequest{LineItems: []ucp.RequestLine{{ItemID: "a", Quantity: 1, Path: first, Unit: &ucp.QuantityUnit{Unit: "LBR", Scale: 2}}}},
+		},
+		{
+			"unit is unknown to 2026-04-08", `{"line_items":[{"item":{"id":"a","quantity_unit":7},"quantity":1}]}`,
+			ucp.Reading{Version: ucp.Version20260408},
+			&ucp.CheckoutRequest{LineItems: line("a", 1, first)},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -123,14 +138,20 @@ func TestReadCreateRefuses(t *testing.T) {
 		{"half of one", `{"line_items":[{"item":{"id":"a"},"quantity":0.5}]}`, plain, []string{"$.line_items[0].quantity invalid_value"}},
 		{"quantity as text", `{"offer_id":"a","quantity":"1"}`, plain, []string{"$.quantity invalid_type"}},
 		{"too many to count", `{"offer_id":"a","quantity":9007199254740992}`, plain, []string{"$.quantity invalid_value"}},
-		{"several faults", `{"line_items":[{"item":{"id":1},"quantity":-1},{"quantity":"x"}],"buyer":{"email":[]},"context":{"eligibility":"x"}}`, strict,
-			[]string{"$.line_items[0].item.id invalid_type", "$.line_items[0].quantity invalid_value", "$.line_items[1].item missing_field",
-				"$.line_items[1].quantity invalid_type", "$.buyer.email invalid_type", "$.context.eligibility invalid_type"}},
+		{
+			"several faults", `{"line_items":[{"item":{"id":1},"quantity":-1},{"quantity":"x"}],"buyer":{"email":[]},"context":{"eligibility":"x"}}`, strict,
+			[]string{
+				"$.line_items[0].item.id invalid_type", "$.line_items[0].quantity invalid_value", "$.line_items[1].item missing_field",
+				"$.line_items[1].quantity invalid_type", "$.buyer.email invalid_type", "$.context.eligibility invalid_type",
+			},
+		},
 		{"attribution", `{"offer_id":"a","attribution":{"x":1}}`, plain, []string{"$.attribution.x invalid_type"}},
 		{"long id", `{"offer_id":"` + strings.Repeat("a", 256) + `"}`, plain, []string{"$.offer_id too_long"}},
 		{"many lines", `{"line_items":[` + strings.TrimSuffix(strings.Repeat(`{"id":"a"},`, 101), ",") + `]}`, plain, []string{"$.line_items too_many"}},
-		{"unit without unit", `{"line_items":[{"item":{"id":"a","quantity_unit":{"scale":99}},"quantity":1}]}`, strict,
-			[]string{"$.line_items[0].item.quantity_unit.unit missing_field", "$.line_items[0].item.quantity_unit.scale invalid_value"}},
+		{
+			"unit without unit", `{"line_items":[{"item":{"id":"a","quantity_unit":{"scale":99}},"quantity":1}]}`, strict,
+			[]string{"$.line_items[0].item.quantity_unit.unit missing_field", "$.line_items[0].item.quantity_unit.scale invalid_value"},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -217,8 +238,13 @@ func TestReadComplete(t *testing.T) {
 		in   string
 		want string // the fault; "" if none
 	}{
-		{``, ""}, {`{}`, ""}, {`{"line_items":"ignored","buyer":7,"context":[]}`, ""}, {`{"payment":[]}`, ""},
-		{`[]`, "$ invalid_type"}, {`{`, "invalid_json"}, {`{"signals":7}`, "$.signals invalid_type"},
+		{``, ""},
+		{`{}`, ""},
+		{`{"line_items":"ignored","buyer":7,"context":[]}`, ""},
+		{`{"payment":[]}`, ""},
+		{`[]`, "$ invalid_type"},
+		{`{`, "invalid_json"},
+		{`{"signals":7}`, "$.signals invalid_type"},
 	}
 	for _, tt := range tests {
 		_, err := ucp.ReadComplete([]byte(tt.in))

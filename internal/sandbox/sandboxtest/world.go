@@ -57,7 +57,10 @@ func Start(t testing.TB, webhooks ...sandbox.Webhook) *World {
 }
 
 // At answers the controls of a sandbox that runs at an address.
-func At(t testing.TB, address string) *World { return &World{address, t} }
+func At(t testing.TB, address string) *World {
+	t.Helper()
+	return &World{address, t}
+}
 
 // Advance moves the sandbox's clock.
 func (w *World) Advance(d time.Duration) {

@@ -2,6 +2,7 @@ package checkout
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"ace/internal/storefront/offer"
@@ -53,11 +54,9 @@ var moves = map[State][]State{
 func (s State) Ended() bool { return s == Completed || s == Canceled || s == Expired }
 
 func (s *Session) move(to State, now time.Time) error {
-	for _, allowed := range moves[s.State] {
-		if allowed == to {
-			s.State, s.UpdatedAt = to, now
-			return nil
-		}
+	if slices.Contains(moves[s.State], to) {
+		s.State, s.UpdatedAt = to, now
+		return nil
 	}
 	return fmt.Errorf("session %s cannot move from %s to %s", s.ID, s.State, to)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"maps"
 	"sync"
 	"testing"
 	"time"
@@ -129,9 +130,7 @@ func newShopOn(t *testing.T, dsn string) *shop {
 	catalog := offer.NewCatalog(s.goods, s.store, log)
 	s.Service = checkout.New(catalog, s.processor, s.store, log, checkout.Options{BaseURL: "https://store.example", Sinks: s.orders.SinkNames(), Step: step})
 	s.handlers = s.Handlers()
-	for kind, handler := range s.orders.Handlers() {
-		s.handlers[kind] = handler
-	}
+	maps.Copy(s.handlers, s.orders.Handlers())
 	return s
 }
 

@@ -116,9 +116,15 @@ func (m *Mailer) compose(e order.Event, to *mail.Address, view receiptView) ([]b
 	}
 	// Each event has one Message-ID: a mail that is sent twice shows once.
 	header := [][2]string{
-		{"From", m.from.String()}, {"To", to.String()}, {"Subject", mime.QEncoding.Encode("utf-8", subject)}, {"Date", e.At.Format(time.RFC1123Z)},
-		{"Message-ID", "<" + e.ID + "@" + domainOf(m.from.Address) + ">"}, {"Auto-Submitted", "auto-generated"}, {"MIME-Version", "1.0"},
-		{"Content-Type", "text/plain; charset=utf-8"}, {"Content-Transfer-Encoding", "quoted-printable"},
+		{"From", m.from.String()},
+		{"To", to.String()},
+		{"Subject", mime.QEncoding.Encode("utf-8", subject)},
+		{"Date", e.At.Format(time.RFC1123Z)},
+		{"Message-ID", "<" + e.ID + "@" + domainOf(m.from.Address) + ">"},
+		{"Auto-Submitted", "auto-generated"},
+		{"MIME-Version", "1.0"},
+		{"Content-Type", "text/plain; charset=utf-8"},
+		{"Content-Transfer-Encoding", "quoted-printable"},
 	}
 	for _, field := range header {
 		fmt.Fprintf(&message, "%s: %s\r\n", field[0], field[1])

@@ -170,7 +170,7 @@ func deliveryOf(p *stripego.Price) offer.Delivery {
 
 func shipping(p *stripego.Price) offer.Delivery {
 	d := offer.Delivery{Type: offer.Shipping, Summary: "Shipped"}
-	for _, country := range strings.Split(lookup(p, "ship_to"), ",") {
+	for country := range strings.SplitSeq(lookup(p, "ship_to"), ",") {
 		if country = strings.ToUpper(strings.TrimSpace(country)); len(country) == 2 {
 			d.ShipsTo = append(d.ShipsTo, country)
 		}

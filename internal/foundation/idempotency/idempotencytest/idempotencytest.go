@@ -55,6 +55,7 @@ func finish(t *testing.T, a *idempotency.Attempt) {
 }
 
 func replay(t *testing.T, s idempotency.Store) {
+	t.Helper()
 	first := mustBegin(t, s, "body", "a")
 	if first.Replay != nil || first.ResourceID != "a" {
 		t.Fatalf("first Begin = %+v, want a fresh attempt for a", first)
@@ -67,6 +68,7 @@ func replay(t *testing.T, s idempotency.Store) {
 }
 
 func conflict(t *testing.T, s idempotency.Store) {
+	t.Helper()
 	finish(t, mustBegin(t, s, "body", "a"))
 	if _, err := begin(t, s, "other", "b"); !problem.Is(err, "idempotency_conflict") {
 		t.Errorf("Begin with another body = %v, want idempotency_conflict", err)
@@ -74,6 +76,7 @@ func conflict(t *testing.T, s idempotency.Store) {
 }
 
 func inFlight(t *testing.T, s idempotency.Store) {
+	t.Helper()
 	mustBegin(t, s, "body", "a")
 	if _, err := begin(t, s, "body", "b"); !problem.Is(err, "idempotency_in_flight") {
 		t.Errorf("Begin while running = %v, want idempotency_in_flight", err)
