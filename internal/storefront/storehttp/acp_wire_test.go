@@ -1,0 +1,163 @@
+package storehttp
+
+import (
+	"testing"
+
+	"ace/internal/foundation/money"
+	"ace/internal/protocol/acp"
+	"ace/internal/storefront/checkout"
+	"ace/internal/storefront/offer"
+	"ace/internal/storefront/order"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func quoteOf(minor int64, tax offer.Tax, trial int) *offer.Quote {
+	return &offer.Quote{Quantity: 2, Offer: offer.Offer{ID: "a", Price: money.Amount{Minor: minor, Currency: "USD"}, Tax: tax, TrialDays: trial}}
+}
+
+func TestACPPaidTotals(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name     string
+		quote    *offer.Quote
+		paid     order.Paid
+		refunded int64
+		version  acp.Version
+		want     map[acp.TotalType]int64
+	}{
+		{
+			"as quoted", quoteOf(1000, offer.TaxIncluded, 0), order.Paid{Total: 2000, Tax: 320}, 0, acp.Version20260417,
+			map[acp.TotalType]int64{acp.TotalItemsBaseAmount: 2000, acp.TotalSubtotal: 2000, acp.TotalTotal: 2000},
+		},
+		{
+			"tax and shipping", quoteOf(1000, offer.TaxExcluded, 0), order.Paid{Total: 2900, Tax: 400, Shipping: 500}, 0, acp.Version20260417,
+			map[acp.TotalType]int64{acp.TotalItemsBaseAmount: 2000, acp.TotalSubtotal: 2000, acp.TotalFulfillment: 500, acp.TotalTax: 400, acp.TotalTotal: 2900},
+		},
+		{
+			"trial", quoteOf(1000, offer.TaxExcluded, 14), order.Paid{}, 0, acp.Version20260417,
+			map[acp.TotalType]int64{acp.TotalItemsBaseAmount: 2000, acp.TotalSubtotal: 2000, acp.TotalDiscount: 2000, acp.TotalTotal: 0},
+		},
+		{
+			"promotion code", quoteOf(1000, offer.TaxIncluded, 0), order.Paid{Total: 1500}, 0, acp.Version20260417,
+			map[acp.TotalType]int64{acp.TotalItemsBaseAmount: 2000, acp.TotalSubtotal: 2000, acp.TotalDiscount: 500, acp.TotalTotal: 1500},
+		},
+		{
+			"charged too much", quoteOf(1000, offer.TaxIncluded, 0), order.Paid{Total: 2001}, 0, acp.Version20260417,
+			map[acp.TotalType]int64{acp.TotalItemsBaseAmount: 2000, acp.TotalSubtotal: 2000, acp.TotalFee: 1, acp.TotalTotal: 2001},
+		},
+		{
+			"refunded", quoteOf(1000, offer.TaxIncluded, 0), order.Paid{Total: 2000}, 700, acp.Version20260417,
+			map[acp.TotalType]int64{acp.TotalItemsBaseAmount: 2000, acp.TotalSubtotal: 2000, acp.TotalTotal: 2000, acp.TotalAmountRefunded: 700},
+		},
+		{
+			"refunded, in the older words", quoteOf(1000, offer.TaxIncluded, 0), order.Paid{Total: 2000}, 700, acp.Version20260130,
+			map[acp.TotalType]int64{acp.TotalItemsBaseAmount: 2000, acp.TotalSubtotal: 2000, acp.TotalTotal: 2000},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			totals := acpPaidTotals(tt.quote, &order.Order{Paid: tt.paid, Refunded: tt.refunded}, tt.version)
+			got := map[acp.TotalType]int64{}
+			for _, total := range totals {
+				got[total.Type] += total.Amount
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("totals (-want +got):\n%s", diff)
+			}
+			// The lines add up to the money that moved.
+			session := acp.CheckoutSession{
+				ID: "chk", Status: acp.Completed, Currency: "usd", Totals: totals,
+				LineItems: []acp.LineItem{{ID: "li_1", Item: acp.Item{ID: "a"}, Quantity: 2, Totals: acpTotals(tt.quote)}},
+				Order:     &acp.Order{ID: "ord", CheckoutSessionID: "chk", PermalinkURL: "https://store.example/"},
+			}
+			if err := session.Validate(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestACPOrderStatus(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		status     order.Status
+		newer, old string
+	}{
+		{order.Confirmed, "confirmed", "confirmed"},
+		{order.Review, "manual_review", "processing"},
+		{order.RefundDue, "manual_review", "processing"},
+		{order.Refunded, "canceled", ""},
+	}
+	for _, tt := range tests {
+		if got := acpOrderStatus(tt.status, acp.Version20260417); got != tt.newer {
+			t.Errorf("acpOrderStatus(%s, 2026-04-17) = %q, want %q", tt.status, got, tt.newer)
+		}
+		if got := acpOrderStatus(tt.status, acp.Version20260130); got != tt.old {
+			t.Errorf("acpOrderStatus(%s, 2026-01-30) = %q, want %q", tt.status, got, tt.old)
+		}
+	}
+}
+
+func TestACPAvailability(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		status offer.Status
+		ending string
+		want   acp.Availability
+	}{
+		{offer.InStock, "", acp.InStock},
+		{offer.LowStock, "", acp.LowStock},
+		{offer.Preorder, "", acp.PreOrder},
+		{offer.Backorder, "", acp.Backorder},
+		{offer.OutOfStock, "", acp.OutOfStock},
+		{offer.Discontinued, "", acp.OutOfStock},
+		{offer.InStock, checkout.EndingSoldOut, acp.OutOfStock},
+		{offer.InStock, checkout.EndingAgent, acp.InStock},
+	}
+	for _, tt := range tests {
+		got := acpAvailability(&checkout.Session{Ending: tt.ending}, &offer.Offer{Stock: offer.Stock{Status: tt.status}})
+		if got != tt.want {
+			t.Errorf("acpAvailability(%s, %q) = %s, want %s", tt.status, tt.ending, got, tt.want)
+		}
+	}
+}
+
+func TestACPTotalWords(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		tax      offer.Tax
+		delivery offer.DeliveryType
+		trial    int
+		want     string
+	}{
+		{offer.TaxIncluded, offer.Digital, 0, "Total"},
+		{offer.TaxExcluded, offer.Digital, 0, "Total before tax"},
+		{offer.TaxUnspecified, offer.OnDemand, 0, "Total before tax"},
+		{offer.TaxIncluded, offer.Shipping, 0, "Total before shipping"},
+		{offer.TaxExcluded, offer.Shipping, 0, "Total before shipping and tax"},
+		{offer.TaxExcluded, offer.Digital, 7, "Due today"},
+	}
+	for _, tt := range tests {
+		got := totalWords(&offer.Offer{Tax: tt.tax, TrialDays: tt.trial, Delivery: offer.Delivery{Type: tt.delivery}})
+		if got != tt.want {
+			t.Errorf("totalWords(%s, %s, %d) = %q, want %q", tt.tax, tt.delivery, tt.trial, got, tt.want)
+		}
+	}
+}
+
+func TestFeedID(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ base, want string }{
+		{"https://Store.example", "feed_store.example"},
+		{"http://127.0.0.1:8080", "feed_127.0.0.1:8080"},
+		{"", "feed"},
+		{":", "feed"},
+	}
+	for _, tt := range tests {
+		if got := feedID(tt.base); got != tt.want {
+			t.Errorf("feedID(%q) = %q, want %q", tt.base, got, tt.want)
+		}
+	}
+}
