@@ -29,7 +29,7 @@
 //   - continue_url may be http on a loopback host, for development.
 //   - Bodies of protocol errors also carry messages, for clients that look
 //     for these on every failure.
-//   - The MCP tools ask for meta in their schemas, as the specification does;
-//     a call without it is served in plain mode all the same.
+//   - The schemas of the MCP tools do not ask for meta, as the specification's do:
+//     a client that validates arguments could make no plain call otherwise.
 //   - Order, cart, fulfillment, discount and identity are not declared.
 package ucp

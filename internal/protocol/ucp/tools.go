@@ -23,43 +23,43 @@ func Tools() []Tool {
 			Name: ToolCreateCheckout, Title: "Create a checkout", Idempotent: true,
 			Description: "Open a checkout for one offer. Nothing is charged. The answer has status requires_escalation and a continue_url: " +
 				"hand that address to the person, who pays there. Then read the checkout with get_checkout.",
-			InputSchema: object(`"meta","checkout"`, `"meta":`+meta(false)+`,"checkout":`+checkoutInput),
+			InputSchema: object(`"checkout"`, `"meta":`+meta(false)+`,"checkout":`+checkoutInput),
 		},
 		{
 			Name: ToolGetCheckout, Title: "Read a checkout", ReadOnly: true, Idempotent: true,
 			Description: "Read a checkout and learn whether the person has paid: its status is then completed and it names the order.",
-			InputSchema: object(`"meta","id"`, `"meta":`+meta(false)+`,"id":`+checkoutID),
+			InputSchema: object(`"id"`, `"meta":`+meta(false)+`,"id":`+checkoutID),
 		},
 		{
 			Name: ToolUpdateCheckout, Title: "Replace a checkout", Idempotent: true,
 			Description: "Replace the contents of an open checkout: send everything it should hold. The continue_url stays.",
-			InputSchema: object(`"meta","id","checkout"`, `"meta":`+meta(false)+`,"id":`+checkoutID+`,"checkout":`+checkoutInput),
+			InputSchema: object(`"id","checkout"`, `"meta":`+meta(false)+`,"id":`+checkoutID+`,"checkout":`+checkoutInput),
 		},
 		{
 			Name: ToolCompleteCheckout, Title: "Complete a checkout", Idempotent: true,
 			Description: "Ask whether a checkout can be completed. Payment instruments are not accepted and are discarded: " +
 				"an unpaid checkout is answered with its continue_url, a paid one with its order.",
-			InputSchema: object(`"meta","id","checkout"`, `"meta":`+meta(true)+`,"id":`+checkoutID+`,"checkout":`+completeInput),
+			InputSchema: object(`"id","checkout"`, `"meta":`+meta(true)+`,"id":`+checkoutID+`,"checkout":`+completeInput),
 		},
 		{
 			Name: ToolCancelCheckout, Title: "Cancel a checkout", Idempotent: true,
 			Description: "Close an open checkout so that it can no longer be paid. A paid one cannot be canceled.",
-			InputSchema: object(`"meta","id"`, `"meta":`+meta(true)+`,"id":`+checkoutID),
+			InputSchema: object(`"id"`, `"meta":`+meta(true)+`,"id":`+checkoutID),
 		},
 		{
 			Name: ToolSearchCatalog, Title: "Search the catalog", ReadOnly: true, Idempotent: true,
 			Description: "Find products by words, category or price. The id of a variant is what line_items[].item.id takes.",
-			InputSchema: object(`"meta","catalog"`, `"meta":`+meta(false)+`,"catalog":`+searchInput),
+			InputSchema: object(`"catalog"`, `"meta":`+meta(false)+`,"catalog":`+searchInput),
 		},
 		{
 			Name: ToolLookupCatalog, Title: "Look up products", ReadOnly: true, Idempotent: true,
 			Description: "Read products and variants by their ids, several at once.",
-			InputSchema: object(`"meta","catalog"`, `"meta":`+meta(false)+`,"catalog":`+lookupInput),
+			InputSchema: object(`"catalog"`, `"meta":`+meta(false)+`,"catalog":`+lookupInput),
 		},
 		{
 			Name: ToolGetProduct, Title: "Read a product", ReadOnly: true, Idempotent: true,
 			Description: "Read one product in full, with all variants, prices and availability.",
-			InputSchema: object(`"meta","catalog"`, `"meta":`+meta(false)+`,"catalog":`+productInput),
+			InputSchema: object(`"catalog"`, `"meta":`+meta(false)+`,"catalog":`+productInput),
 		},
 	}
 }

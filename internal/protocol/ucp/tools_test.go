@@ -40,7 +40,7 @@ func TestTools(t *testing.T) {
 		ucp.ToolUpdateCheckout:   {`{` + metaText + `,"id":"c","checkout":{"line_items":[{"id":"li_1","item":{"id":"a"},"quantity":1}]}}`, `{` + metaText + `,"id":"c"}`},
 		ucp.ToolCompleteCheckout: {`{` + metaText + `,"id":"c","checkout":{"payment":{"instruments":[]}}}`, `{"meta":{"ucp-agent":{"profile":"https://p"}},"id":"c","checkout":{}}`},
 		ucp.ToolCancelCheckout:   {`{` + metaText + `,"id":"c"}`, `{"meta":{"ucp-agent":{"profile":"https://p"}},"id":"c"}`},
-		ucp.ToolSearchCatalog:    {`{` + metaText + `,"catalog":{"query":"x","pagination":{"limit":5}}}`, `{"catalog":{"query":"x"}}`},
+		ucp.ToolSearchCatalog:    {`{` + metaText + `,"catalog":{"query":"x","pagination":{"limit":5}}}`, `{"catalog":{"query":7}}`},
 		ucp.ToolLookupCatalog:    {`{` + metaText + `,"catalog":{"ids":["a"]}}`, `{` + metaText + `,"catalog":{"ids":[]}}`},
 		ucp.ToolGetProduct:       {`{` + metaText + `,"catalog":{"id":"a"}}`, `{` + metaText + `,"catalog":{"id":1}}`},
 	}
@@ -63,6 +63,13 @@ func TestTools(t *testing.T) {
 				if err := schema.Validate(value); (err == nil) != fits {
 					t.Errorf("schema of %s: %v, want fits = %t", text, err, fits)
 				}
+			}
+			plain, err := jsonschema.UnmarshalJSON(strings.NewReader(strings.Replace(arguments[tool.Name].good, metaText+",", "", 1)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := schema.Validate(plain); err != nil {
+				t.Errorf("schema of a call without meta: %v, want nil: it is served in plain mode", err)
 			}
 			call, err := ucp.ReadToolCall(tool.Name, []byte(arguments[tool.Name].good))
 			if err != nil {
