@@ -39,7 +39,7 @@ type SessionRequest struct {
 type RequestLine struct {
 	LineID   string // of the line, where it was sent beside the item's
 	ItemID   string
-	Quantity int64
+	Quantity int64  // 0 in an update that leaves it
 	Path     string // JSONPath of the line in the request
 	ItemPath string // JSONPath of what names the item
 }
@@ -81,6 +81,9 @@ func ReadCreate(body []byte, x Exchange) (*SessionRequest, error) {
 	if len(r.LineItems) == 0 && !o.Has("line_items") && !o.Has("items") {
 		o.Need("line_items", `Name what to buy: {"line_items":[{"id":"…"}]}.`)
 	}
+	for i := range r.LineItems {
+		r.LineItems[i].Quantity = max(1, r.LineItems[i].Quantity)
+	}
 	if !x.Plain {
 		o.Need("currency", "Name the currency, for example usd.")
 		if o.Need("capabilities", "Send the capabilities of the agent; {} will do.") {
@@ -91,7 +94,7 @@ func ReadCreate(body []byte, x Exchange) (*SessionRequest, error) {
 }
 
 // ReadUpdate reads the body that updates a session, by the rules of ReadCreate;
-// what is left out stays as it is.
+// what is left out stays as it is, also the quantity of a line.
 func ReadUpdate(body []byte, x Exchange) (*SessionRequest, error) {
 	o, err := jsonread.Read(body)
 	if err != nil {
@@ -187,7 +190,7 @@ func readLines(o jsonread.Object, x Exchange) []RequestLine {
 // readLine reads a line, or, in the bare form, the request itself: then id
 // names nothing.
 func readLine(o jsonread.Object, isLine bool) RequestLine {
-	line := RequestLine{Quantity: 1, Path: jsonread.Path(o.Place(""))}
+	line := RequestLine{Path: jsonread.Path(o.Place(""))}
 	switch {
 	case o.Has("item"):
 		item := o.Object("item")

@@ -156,6 +156,10 @@ func TestReadUpdate(t *testing.T) {
 	if err != nil || len(got.LineItems) != 1 || got.LineItems[0].Quantity != 4 {
 		t.Errorf("ReadUpdate = %+v, %v, want one line", got, err)
 	}
+	got, err = acp.ReadUpdate([]byte(`{"line_items":[{"id":"a"}]}`), strict)
+	if err != nil || len(got.LineItems) != 1 || got.LineItems[0].Quantity != 0 {
+		t.Errorf("ReadUpdate = %+v, %v, want a line that leaves the quantity", got, err)
+	}
 	if _, err := acp.ReadUpdate([]byte(`{"line_items":[]}`), strict); err == nil {
 		t.Error("ReadUpdate with no lines = nil, want missing_field")
 	}

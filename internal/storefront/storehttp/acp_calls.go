@@ -9,6 +9,7 @@ import (
 	"ace/internal/foundation/problem"
 	"ace/internal/protocol/acp"
 	"ace/internal/storefront/checkout"
+	"ace/internal/storefront/offer"
 )
 
 // acpCall is one request, as far as its headers were read.
@@ -50,18 +51,19 @@ func (s *server) acpUpdate(ctx context.Context, call *acpCall) (*acp.CheckoutSes
 	if err != nil {
 		return nil, err
 	}
-	update := checkout.Update{Buyer: acpBuyer(req.Buyer)}
 	var line acp.RequestLine
 	if req.LineItems != nil {
 		if line, err = onlyLine(req.LineItems); err != nil {
 			return nil, err
 		}
-		update.Quantity = line.Quantity
-		if line.ItemID != acpLineID { // the line that is there, by its own name
-			update.OfferID = line.ItemID
-		}
 	}
-	if err := s.acpUpdateCurrency(ctx, req.Currency, call.sessionID, update.OfferID); err != nil {
+	now, err := s.Checkout.Get(ctx, call.sessionID)
+	if err != nil {
+		return nil, err
+	}
+	update := acpChange(&now.Quote().Offer, line)
+	update.Buyer = acpBuyer(req.Buyer)
+	if err := s.acpCurrency(ctx, req.Currency, update.OfferID); err != nil {
 		return nil, err
 	}
 	session, err := s.Checkout.Update(ctx, call.sessionID, update)
@@ -152,18 +154,14 @@ func (s *server) acpCurrency(ctx context.Context, currency, offerID string) erro
 	}
 }
 
-func (s *server) acpUpdateCurrency(ctx context.Context, currency, sessionID, offerID string) error {
-	if currency == "" {
-		return nil
+// acpChange is what a line changes in a session that sells o. A line that
+// names no quantity leaves it, unless the item is another one.
+func acpChange(o *offer.Offer, line acp.RequestLine) checkout.Update {
+	switch line.ItemID {
+	case "", acpLineID, o.ID, o.PriceRef: // no line, or the one that is there
+		return checkout.Update{OfferID: o.ID, Quantity: line.Quantity}
 	}
-	if offerID == "" {
-		session, err := s.Checkout.Get(ctx, sessionID)
-		if err != nil {
-			return err
-		}
-		offerID = session.Quote().Offer.ID
-	}
-	return s.acpCurrency(ctx, currency, offerID)
+	return checkout.Update{OfferID: line.ItemID, Quantity: max(1, line.Quantity)}
 }
 
 // aboutLine points at what a refusal is about.

@@ -305,6 +305,7 @@ func TestACPUpdate(t *testing.T) {
 			quantity         int64
 		}{
 			{"quantity of the line", `{"line_items":[{"id":"li_1","quantity":3}]}`, "prompt_handbook", 3},
+			{"same item", `{"line_items":[{"id":"prompt_handbook"}]}`, "prompt_handbook", 3},
 			{"item", `{"line_items":[{"id":"setup_call"}]}`, "setup_call", 1},
 			{"line and item", `{"line_items":[{"id":"li_1","item":{"id":"prompt_handbook"},"quantity":2}]}`, "prompt_handbook", 2},
 			{"buyer", `{"buyer":{"email":"ada@example.com"}}`, "prompt_handbook", 2},
