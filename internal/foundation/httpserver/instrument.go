@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"ace/internal/foundation/typeid"
@@ -83,6 +84,16 @@ func settlePanic(rec *recorder, r *http.Request, cause any) (aborted bool) {
 	return false
 }
 
+// shownPath is the path as it may stand in a log. The parts that a route leaves
+// open can be capabilities, like the link to a payment page: there the route
+// says enough.
+func shownPath(pattern string, r *http.Request) string {
+	if _, path, ok := strings.Cut(pattern, " "); ok && strings.Contains(path, "{") {
+		return path
+	}
+	return r.URL.Path
+}
+
 func (x *exchange) write(r *http.Request, rec *recorder, took time.Duration, aborted bool) {
 	x.mu.Lock()
 	client, pattern, operation, code := x.client, x.pattern, x.operation, x.problem
@@ -94,7 +105,7 @@ func (x *exchange) write(r *http.Request, rec *recorder, took time.Duration, abo
 	attrs := make([]slog.Attr, 0, 11)
 	attrs = append(attrs,
 		slog.String("request_id", x.id), slog.String("method", r.Method), slog.String("route", pattern),
-		slog.String("path", r.URL.Path), slog.Int("status", status), slog.Int64("bytes", rec.bytes),
+		slog.String("path", shownPath(pattern, r)), slog.Int("status", status), slog.Int64("bytes", rec.bytes),
 		slog.Float64("duration_ms", float64(took.Microseconds())/1000))
 	if client.IsValid() {
 		attrs = append(attrs, slog.String("client", client.String()))

@@ -67,7 +67,7 @@ func TestAccessLine(t *testing.T) {
 	delete(lines[0], "duration_ms")
 	want := map[string]any{
 		"level": "INFO", "msg": "request", "host": "store", "request_id": "caller-0001", "method": "POST",
-		"route": "POST /orders/{id}", "path": "/orders/7", "status": 409.0, "bytes": 5.0,
+		"route": "POST /orders/{id}", "path": "/orders/{id}", "status": 409.0, "bytes": 5.0,
 		"client": "192.0.2.9", "operation": "orders/refund", "problem": "sold_out",
 	}
 	if diff := cmp.Diff(want, lines[0]); diff != "" {
