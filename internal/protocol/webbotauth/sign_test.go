@@ -138,7 +138,7 @@ func ExampleIdentity_Sign() {
 		fmt.Println(err)
 		return
 	}
-	r, err := http.NewRequest(http.MethodGet, "https://shop.example/", http.NoBody) //nolint:noctx // an example
+	r, err := http.NewRequest(http.MethodGet, "https://shop.example/", http.NoBody)
 	if err != nil {
 		fmt.Println(err)
 		return

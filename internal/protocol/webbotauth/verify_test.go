@@ -17,7 +17,10 @@ import (
 	"ace/internal/protocol/webbotauth"
 )
 
-func key(t testing.TB) *httpsig.Signer { return bot(t, 1) }
+func key(t testing.TB) *httpsig.Signer {
+	t.Helper()
+	return bot(t, 1)
+}
 
 func member(name string) httpsig.Component {
 	return httpsig.Component{Name: "signature-agent", Key: name}
@@ -269,36 +272,6 @@ func FuzzVerify(f *testing.F) {
 		got := v.Verify(now, toVerify(q, ""))
 		if got.Status == webbotauth.Verified && (got.Agent != at("bot.example") || got.KeyID != s.JWK().KID) {
 			t.Errorf("Verify() = %+v", got)
-		}
-	})
-}
-
-// FuzzKeySet reads what a hostile server may answer.
-func FuzzKeySet(f *testing.F) {
-	s := bot(f, 1)
-	f.Add(setOf(f, s), "max-age=60")
-	f.Add(`{"client_id":"https://bot.example/card","jwks":`+setOf(f, s)+`}`, "no-store")
-	f.Add(`{"client_id":"https://bot.example/card","jwks_uri":"https://bot.example/card"}`, `max-age="5"`)
-	f.Add(`{"keys":[1,null,{"kty":"RSA","n":"AQ","e":"AQAB"}]}`, "max-age=-1")
-	f.Fuzz(func(t *testing.T, body, cache string) {
-		net := newWeb()
-		for _, kind := range []string{"directory", "jwks_uri", "cimd"} {
-			mediaType := webbotauth.MediaType
-			address := "https://bot.example/card"
-			if kind == "directory" {
-				address = "https://bot.example"
-				net.put(at("bot.example"), document{body: body, cache: cache})
-			} else {
-				net.put(address, document{body: body, cache: cache, mediaType: mediaType})
-			}
-			keys := keysOf(t, net, nil)
-			v := webbotauth.NewVerifier(keys, []string{"store.example"}, nil)
-			r := request(t, http.MethodGet, "https://store.example/", "", map[string]string{"Signature-Agent": `a="` + address + `";type=` + kind})
-			sign(t, s, r, member("a"))
-			if got := v.Verify(time.Now(), toVerify(r, "")); got.Reason != webbotauth.Pending {
-				t.Errorf("Verify() = %+v, want pending", got)
-			}
-			keys.Close()
 		}
 	})
 }
