@@ -28,9 +28,18 @@ func (s *server) writeACPError(w http.ResponseWriter, r *http.Request, err error
 	s.writeACP(w, r, idempotency.Answer{Status: status, Body: body})
 }
 
+// A client that went away reads no answer: the status is for the access line.
+const (
+	clientGone       = "client_closed_request"
+	statusClientGone = 499
+)
+
 // acpFailure renders a problem. param, if there is one, is its place in the
 // request.
 func acpFailure(p *problem.Problem, param string) (status int, body []byte) {
+	if p.Code == clientGone {
+		return statusClientGone, nil
+	}
 	named := *p
 	if code, ok := acpCodes[p.Code]; ok {
 		named.Code = code

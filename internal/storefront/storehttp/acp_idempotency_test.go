@@ -2,11 +2,14 @@ package storehttp_test
 
 import (
 	"bytes"
+	"context"
+	"log/slog"
 	"net/http"
 	"strings"
 	"sync"
 	"testing"
 
+	"ace/internal/foundation/httpserver"
 	"ace/internal/protocol/acp"
 	"ace/internal/sandbox/sandboxtest"
 
@@ -125,8 +128,11 @@ func TestACPRepetitionInFlight(t *testing.T) {
 			<-goOn
 		}
 	})
-	first := make(chan reply)
-	go func() { first <- keyed(w, "2026-04-17", acpSessions, "a-slow-first-request", strictLine) }()
+	first := make(chan reply, 1)
+	go func() {
+		defer close(first)
+		first <- keyed(w, "2026-04-17", acpSessions, "a-slow-first-request", strictLine)
+	}()
 	<-reached
 	early := keyed(w, "2026-04-17", acpSessions, "a-slow-first-request", strictLine)
 	wantACPError(t, early, 409, "idempotency_in_flight", "")
@@ -211,8 +217,11 @@ func TestACPWaiting(t *testing.T) {
 		if r := a.get(opened.ID, "Prefer", "wait=1"); a.session(r).Status != acp.RequiresEscalation || r.Header.Get("Preference-Applied") != "wait=1" {
 			t.Errorf("wait in vain = %v %s", r.Header, r.Body)
 		}
-		answer := make(chan reply)
-		go func() { answer <- a.get(opened.ID, "Prefer", "respond-async, wait=25") }()
+		answer := make(chan reply, 1)
+		go func() {
+			defer close(answer)
+			answer <- a.get(opened.ID, "Prefer", "respond-async, wait=25")
+		}()
 		if seen := sandboxtest.NewPerson(t, nil).Pay(opened.ContinueURL, sandboxtest.CardOK); seen.Status != http.StatusSeeOther {
 			t.Fatalf("paying answered %d", seen.Status)
 		}
@@ -220,4 +229,41 @@ func TestACPWaiting(t *testing.T) {
 			t.Errorf("wait for the payment = %+v", s)
 		}
 	})
+}
+
+// TestACPWaitingWhileTheServerStops has a long poll open when the process is
+// told to stop: it answers what there is.
+func TestACPWaitingWhileTheServerStops(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	opened := (&acpAgent{w, "2026-04-17"}).order("prompt_handbook", 1)
+	entered := make(chan struct{})
+	server := httpserver.New(slog.New(slog.DiscardHandler), []httpserver.Listener{{
+		Name: "store", Addr: "127.0.0.1:0", Handler: http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+			close(entered)
+			w.Handler.ServeHTTP(rw, r)
+		}),
+	}}, nil)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	if err := server.Listen(ctx); err != nil {
+		t.Fatal(err)
+	}
+	stopped := make(chan error, 1)
+	go func() { stopped <- server.Run(ctx) }()
+	answer := make(chan reply, 1)
+	go func() {
+		defer close(answer)
+		answer <- w.do(http.MethodGet, "http://"+server.Addr("store")+acpSessions+"/"+opened.ID, "", "Prefer", "wait=25")
+	}()
+	<-entered
+	stop()
+	if err := <-stopped; err != nil {
+		t.Errorf("stopping = %v, want every request answered", err)
+	}
+	var s acp.CheckoutSession
+	judgeACP(t, "2026-04-17", <-answer).into(t, &s)
+	if s.Status != acp.RequiresEscalation {
+		t.Errorf("status = %s, want requires_escalation", s.Status)
+	}
 }

@@ -43,6 +43,19 @@ func TestPreferredWait(t *testing.T) {
 	}
 }
 
+func FuzzPreferredWait(f *testing.F) {
+	for _, seed := range []string{"", "wait=25", `wait="9"`, "respond-async, wait=10; x=1", "wait=99999999999999999999", "wait==", ",;,=", "wait=\xff"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, header string) {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+		r.Header["Prefer"] = []string{header}
+		if got := preferredWait(r); got < 0 || got > longPoll || got%time.Second != 0 {
+			t.Errorf("preferredWait(%q) = %s, want whole seconds up to %s", header, got, longPoll)
+		}
+	})
+}
+
 func newTestServer(t *testing.T) *server {
 	t.Helper()
 	box, err := seal.New(make([]byte, seal.KeySize))

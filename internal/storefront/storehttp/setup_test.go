@@ -41,7 +41,8 @@ type world struct {
 	Catalog *offer.Catalog
 	Store   *storage.Store
 	Log     *safeBuffer
-	file    string // of the database
+	Handler http.Handler // of the store, as it is served at URL
+	file    string       // of the database
 
 	mu   sync.Mutex
 	step func(string)
@@ -93,7 +94,8 @@ func setup(t *testing.T, change ...func(*storehttp.Deps)) *world {
 		handlers[kind] = handler
 	}
 	worker = jobs.NewWorker(w.Store, handlers, log, nil)
-	server.Config.Handler = w.handler(log, processor, change)
+	w.Handler = w.handler(log, processor, change)
+	server.Config.Handler = w.Handler
 	server.Start()
 	ctx, stop := context.WithCancel(context.Background())
 	var work sync.WaitGroup
