@@ -32,6 +32,7 @@ import (
 	"ace/internal/storefront/order"
 	"ace/internal/storefront/storehttp"
 	"ace/internal/storefront/stripe"
+	"ace/internal/storefront/ucpprofile"
 )
 
 // Server is a whole ACE process.
@@ -83,7 +84,7 @@ func (s *Server) build(ctx context.Context) (err error) {
 		}
 	}
 	s.guard = egress.New(s.egressOptions())
-	store, err := s.buildStore()
+	store, err := s.buildStore(ctx)
 	if err != nil {
 		return err
 	}
@@ -118,7 +119,7 @@ func openDatabase(ctx context.Context, cfg *config.Settings) (*sqldb.DB, error) 
 }
 
 // buildStore wires the store host and the jobs behind it.
-func (s *Server) buildStore() (http.Handler, error) {
+func (s *Server) buildStore(ctx context.Context) (http.Handler, error) {
 	store := storage.New(s.db, func() { s.worker.Wake() })
 	processor, err := s.processor()
 	if err != nil {
@@ -132,15 +133,20 @@ func (s *Server) buildStore() (http.Handler, error) {
 	s.orders = order.New(store, processor, s.log, order.Options{Sinks: sinks, Step: s.step})
 	sales := checkout.New(catalog, processor, store, s.log, checkout.Options{BaseURL: s.cfg.BaseURL(), Sinks: s.orders.SinkNames(), Step: s.step})
 	s.worker = jobs.NewWorker(store, s.handlers(store, sales), s.log, nil)
+	signers, err := s.signers(ctx, store)
+	if err != nil {
+		return nil, err
+	}
 
 	terms, privacy, refunds := s.cfg.Policies()
 	return storehttp.New(storehttp.Deps{
 		Site: storehttp.Site{
 			BaseURL: s.cfg.BaseURL(), Name: s.cfg.SiteName, Contact: s.cfg.Contact, Terms: terms, Privacy: privacy, Refunds: refunds,
-			DirectContinueURL: s.cfg.ContinueURL == "direct",
+			DirectContinueURL: s.cfg.ContinueURL == "direct", UCPNegotiation: s.cfg.UCPNegotiation,
 		},
 		Catalog: catalog, Checkout: sales, Orders: s.orders, Events: processor,
 		Requests: idempotency.New(storage.Requests{Store: store}, s.box.MAC), MAC: s.box.MAC, Log: s.log,
+		Platforms: ucpprofile.New(s.guard.Client(egress.UCPProfile()), nil), Signers: signers,
 	})
 }
 

@@ -5,6 +5,7 @@
 //	orders.go, refunds.go  order.Store
 //	jobs.go                jobs.Queue
 //	idempotency.go         idempotency.Store
+//	keys.go                keys for signatures, sealed
 //
 // One text serves SQLite and PostgreSQL; every test runs on both.
 package storage

@@ -62,7 +62,7 @@ func (s *server) acpRead(w http.ResponseWriter, r *http.Request) (call *acpCall,
 	if err != nil {
 		return nil, nil, err
 	}
-	call = &acpCall{exchange: exchange, sessionID: r.PathValue("id"), body: body, agent: s.agentOf(r)}
+	call = &acpCall{exchange: exchange, sessionID: r.PathValue("id"), body: body, agent: s.agentOf(r.Context(), r.Header)}
 	return call, append([]byte(exchange.Version+"\n"), form...), nil
 }
 

@@ -15,11 +15,14 @@ package storehttp
 import (
 	"log/slog"
 	"net/http"
+	"time"
 
 	"ace/internal/foundation/httpserver"
+	"ace/internal/foundation/httpsig"
 	"ace/internal/foundation/idempotency"
 	"ace/internal/foundation/openapi"
 	"ace/internal/protocol/acp"
+	"ace/internal/protocol/ucp"
 	"ace/internal/storefront/checkout"
 	"ace/internal/storefront/offer"
 	"ace/internal/storefront/order"
@@ -36,6 +39,11 @@ type Deps struct {
 	Orders   *order.Service
 	Events   EventParser
 	Requests *idempotency.Keeper
+	// Platforms reads the profiles of UCP platforms.
+	Platforms PlatformProfiles
+	// Signers sign answers, the first those of UCP, which asks for P-256. All
+	// their public keys are published.
+	Signers []*httpsig.Signer
 	// MAC is a keyed digest: client addresses are kept as nothing else.
 	MAC func(label string, parts ...[]byte) string
 	Log *slog.Logger
@@ -49,6 +57,9 @@ type Site struct {
 	// DirectContinueURL hands out the processor's own address of the payment
 	// page instead of a short one of the store.
 	DirectContinueURL bool
+	// UCPNegotiation says how profiles of UCP platforms are treated: off,
+	// lenient (also "") or strict.
+	UCPNegotiation string
 }
 
 // EventParser verifies and reads messages of the processor.
@@ -125,6 +136,23 @@ func (s *server) routes(mux *httpserver.Mux) {
 	handle("GET "+acpBase+"/feed/products.jsonl", s.acpFeedProducts)
 	mux.ErrorsUnder(acpBase, s.writeACPError)
 	s.describeACP()
+
+	for _, v := range ucp.Versions() {
+		handle("GET "+ucpProfilePath(v), s.ucpProfile(v))
+	}
+	ucpOps := ucpOperations()
+	handle("POST "+ucpBase+"/checkout-sessions", s.ucpREST(ucpOps[ucp.ToolCreateCheckout]))
+	handle("GET "+ucpBase+"/checkout-sessions/{id}", s.ucpREST(ucpOps[ucp.ToolGetCheckout]), httpserver.AllowTime(longPoll+15*time.Second))
+	handle("PUT "+ucpBase+"/checkout-sessions/{id}", s.ucpREST(ucpOps[ucp.ToolUpdateCheckout]))
+	handle("POST "+ucpBase+"/checkout-sessions/{id}/complete", s.ucpREST(ucpOps[ucp.ToolCompleteCheckout]))
+	handle("POST "+ucpBase+"/checkout-sessions/{id}/cancel", s.ucpREST(ucpOps[ucp.ToolCancelCheckout]))
+	handle("POST "+ucpBase+"/catalog/search", s.ucpREST(ucpOps[ucp.ToolSearchCatalog]))
+	handle("POST "+ucpBase+"/catalog/lookup", s.ucpREST(ucpOps[ucp.ToolLookupCatalog]))
+	handle("POST "+ucpBase+"/catalog/product", s.ucpREST(ucpOps[ucp.ToolGetProduct]))
+	mux.Handle(ucpMCPPath, s.ucpMCP())
+	mux.ErrorsUnder(ucpBase, s.writeUCPError)
+	mux.ErrorsUnder(ucp.ProfilePath, s.writeUCPError)
+	s.describeUCP()
 
 	handle("GET /c/{token}", s.continueToPayment, page)
 	handle("GET /checkout/{token}/done", s.afterPayment, page)

@@ -24,8 +24,8 @@ const maxSessionBody = 256 << 10
 const longPoll = 25 * time.Second
 
 // agentOf answers what a request says about the software that sent it.
-func (s *server) agentOf(r *http.Request) checkout.Agent {
-	return checkout.Agent{UserAgent: cut(r.UserAgent(), 300), ClientKey: s.clientKey(r.Context())}
+func (s *server) agentOf(ctx context.Context, h http.Header) checkout.Agent {
+	return checkout.Agent{UserAgent: cut(h.Get("User-Agent"), 300), ClientKey: s.clientKey(ctx)}
 }
 
 func cut(text string, most int) string {

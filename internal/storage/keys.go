@@ -1,0 +1,44 @@
+package storage
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+)
+
+// SigningKey answers the sealed key that is kept under a name. The first call
+// keeps what create answers; of replicas that start at the same time one is
+// first, and all answer its key. create may run for nothing, and more than once.
+func (s *Store) SigningKey(ctx context.Context, name string, create func() ([]byte, error)) ([]byte, error) {
+	const read = `SELECT sealed FROM signing_key WHERE name = $1`
+	kept, err := scanKey(s.db.Reader().QueryRowContext(ctx, read, name))
+	if kept != nil || err != nil {
+		return kept, err
+	}
+	made, err := create()
+	if err != nil {
+		return nil, fmt.Errorf("making the signing key %s: %w", name, err)
+	}
+	err = s.db.Tx(ctx, func(tx *sql.Tx) error {
+		if _, err := exec(ctx, tx, `INSERT INTO signing_key (name, sealed) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING`, name, string(made)); err != nil {
+			return err
+		}
+		kept, err = scanKey(tx.QueryRowContext(ctx, read, name))
+		return err
+	})
+	return kept, err
+}
+
+// scanKey answers nil where there is none.
+func scanKey(row scanner) ([]byte, error) {
+	var sealed string
+	err := row.Scan(&sealed)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading a signing key: %w", err)
+	}
+	return []byte(sealed), nil
+}

@@ -1,0 +1,121 @@
+package storehttp
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"ace/internal/foundation/openapi"
+	"ace/internal/protocol/ucp"
+)
+
+// describeUCP puts the operations into openapi.json.
+func (s *server) describeUCP() {
+	failure := openapi.Content{Description: "A failure of the protocol: what is wrong and what to do.", Schema: openapi.SchemaOf[ucp.ProtocolError]()}
+	envelope := openapi.SchemaOf[ucp.ErrorResponse]()
+	inputs := ucpInputs()
+	describe := func(method, path, tool, summary string, success json.RawMessage) {
+		either := json.RawMessage(`{"oneOf":[` + string(success) + `,` + string(envelope) + `]}`)
+		operation := ucpOperations()[tool]
+		responses := map[int]openapi.Content{
+			operation.success: {Description: "What was asked for, or an outcome of the business: ucp.status is then error.", Schema: either},
+			http.StatusConflict: {
+				Description: "The checkout can no longer be changed, or the idempotency key was used for another request.",
+				Schema:      json.RawMessage(`{"anyOf":[` + string(envelope) + `,` + string(failure.Schema) + `]}`),
+			},
+			0: failure,
+		}
+		if operation.success != http.StatusOK { // nothing was created: an outcome is no 201
+			responses[operation.success] = openapi.Content{Description: "The checkout.", Schema: success}
+			responses[http.StatusOK] = openapi.Content{Description: "Nothing was created: an outcome of the business.", Schema: envelope}
+		}
+		d := openapi.Description{Parameters: ucpParameters(path, operation), Responses: responses}
+		if schema, ok := inputs[tool]; ok {
+			d.Request = &openapi.Content{Schema: schema, Optional: tool == ucp.ToolCompleteCheckout}
+		}
+		openapi.Describe(s.api, openapi.Operation{
+			Method: method, Path: ucpBase + path, ID: "ucp" + camel(tool), Tags: []string{"ucp"}, Summary: summary,
+		}, d)
+	}
+	checkout := openapi.SchemaOf[ucp.Checkout]()
+	describe(http.MethodPost, "/checkout-sessions", ucp.ToolCreateCheckout, "Open a checkout for one offer; nothing is charged", checkout)
+	describe(http.MethodGet, "/checkout-sessions/{id}", ucp.ToolGetCheckout, "Where a checkout stands", checkout)
+	describe(http.MethodPut, "/checkout-sessions/{id}", ucp.ToolUpdateCheckout, "Replace what a checkout holds; continue_url stays", checkout)
+	describe(http.MethodPost, "/checkout-sessions/{id}/complete", ucp.ToolCompleteCheckout, "Ask for completion: a person pays at continue_url", checkout)
+	describe(http.MethodPost, "/checkout-sessions/{id}/cancel", ucp.ToolCancelCheckout, "Cancel a checkout that is not paid", checkout)
+	describe(http.MethodPost, "/catalog/search", ucp.ToolSearchCatalog, "Find products by words, category or price", openapi.SchemaOf[ucp.SearchResponse]())
+	describe(http.MethodPost, "/catalog/lookup", ucp.ToolLookupCatalog, "Read products and variants by their ids", openapi.SchemaOf[ucp.LookupResponse]())
+	describe(http.MethodPost, "/catalog/product", ucp.ToolGetProduct, "One product with all its variants", openapi.SchemaOf[ucp.ProductResponse]())
+	s.describeUCPDocuments()
+}
+
+// describeUCPDocuments describes what is not an operation of the protocol.
+func (s *server) describeUCPDocuments() {
+	openapi.Describe(s.api, openapi.Operation{
+		Method: http.MethodPost, Path: ucpMCPPath, ID: "ucpMCP", Tags: []string{"ucp"},
+		Summary:     "The same operations as tools over MCP",
+		Description: "JSON-RPC 2.0: tools/list names the tools and their schemas. Neither initialize nor a session is needed.",
+	}, openapi.Description{
+		Request: &openapi.Content{Schema: json.RawMessage(
+			`{"type":"object","properties":{"jsonrpc":{"const":"2.0"},"id":{"type":["string","integer"]},"method":{"type":"string"},"params":{"type":"object"}},"required":["jsonrpc","method"]}`)},
+		Responses: map[int]openapi.Content{0: {Description: "A JSON-RPC answer.", Schema: json.RawMessage(
+			`{"type":"object","properties":{"jsonrpc":{"const":"2.0"},"id":{},"result":{"type":"object"},"error":{"type":"object"}},"required":["jsonrpc"]}`)}},
+	})
+	for _, v := range ucp.Versions() {
+		openapi.Describe(s.api, openapi.Operation{
+			Method: http.MethodGet, Path: ucpProfilePath(v), ID: "ucpProfile" + strings.ReplaceAll(string(v), "-", ""), Tags: []string{"ucp"},
+			Summary: "What this store speaks of UCP " + string(v),
+		}, openapi.Description{Responses: map[int]openapi.Content{http.StatusOK: {Description: "The profile.", Schema: openapi.SchemaOf[ucp.Profile]()}}})
+	}
+}
+
+// ucpInputs are the schemas of request bodies, by tool: those of the tools
+// without what HTTP says in path and headers.
+func ucpInputs() map[string]json.RawMessage {
+	inputs := map[string]json.RawMessage{}
+	for _, t := range ucp.Tools() {
+		var schema struct {
+			Properties map[string]json.RawMessage `json:"properties"`
+		}
+		if err := json.Unmarshal(t.InputSchema, &schema); err != nil {
+			panic(err) // the tools are constants
+		}
+		for _, member := range []string{"checkout", "catalog"} {
+			if body, ok := schema.Properties[member]; ok {
+				inputs[t.Name] = body
+			}
+		}
+	}
+	return inputs
+}
+
+// camel turns create_checkout into CreateCheckout.
+func camel(tool string) string {
+	var b strings.Builder
+	for word := range strings.SplitSeq(tool, "_") {
+		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return b.String()
+}
+
+func ucpParameters(path string, op *ucpOperation) []openapi.Parameter {
+	parameters := []openapi.Parameter{{
+		Name: ucp.HeaderAgent, In: "header",
+		Description: `Who calls: profile="https://…"; version="` + string(ucp.Newest) + `". Without it a bare JSON request will do.`,
+	}}
+	if strings.Contains(path, "{id}") {
+		parameters = append(parameters, openapi.Parameter{Name: "id", In: "path", Required: true, Description: "Id of the checkout."})
+	}
+	if op.keyed {
+		parameters = append(parameters, openapi.Parameter{
+			Name: ucp.HeaderIdempotencyKey, In: "header", Schema: json.RawMessage(`{"type":"string","maxLength":255}`),
+			Description: "A repetition with the same key is answered as the first request was.",
+		})
+	}
+	if op.tool == ucp.ToolGetCheckout {
+		parameters = append(parameters, openapi.Parameter{
+			Name: "Prefer", In: "header", Description: "wait=25 answers as soon as the checkout is no longer open, or after that many seconds.",
+		})
+	}
+	return parameters
+}

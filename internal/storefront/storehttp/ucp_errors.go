@@ -1,0 +1,73 @@
+package storehttp
+
+import (
+	"context"
+
+	"ace/internal/foundation/httpserver"
+	"ace/internal/foundation/idempotency"
+	"ace/internal/foundation/problem"
+	"ace/internal/protocol/ucp"
+
+	"errors"
+)
+
+// ucpOutcome is how a refusal of the business is told: in an envelope, with
+// HTTP 200 or, for what can no longer be changed, 409.
+type ucpOutcome struct {
+	code   ucp.Code
+	member string // of the line that it is about, after the line's path
+}
+
+// ucpOutcomes are the problems that are outcomes of a request that was
+// understood. All others are failures of the protocol, with a status of their
+// own: checkout_in_flight and checkout_changed 409, processor_unavailable 503,
+// all three with Retry-After.
+var ucpOutcomes = map[string]ucpOutcome{
+	"offer_not_found":                {ucp.ItemUnavailable, ".item.id"},
+	"sold_out":                       {ucp.OutOfStock, ""},
+	"hold_limit":                     {"hold_limit", ""},
+	"invalid_quantity":               {"invalid_quantity", ".quantity"},
+	"processor_refused":              {ucp.ItemUnavailable, ""},
+	"multiple_items_unsupported":     {"multiple_items_unsupported", ""},
+	string(ucp.QuantityUnitMismatch): {ucp.QuantityUnitMismatch, ""},
+	"checkout_not_found":             {ucp.NotFound, ""},
+	"product_not_found":              {ucp.NotFound, ""},
+	"checkout_not_modifiable":        {ucp.CheckoutNotModifiable, ""},
+
+	string(ucp.CapabilitiesIncompatible): {ucp.CapabilitiesIncompatible, ""},
+}
+
+// ucpFault is a failure that may be about a line of the request.
+type ucpFault struct {
+	error
+	line string // JSONPath
+}
+
+// Unwrap makes the problem inside visible.
+func (f *ucpFault) Unwrap() error { return f.error }
+
+// ucpFailed renders a failure in the shape of the protocol.
+func (s *server) ucpFailed(ctx context.Context, call *ucpCall, err error) outcome {
+	p := httpserver.ProblemOf(ctx, err)
+	status, body := ucpRefusal(call, p, err)
+	encoded, bad := encode(body)
+	if bad != nil { // strings always encode
+		encoded = []byte(`{"code":"internal_error","content":"Something went wrong on our side.","messages":[]}`)
+	}
+	return outcome{Answer: idempotency.Answer{Status: status, Body: encoded}, Passing: p.Kind.Temporary() || p.RetryAfter > 0}
+}
+
+func ucpRefusal(call *ucpCall, p *problem.Problem, err error) (status int, body any) {
+	known, isOutcome := ucpOutcomes[p.Code]
+	if !isOutcome {
+		failure := ucp.FromProblem(p)
+		call.retryAfter = failure.RetryAfter
+		return failure.Status(), failure
+	}
+	path := ""
+	if fault, ok := errors.AsType[*ucpFault](err); ok && fault.line != "" && p.Code != "checkout_not_modifiable" && p.Code != "checkout_not_found" {
+		path = fault.line + known.member
+	}
+	envelope := ucp.NewErrorResponse(call.exchange.version, call.op.capability, ucp.Error(known.code, known.code.Severity(), path, p.Detail))
+	return envelope.Status(), envelope
+}

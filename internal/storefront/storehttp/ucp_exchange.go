@@ -1,0 +1,126 @@
+package storehttp
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"ace/internal/foundation/httpsig"
+	"ace/internal/foundation/problem"
+	"ace/internal/protocol/ucp"
+)
+
+// PlatformProfiles reads what UCP platforms publish about themselves.
+type PlatformProfiles interface {
+	// Profile answers the profile at an https address, which may be kept for a
+	// while. It returns profile_unreachable or profile_malformed
+	// (Unprocessable), or profile_busy (Unavailable).
+	Profile(ctx context.Context, address string) (*ucp.PlatformProfile, error)
+	// Newer is Profile where something is missing in what is kept: that is
+	// fetched again unless it is new.
+	Newer(ctx context.Context, address string) (*ucp.PlatformProfile, error)
+}
+
+// How platform profiles are treated.
+const (
+	negotiationOff    = "off"    // not read
+	negotiationStrict = "strict" // required; anything else: read if possible
+)
+
+// ucpExchange is what store and platform agreed on for one call.
+type ucpExchange struct {
+	platform ucp.Agent // zero: plain mode
+	version  ucp.Version
+	signer   string        // thumbprint of the key that signed the request; "" if none did
+	notes    []ucp.Message // about the exchange, for the answer
+}
+
+// signedRequest is a request as its signature sees it.
+type signedRequest struct {
+	message *httpsig.Message
+	body    []byte
+}
+
+// ucpNegotiate settles version and capabilities with a platform, and verifies
+// its signature if there is one. The version is set also with an error. A
+// caller that names no profile is served in plain mode, by the newest version.
+func (s *server) ucpNegotiate(ctx context.Context, platform ucp.Agent, sent *signedRequest) (ucpExchange, error) {
+	x := ucpExchange{platform: platform, version: ucp.Newest}
+	declared, err := ucp.Negotiate(platform.Version)
+	if err != nil || platform.Plain() || s.Site.UCPNegotiation == negotiationOff {
+		x.version = orNewest(declared)
+		return x, err
+	}
+	profile, err := s.Platforms.Profile(ctx, platform.Profile)
+	if err != nil {
+		x.version = declared
+		return x, s.withoutProfile(ctx, &x, err)
+	}
+	if platform.Version == "" || s.Site.UCPNegotiation == negotiationStrict {
+		if _, err := ucp.Negotiate(profile.Version); err != nil {
+			return x, err
+		}
+	}
+	if platform.Version == "" {
+		declared = profile.Version
+	}
+	x.version = declared
+	if profile.Version.Supported() && len(ucp.Intersect(ucp.Declared(x.version), profile.Capabilities)) == 0 {
+		return x, problem.New(problem.Invalid, string(ucp.CapabilitiesIncompatible),
+			"Your profile shares no capability of version "+string(x.version)+" with this store. Declare "+ucp.CapabilityCheckout+", or leave UCP-Agent out.")
+	}
+	if sent != nil {
+		x.signer, err = s.verifySigner(ctx, platform.Profile, profile, sent)
+	}
+	return x, err
+}
+
+// withoutProfile goes on without a profile that cannot be read, unless the
+// store insists on profiles.
+func (s *server) withoutProfile(ctx context.Context, x *ucpExchange, err error) error {
+	p, ok := problem.From(err)
+	if !ok || ctx.Err() != nil || s.Site.UCPNegotiation == negotiationStrict {
+		return err
+	}
+	x.notes = append(x.notes, ucp.Info(ucp.Code(p.Code), p.Detail+" The store's own capabilities apply."))
+	return nil
+}
+
+// verifySigner answers the thumbprint of the key that signed the request. A key
+// that is missing may have been published since the profile was read.
+func (s *server) verifySigner(ctx context.Context, address string, profile *ucp.PlatformProfile, sent *signedRequest) (string, error) {
+	signer, err := sent.signer(profile.Keys)
+	if !problem.Is(err, string(ucp.KeyNotFound)) {
+		return signer, err
+	}
+	newer, readErr := s.Platforms.Newer(ctx, address)
+	if readErr != nil {
+		return "", err // the key is missing in what we know
+	}
+	return sent.signer(newer.Keys)
+}
+
+// signer answers the thumbprint of the key that signed the request, which
+// names it for what it is: two platforms may use the same id. It is "" where
+// nothing authenticates the request.
+func (q *signedRequest) signer(keys []httpsig.JWK) (string, error) {
+	id, err := ucp.VerifyRequest(q.message, q.body, keys, time.Now())
+	if err != nil || id == "" {
+		return "", err
+	}
+	key, _ := httpsig.FindKey(keys, id) // it has just verified the signature
+	return key.Thumbprint()
+}
+
+func orNewest(v ucp.Version) ucp.Version {
+	if v == "" {
+		return ucp.Newest
+	}
+	return v
+}
+
+// scheme is the one that clients use, which a proxy may hide from us.
+func (s *server) scheme() string {
+	scheme, _, _ := strings.Cut(s.Site.BaseURL, "://")
+	return scheme
+}

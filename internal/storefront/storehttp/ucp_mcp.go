@@ -1,0 +1,141 @@
+package storehttp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+
+	"ace/internal/foundation/httpserver"
+	"ace/internal/foundation/httpsig"
+	"ace/internal/foundation/idempotency"
+	"ace/internal/foundation/problem"
+	"ace/internal/protocol/jsonrpc"
+	"ace/internal/protocol/mcp"
+	"ace/internal/protocol/ucp"
+)
+
+const ucpMCPPath = ucpBase + "/mcp"
+
+// ucpMCP serves the operations as the tools of the MCP binding. An outcome of
+// the business is a result, a failure of the protocol a JSON-RPC error with
+// the HTTP status that REST would have.
+func (s *server) ucpMCP() http.Handler {
+	options := &mcp.Options{
+		Instructions: "Buy from " + s.Site.Name + ": search_catalog, then create_checkout with the id of a variant, then hand continue_url to the person who pays, then get_checkout.",
+		MaxBody:      maxSessionBody, MapError: ucpToolFault,
+	}
+	if base, err := url.Parse(s.Site.BaseURL); err == nil {
+		options.AllowedHosts = []string{base.Host}
+		if base.Scheme == "https" {
+			// Open to pages of every origin, as all of the store; a development
+			// server on this machine is open to its own alone.
+			options.AllowedOrigins = []string{"*"}
+		}
+	}
+	server := mcp.NewServer(mcp.Implementation{Name: "ace-ucp", Title: s.Site.Name, Version: Version}, options)
+	operations := ucpOperations()
+	for _, t := range ucp.Tools() {
+		server.AddRawTool(mcp.Tool{
+			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.InputSchema,
+			Annotations: mcp.Annotations{ReadOnly: t.ReadOnly, Idempotent: t.Idempotent, OpenWorld: true},
+		}, s.ucpTool(operations[t.Name]))
+	}
+	return s.keepSigned(server)
+}
+
+type signedKey struct{}
+
+// keepSigned lays a signed request aside as it came: whose keys it is verified
+// with stands in its body, which the server of the tools reads.
+func (s *server) keepSigned(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get(httpsig.HeaderSignatureInput) == "" || r.Method != http.MethodPost {
+			next.ServeHTTP(w, r)
+			return
+		}
+		body, err := httpserver.ReadBody(r, maxSessionBody)
+		if err != nil {
+			p := httpserver.ProblemOf(r.Context(), err)
+			mcp.WriteError(w, p.Kind.Status(), &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: p.Detail})
+			return
+		}
+		r = r.WithContext(context.WithValue(r.Context(), signedKey{}, s.signed(r, body)))
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (s *server) ucpTool(op *ucpOperation) mcp.RawHandler {
+	return func(ctx context.Context, in *mcp.Call, arguments json.RawMessage) (*mcp.Result, error) {
+		call, err := s.ucpToolCall(ctx, op, in, arguments)
+		if err != nil {
+			return ucpToolAnswer(s.ucpFailed(ctx, call, err).Answer)
+		}
+		scope := "ucp mcp " + op.tool + " " + call.id + " " + call.exchange.signer
+		answer, _, err := s.once(ctx, scope, call.key, call.canonical, func(resourceID string) outcome {
+			call.resourceID = resourceID
+			return s.ucpDo(ctx, call)
+		})
+		if err != nil {
+			answer = s.ucpFailed(ctx, call, err).Answer
+		}
+		return ucpToolAnswer(answer)
+	}
+}
+
+// ucpToolCall reads the arguments of a tool. The call is there also with an
+// error, as far as it was read.
+func (s *server) ucpToolCall(ctx context.Context, op *ucpOperation, in *mcp.Call, arguments json.RawMessage) (*ucpCall, error) {
+	call := &ucpCall{
+		op: op, exchange: ucpExchange{version: ucp.Newest}, agent: s.agentOf(ctx, in.Header),
+	}
+	read, err := ucp.ReadToolCall(op.tool, arguments)
+	if err != nil {
+		return call, err
+	}
+	call.id, call.body = read.ID, read
+	if op.keyed && read.IdempotencyKey != "" {
+		call.key = read.IdempotencyKey
+		if call.canonical, err = read.Canonical(arguments); err != nil {
+			return call, err
+		}
+		call.canonical = append([]byte(read.Agent.Version+"\n"), call.canonical...)
+	}
+	sent, _ := ctx.Value(signedKey{}).(*signedRequest)
+	call.exchange, err = s.ucpNegotiate(ctx, read.Agent, sent)
+	call.agent.Profile, call.agent.Signed = read.Agent.Profile, call.exchange.signer != ""
+	return call, err
+}
+
+// ucpToolAnswer turns an answer, fresh or kept, into that of a tool.
+func ucpToolAnswer(answer idempotency.Answer) (*mcp.Result, error) {
+	body := bytes.TrimSpace(answer.Body)
+	var failure struct {
+		ucp.ProtocolError
+		UCP json.RawMessage `json:"ucp"`
+	}
+	if err := json.Unmarshal(body, &failure); err != nil {
+		return nil, err
+	}
+	if failure.UCP != nil {
+		return &mcp.Result{Structured: body}, nil
+	}
+	known := ucp.FromProblem(problem.New(problem.KindOf(answer.Status), string(failure.Code), failure.Content))
+	return nil, &jsonrpc.Error{
+		Code: known.RPCCode(), Message: failure.Content, Data: json.RawMessage(body), Status: answer.Status, RetryAfter: failure.RetryAfter,
+	}
+}
+
+// ucpToolFault tells faults in the arguments in the shape of the protocol.
+func ucpToolFault(_ *mcp.Call, err error) error {
+	p, ok := problem.From(err)
+	if _, done := errors.AsType[*jsonrpc.Error](err); done || !ok {
+		return err
+	}
+	failure := ucp.FromProblem(p)
+	return &jsonrpc.Error{Code: failure.RPCCode(), Message: failure.Content, Data: failure, Status: failure.Status(), RetryAfter: failure.RetryAfter}
+}
