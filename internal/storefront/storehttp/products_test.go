@@ -151,7 +151,7 @@ func TestCatalogIsCached(t *testing.T) {
 	if other := w.do(http.MethodGet, products, "", "If-None-Match", etag, "Accept", "text/markdown"); other.Status != http.StatusOK {
 		t.Errorf("another form = %d, want 200: it has an ETag of its own", other.Status)
 	}
-	w.Sandbox.Call(http.MethodPost, "/v1/products/prod_test_home_box", "metadata[stock]=24", nil)
+	w.Sandbox.Call(http.MethodPost, "/v1/products/prod_test_home_box", "description=Another+box", nil)
 	w.Catalog.Invalidate()
 	if changed := w.do(http.MethodGet, products, "", "If-None-Match", etag); changed.Status != http.StatusOK {
 		t.Errorf("changed catalog = %d, want 200", changed.Status)
