@@ -109,10 +109,11 @@ func TestACPKeysInPlainMode(t *testing.T) {
 		r.into(t, &s)
 		return s.ID
 	}
-	if create() == create() {
+	if first, second := create(), create(); first == second {
 		t.Error("two requests without a key made one session")
 	}
-	if create("Idempotency-Key", "k") != create("Idempotency-Key", "k") {
+	key := []string{"Idempotency-Key", "k"}
+	if first, second := create(key...), create(key...); first != second {
 		t.Error("one key in plain mode made two sessions")
 	}
 }
@@ -211,8 +212,8 @@ func TestACPKeepsNoCard(t *testing.T) {
 
 func TestACPWaiting(t *testing.T) {
 	t.Parallel()
-	acpAgents(t, func(t *testing.T, version string) {
-		a := &acpAgent{setup(t), version}
+	acpAgents(t, func(a *acpAgent) {
+		t := a.t
 		opened := a.order("prompt_handbook", 1)
 		if r := a.get(opened.ID, "Prefer", "wait=1"); a.session(r).Status != acp.RequiresEscalation || r.Header.Get("Preference-Applied") != "wait=1" {
 			t.Errorf("wait in vain = %v %s", r.Header, r.Body)

@@ -27,13 +27,13 @@ type acpAgent struct {
 	version string
 }
 
-// acpAgents runs a test as each kind of agent.
-func acpAgents(t *testing.T, test func(t *testing.T, version string)) {
+// acpAgents runs a test as each kind of agent, each in a world of its own.
+func acpAgents(t *testing.T, test func(a *acpAgent)) {
 	t.Helper()
 	for _, version := range []string{"2026-04-17", "2026-01-30", ""} {
 		t.Run("version "+version, func(t *testing.T) {
 			t.Parallel()
-			test(t, version)
+			test(&acpAgent{setup(t), version})
 		})
 	}
 }
@@ -161,8 +161,8 @@ func messages(s acp.CheckoutSession) []string {
 
 func TestACPPurchase(t *testing.T) {
 	t.Parallel()
-	acpAgents(t, func(t *testing.T, version string) {
-		a := &acpAgent{setup(t), version}
+	acpAgents(t, func(a *acpAgent) {
+		t := a.t
 		opened := a.order("prompt_handbook", 2)
 		if opened.Status != acp.RequiresEscalation || opened.Order != nil || !strings.HasPrefix(opened.ContinueURL, a.URL+"/c/") {
 			t.Errorf("opened = %+v", opened)
@@ -181,7 +181,8 @@ func TestACPPurchase(t *testing.T) {
 			t.Errorf("paid = %+v", paid)
 		}
 		want := []acp.Total{
-			{Type: acp.TotalItemsBaseAmount, DisplayText: "Item total", Amount: 5800}, {Type: acp.TotalSubtotal, DisplayText: "Subtotal", Amount: 5800},
+			{Type: acp.TotalItemsBaseAmount, DisplayText: "Item total", Amount: 5800},
+			{Type: acp.TotalSubtotal, DisplayText: "Subtotal", Amount: 5800},
 			{Type: acp.TotalTotal, DisplayText: "Total paid", Amount: 5800},
 		}
 		if diff := cmp.Diff(want, paid.Totals); diff != "" {
@@ -297,8 +298,8 @@ func TestACPBareForms(t *testing.T) {
 
 func TestACPUpdate(t *testing.T) {
 	t.Parallel()
-	acpAgents(t, func(t *testing.T, version string) {
-		a := &acpAgent{setup(t), version}
+	acpAgents(t, func(a *acpAgent) {
+		t := a.t
 		opened := a.order("prompt_handbook", 1)
 		tests := []struct {
 			name, body, item string
@@ -348,8 +349,8 @@ func TestACPPriceChange(t *testing.T) {
 
 func TestACPCancel(t *testing.T) {
 	t.Parallel()
-	acpAgents(t, func(t *testing.T, version string) {
-		a := &acpAgent{setup(t), version}
+	acpAgents(t, func(a *acpAgent) {
+		t := a.t
 		opened := a.order("home_box", 1)
 		trace := `{"intent_trace":{"reason_code":"shipping_speed","trace_summary":"needed it by friday","metadata":{"days":2}}}`
 		canceled := a.session(a.post("/"+opened.ID+"/cancel", trace))
@@ -375,8 +376,8 @@ func TestACPCancel(t *testing.T) {
 
 func TestACPExpiry(t *testing.T) {
 	t.Parallel()
-	acpAgents(t, func(t *testing.T, version string) {
-		a := &acpAgent{setup(t), version}
+	acpAgents(t, func(a *acpAgent) {
+		t := a.t
 		opened := a.order("prompt_handbook", 1)
 		a.Sandbox.Advance(25 * time.Hour)
 		expired := a.until(opened.ID, acp.Expired)
@@ -401,8 +402,8 @@ func TestACPDelayedPayment(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.outcome, func(t *testing.T) {
 			t.Parallel()
-			acpAgents(t, func(t *testing.T, version string) {
-				a := &acpAgent{setup(t), version}
+			acpAgents(t, func(a *acpAgent) {
+				t := a.t
 				opened := a.order("prompt_handbook", 1)
 				if seen := sandboxtest.NewPerson(t, nil).PayLater(opened.ContinueURL, tt.outcome); seen.Status != http.StatusSeeOther {
 					t.Fatalf("paying answered %d:\n%s", seen.Status, seen.Body)

@@ -31,10 +31,10 @@ func (s *server) acpSession(ctx context.Context, session *checkout.Session, v ac
 		Totals: acpTotals(quote), Messages: acpMessages(session), Links: s.acpLinks(),
 		CreatedAt: acpTime(session.CreatedAt), UpdatedAt: acpTime(session.UpdatedAt), ExpiresAt: acpTime(session.ExpiresAt()),
 	}
-	switch session.State {
-	case checkout.Open:
+	if session.State == checkout.Open {
 		a.ContinueURL = s.continueURL(session)
-	case checkout.Completed:
+	}
+	if session.State == checkout.Completed {
 		o, err := s.Orders.OfCheckout(ctx, session.ID)
 		if err != nil {
 			return nil, err

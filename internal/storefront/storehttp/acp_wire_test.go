@@ -27,31 +27,45 @@ func TestACPPaidTotals(t *testing.T) {
 		want     map[acp.TotalType]int64
 	}{
 		{
-			"as quoted", quoteOf(1000, offer.TaxIncluded, 0), order.Paid{Total: 2000, Tax: 320}, 0, acp.Version20260417,
+			"as quoted", quoteOf(1000, offer.TaxIncluded, 0),
+			order.Paid{Total: 2000, Tax: 320},
+			0, acp.Version20260417,
 			map[acp.TotalType]int64{acp.TotalItemsBaseAmount: 2000, acp.TotalSubtotal: 2000, acp.TotalTotal: 2000},
 		},
 		{
-			"tax and shipping", quoteOf(1000, offer.TaxExcluded, 0), order.Paid{Total: 2900, Tax: 400, Shipping: 500}, 0, acp.Version20260417,
+			"tax and shipping", quoteOf(1000, offer.TaxExcluded, 0),
+			order.Paid{Total: 2900, Tax: 400, Shipping: 500},
+			0, acp.Version20260417,
 			map[acp.TotalType]int64{acp.TotalItemsBaseAmount: 2000, acp.TotalSubtotal: 2000, acp.TotalFulfillment: 500, acp.TotalTax: 400, acp.TotalTotal: 2900},
 		},
 		{
-			"trial", quoteOf(1000, offer.TaxExcluded, 14), order.Paid{}, 0, acp.Version20260417,
+			"trial", quoteOf(1000, offer.TaxExcluded, 14),
+			order.Paid{},
+			0, acp.Version20260417,
 			map[acp.TotalType]int64{acp.TotalItemsBaseAmount: 2000, acp.TotalSubtotal: 2000, acp.TotalDiscount: 2000, acp.TotalTotal: 0},
 		},
 		{
-			"promotion code", quoteOf(1000, offer.TaxIncluded, 0), order.Paid{Total: 1500}, 0, acp.Version20260417,
+			"promotion code", quoteOf(1000, offer.TaxIncluded, 0),
+			order.Paid{Total: 1500},
+			0, acp.Version20260417,
 			map[acp.TotalType]int64{acp.TotalItemsBaseAmount: 2000, acp.TotalSubtotal: 2000, acp.TotalDiscount: 500, acp.TotalTotal: 1500},
 		},
 		{
-			"charged too much", quoteOf(1000, offer.TaxIncluded, 0), order.Paid{Total: 2001}, 0, acp.Version20260417,
+			"charged too much", quoteOf(1000, offer.TaxIncluded, 0),
+			order.Paid{Total: 2001},
+			0, acp.Version20260417,
 			map[acp.TotalType]int64{acp.TotalItemsBaseAmount: 2000, acp.TotalSubtotal: 2000, acp.TotalFee: 1, acp.TotalTotal: 2001},
 		},
 		{
-			"refunded", quoteOf(1000, offer.TaxIncluded, 0), order.Paid{Total: 2000}, 700, acp.Version20260417,
+			"refunded", quoteOf(1000, offer.TaxIncluded, 0),
+			order.Paid{Total: 2000},
+			700, acp.Version20260417,
 			map[acp.TotalType]int64{acp.TotalItemsBaseAmount: 2000, acp.TotalSubtotal: 2000, acp.TotalTotal: 2000, acp.TotalAmountRefunded: 700},
 		},
 		{
-			"refunded, in the older words", quoteOf(1000, offer.TaxIncluded, 0), order.Paid{Total: 2000}, 700, acp.Version20260130,
+			"refunded, in the older words", quoteOf(1000, offer.TaxIncluded, 0),
+			order.Paid{Total: 2000},
+			700, acp.Version20260130,
 			map[acp.TotalType]int64{acp.TotalItemsBaseAmount: 2000, acp.TotalSubtotal: 2000, acp.TotalTotal: 2000},
 		},
 	}

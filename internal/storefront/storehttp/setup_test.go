@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -90,9 +91,7 @@ func setup(t *testing.T, change ...func(*storehttp.Deps)) *world {
 	w.Orders = order.New(w.Store, processor, log, order.Options{})
 	w.Sales = checkout.New(w.Catalog, processor, w.Store, log, checkout.Options{BaseURL: w.URL, Step: w.atStep})
 	handlers := w.Sales.Handlers()
-	for kind, handler := range w.Orders.Handlers() {
-		handlers[kind] = handler
-	}
+	maps.Copy(handlers, w.Orders.Handlers())
 	worker = jobs.NewWorker(w.Store, handlers, log, nil)
 	w.Handler = w.handler(log, processor, change)
 	server.Config.Handler = w.Handler
