@@ -20,6 +20,8 @@ type exchange struct {
 	pattern   string
 	operation string
 	problem   string
+	signature string
+	agent     string
 }
 
 type exchangeKey struct{}
@@ -81,6 +83,15 @@ func NoteProblem(ctx context.Context, code string) {
 func NoteOperation(ctx context.Context, operation string) {
 	if x := exchangeOf(ctx); x != nil {
 		x.set(&x.operation, operation)
+	}
+}
+
+// NoteSignature puts into the access line what the signature of a request is
+// worth, such as "invalid: time", and who signed it, "" where nobody knows.
+func NoteSignature(ctx context.Context, outcome, agent string) {
+	if x := exchangeOf(ctx); x != nil {
+		x.set(&x.signature, outcome)
+		x.set(&x.agent, agent)
 	}
 }
 

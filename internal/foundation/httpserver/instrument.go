@@ -96,13 +96,15 @@ func shownPath(pattern string, r *http.Request) string {
 
 func (x *exchange) write(r *http.Request, rec *recorder, took time.Duration, aborted bool) {
 	x.mu.Lock()
-	client, pattern, operation, code := x.client, x.pattern, x.operation, x.problem
+	client, pattern, optional := x.client, x.pattern, []slog.Attr{
+		slog.String("operation", x.operation), slog.String("problem", x.problem), slog.String("signature", x.signature), slog.String("agent", x.agent),
+	}
 	x.mu.Unlock()
 	status := rec.status
 	if status == 0 && !aborted {
 		status = http.StatusOK // net/http answers an untouched request so
 	}
-	attrs := make([]slog.Attr, 0, 11)
+	attrs := make([]slog.Attr, 0, 13)
 	attrs = append(attrs,
 		slog.String("request_id", x.id), slog.String("method", r.Method), slog.String("route", pattern),
 		slog.String("path", shownPath(pattern, r)), slog.Int("status", status), slog.Int64("bytes", rec.bytes),
@@ -110,11 +112,10 @@ func (x *exchange) write(r *http.Request, rec *recorder, took time.Duration, abo
 	if client.IsValid() {
 		attrs = append(attrs, slog.String("client", client.String()))
 	}
-	if operation != "" {
-		attrs = append(attrs, slog.String("operation", operation))
-	}
-	if code != "" {
-		attrs = append(attrs, slog.String("problem", code))
+	for _, a := range optional {
+		if a.Value.String() != "" {
+			attrs = append(attrs, a)
+		}
 	}
 	if aborted {
 		attrs = append(attrs, slog.Bool("aborted", true))

@@ -60,7 +60,17 @@ func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.routes.ServeHTTP(&fallback{ResponseWriter: w, mux: m, request: r}, r)
 }
 
-func (m *Mux) writeError(w http.ResponseWriter, r *http.Request, err error) {
+// NoteRoute tells the access line which route r would take, for middleware
+// that answers in front of the Mux: paths of a route may hold capabilities,
+// which the log must not show.
+func (m *Mux) NoteRoute(r *http.Request) {
+	_, pattern := m.routes.Handler(r)
+	notePattern(r.Context(), pattern)
+}
+
+// WriteError answers a request that no handler has seen with an error in the
+// shape of the protocol that owns its path: for middleware in front of the Mux.
+func (m *Mux) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	for _, s := range m.spaces {
 		if strings.HasPrefix(r.URL.Path, s.prefix) {
 			s.writer(w, r, err)
@@ -85,7 +95,7 @@ func (f *fallback) WriteHeader(status int) {
 		return
 	}
 	f.replaced = true
-	f.mux.writeError(f.ResponseWriter, f.request, muxProblem(status, f.Header().Get("Allow")))
+	f.mux.WriteError(f.ResponseWriter, f.request, muxProblem(status, f.Header().Get("Allow")))
 }
 
 func (f *fallback) Write(b []byte) (int, error) {

@@ -30,6 +30,7 @@ type ProblemBody struct {
 	NextAction string         `json:"next_action,omitempty" doc:"What to do next, for programs."`
 	RequestID  string         `json:"request_id,omitempty" doc:"Name this when you report the problem."`
 	RetryAfter int            `json:"retry_after_seconds,omitempty" doc:"Whole seconds to wait before trying again."`
+	Policies   []string       `json:"violated-policies,omitempty" doc:"Names of the limits that the request is over, as RateLimit-Policy tells them."`
 }
 
 // quotaExceeded is the registered problem type of draft-ietf-httpapi-ratelimit-headers.
@@ -98,7 +99,7 @@ func NewProblemBody(r *http.Request, p *problem.Problem) ProblemBody {
 	return ProblemBody{
 		Type: problemType(r.Context(), p), Title: p.Kind.Title(), Status: p.Kind.Status(), Detail: p.Detail,
 		Instance: r.URL.EscapedPath(), Code: p.Code, Errors: p.Items, NextAction: p.NextAction,
-		RequestID: RequestID(r.Context()), RetryAfter: RetryAfterSeconds(p),
+		RequestID: RequestID(r.Context()), RetryAfter: RetryAfterSeconds(p), Policies: p.Policies,
 	}
 }
 

@@ -90,6 +90,7 @@ type Problem struct {
 	Items      []Item        // single faults inside the input
 	NextAction string        // machine-readable advice, for example "fix_arguments"; may be empty
 	RetryAfter time.Duration // zero: nothing is known
+	Policies   []string      // names of the limits that a RateLimited request is over
 }
 
 // Item is one fault at one place of the input.
@@ -131,6 +132,13 @@ func (p *Problem) After(d time.Duration) *Problem {
 func (p *Problem) Advise(next string) *Problem {
 	q := *p
 	q.NextAction = next
+	return &q
+}
+
+// Over answers a copy that names the limit that the request is over.
+func (p *Problem) Over(policy string) *Problem {
+	q := *p
+	q.Policies = append(q.Policies[:len(q.Policies):len(q.Policies)], policy)
 	return &q
 }
 

@@ -75,7 +75,7 @@ func (t *Table) Limiter(p Policy) *GCRA {
 		panic(err)
 	}
 	emission := int64(p.Window) / int64(p.Quantity)
-	return &GCRA{table: t, policy: p, seed: maphash.MakeSeed(), emission: emission, capacity: emission * int64(p.burst())}
+	return &GCRA{table: t, policy: p, seed: maphash.MakeSeed(), emission: emission, capacity: emission * int64(p.Limit())}
 }
 
 // Take implements Limiter. The error is always nil.
@@ -94,7 +94,7 @@ func (g *GCRA) Take(_ context.Context, key string, cost int) (Result, error) {
 	next := tat
 	r := Result{Policy: g.policy, Allowed: true}
 	switch {
-	case cost < 0 || cost > g.policy.burst():
+	case cost < 0 || cost > g.policy.Limit():
 		r.Allowed, r.TooCostly = false, true
 	case tat+int64(cost)*g.emission-now > g.capacity:
 		r.Allowed = false
@@ -108,12 +108,37 @@ func (g *GCRA) Take(_ context.Context, key string, cost int) (Result, error) {
 		}
 		s.slots[at] = slot{h, next}
 	}
-	used := next - now
+	g.state(&r, next-now)
+	return r, nil
+}
+
+// Refund implements Refunder. A client that was forgotten meanwhile has its
+// whole burst anyway. The error is always nil.
+func (g *GCRA) Refund(_ context.Context, key string, cost int) (Result, error) {
+	h := maphash.String(g.seed, key) | 1
+	now := int64(time.Since(g.table.epoch))
+	s := &g.table.sets[h>>20&g.table.mask]
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at, found := s.find(h)
+	tat := now
+	if found {
+		back := int64(min(max(cost, 0), g.policy.Limit())) * g.emission
+		tat = max(now, s.slots[at].tat-back)
+		s.slots[at].tat = tat
+	}
+	r := Result{Policy: g.policy, Allowed: true}
+	g.state(&r, tat-now)
+	return r, nil
+}
+
+// state tells what is left when used nanoseconds of the capacity are taken.
+func (g *GCRA) state(r *Result, used int64) {
 	r.Remaining = int((g.capacity - used) / g.emission)
 	if used > 0 {
 		r.Reset = time.Duration((used-1)%g.emission + 1)
 	}
-	return r, nil
 }
 
 // find answers the slot of h, or the one to give to it.

@@ -22,6 +22,15 @@ type Limiter interface {
 	Take(ctx context.Context, key string, cost int) (Result, error)
 }
 
+// Refunder is a Limiter that gives units back: for what turned out to cost
+// nothing once it was done.
+type Refunder interface {
+	Limiter
+	// Refund gives back cost units that were taken from the client, and answers
+	// the state then. It never gives more than the burst.
+	Refund(ctx context.Context, key string, cost int) (Result, error)
+}
+
 // Policy is one promise: Quantity units in Window, with at most Burst at once.
 type Policy struct {
 	Name     string        // as it stands in header fields; lower-case letters, digits, - and _
@@ -47,7 +56,8 @@ func (p Policy) Validate() error {
 	return nil
 }
 
-func (p Policy) burst() int {
+// Limit is the most units at once: Burst, or Quantity where that is 0.
+func (p Policy) Limit() int {
 	if p.Burst == 0 {
 		return p.Quantity
 	}
@@ -57,7 +67,7 @@ func (p Policy) burst() int {
 // headerWindow is the window that belongs to the burst as quota, so that quota
 // over window is the sustained rate.
 func (p Policy) headerWindow() time.Duration {
-	return p.Window * time.Duration(p.burst()) / time.Duration(p.Quantity)
+	return p.Window * time.Duration(p.Limit()) / time.Duration(p.Quantity)
 }
 
 // Result is the answer to one Take.
@@ -81,7 +91,7 @@ func WriteHeaders(h http.Header, results ...Result) {
 		if len(policies) > 0 {
 			policies, states = append(policies, ", "...), append(states, ", "...)
 		}
-		policies = field(policies, r.Policy.Name, ";q=", r.Policy.burst(), ";w=", seconds(r.Policy.headerWindow()))
+		policies = field(policies, r.Policy.Name, ";q=", r.Policy.Limit(), ";w=", seconds(r.Policy.headerWindow()))
 		states = field(states, r.Policy.Name, ";r=", max(r.Remaining, 0), ";t=", seconds(r.Reset))
 	}
 	if len(policies) > 0 {
@@ -107,8 +117,8 @@ func seconds(d time.Duration) int {
 // with the time to wait, or cost_too_high when waiting does not help.
 func Problem(r Result) *problem.Problem {
 	if r.TooCostly {
-		return problem.New(problem.RateLimited, "cost_too_high", fmt.Sprintf("This asks for more at once than the limit of %d ever allows. Send it in parts.", r.Policy.burst())).
-			After(r.RetryAfter).Advise("fix_arguments")
+		return problem.New(problem.RateLimited, "cost_too_high", fmt.Sprintf("This asks for more at once than the limit of %d ever allows. Send it in parts.", r.Policy.Limit())).
+			After(r.RetryAfter).Advise("fix_arguments").Over(r.Policy.Name)
 	}
 	wait := max(seconds(r.RetryAfter), 1)
 	unit := "seconds"
@@ -116,7 +126,7 @@ func Problem(r Result) *problem.Problem {
 		unit = "second"
 	}
 	return problem.New(problem.RateLimited, "rate_limited", fmt.Sprintf("%s Retry after %d %s.", r.Policy.words(), wait, unit)).
-		After(time.Duration(wait) * time.Second).Advise("retry_later")
+		After(time.Duration(wait) * time.Second).Advise("retry_later").Over(r.Policy.Name)
 }
 
 // words says the sustained rate as people do.
