@@ -26,7 +26,6 @@ var layers = [][]string{
 	{"internal/storage"},
 	{"internal/server"},
 	{"cmd"},
-	{"internal/tools"}, // programs of the repository itself, not of the product
 }
 
 // domain lists the domain packages and the domain packages of the same host
@@ -50,9 +49,10 @@ var wired = map[string][]string{
 	"internal/storefront/ucpprofile":   {},
 }
 
-// testSupport is for tests alone; so is every package whose name ends in
-// "test". It may import what it supports, also a face or an adapter.
-var testSupport = []string{"internal/browsertest", "internal/schematest", "test"}
+// testSupport is for tests and for work on the repository, no part of the
+// product; so is every package whose name ends in "test". It may import what
+// it supports, also a face or an adapter.
+var testSupport = []string{"internal/browsertest", "internal/schematest", "internal/tools", "test"}
 
 // standard lists packages of the standard library that only some rooms may
 // import, and why.
@@ -68,7 +68,7 @@ var standard = map[string]struct {
 		"internal/foundation/sqldb", "internal/sandbox", "internal/storage",
 	}},
 	"html/template": {"faces alone write pages", []string{"internal/sandbox", "internal/storefront/storehttp"}},
-	"os/exec":       {"the product starts no processes", []string{"internal/tools"}},
+	"os/exec":       {"the product starts no processes", nil},
 	"log":           {"use log/slog, injected", nil},
 	"math/rand":     {"use crypto/rand for ids and math/rand/v2 for jitter", nil},
 	"plugin":        {"everything is wired by hand", nil},
@@ -196,7 +196,7 @@ func TestModules(t *testing.T) {
 	used := map[string]bool{}
 	eachImport(t, func(f *file, target string) {
 		first, _, _ := strings.Cut(target, "/")
-		if !strings.Contains(first, ".") || within(f.dir, "internal/tools") {
+		if !strings.Contains(first, ".") {
 			return
 		}
 		name := moduleOf(target)

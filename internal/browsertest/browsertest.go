@@ -6,7 +6,7 @@
 //	tab.Open(url); tab.Fill("#email", "…"); tab.Press("button")
 //
 // ACE_CHROMIUM names the browser. Without one a test is skipped, except where
-// CI is set. With ACE_SHOTS=folder, Shot keeps pictures there.
+// CI is set; -short skips it, too. With ACE_SHOTS=folder, Shot keeps pictures there.
 package browsertest
 
 import (
@@ -47,6 +47,9 @@ func path() string {
 // Start starts a browser that ends with the test.
 func Start(t *testing.T) *Browser {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("left out: -short runs no browser")
+	}
 	binary := path()
 	if binary == "" {
 		if os.Getenv("CI") != "" {

@@ -24,6 +24,11 @@ import (
 // server and removes its folder.
 var privateCluster = sync.OnceValues(startCluster)
 
+// Cluster starts a private PostgreSQL server from the installed binaries, once
+// per process, and answers its address. It ends with this process, however
+// that ends. As root, the server runs as the user postgres.
+func Cluster() (dsn string, err error) { return privateCluster() }
+
 func startCluster() (string, error) {
 	bin, err := serverBinaries()
 	if err != nil {

@@ -1,0 +1,51 @@
+# "make run" and "make test" do everything on a fresh machine with Go and make.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help run build test check lint conformance load bench fuzz docs clean
+
+# A version from the tags where there is a repository, "dev" where there is none.
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+FUZZTIME ?= 10s
+
+# A clone may belong to another user than the one who builds: the build asks
+# nobody for its revision.
+export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false)
+
+help: ## Print this
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: build ## Build and serve; no configuration is needed
+	@exec bin/ace serve
+
+build: ## Build bin/ace
+	@go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/ace ./cmd/ace
+
+test: ## Install what the tests need and run them all
+	@scripts/test
+
+check: lint ## The quick part, offline: format, vet, lint, unit tests, documents
+	ACE_TEST_ENGINES=sqlite go test -short $$(go list ./... | grep -v '^ace/test/')
+
+lint: ## Format, vet and lint alone
+	go vet ./...
+	go vet -tags faults ./cmd/...
+	go tool -modfile=tools/go.mod golangci-lint run ./...
+
+conformance: ## Suites, schemas and clients of others
+	@scripts/conformance
+
+load: build ## Many agents at once against a store on this machine
+	go run ./test/load
+
+bench: ## Benchmarks of all packages
+	go test -run '^$$' -bench . -benchmem ./...
+
+fuzz: ## Each fuzz test for FUZZTIME (10s)
+	@scripts/fuzz $(FUZZTIME)
+
+docs: ## Write the documents that follow from the code
+	go run ./internal/tools/docs
+
+clean: ## Remove what was built and installed here; data stays
+	rm -rf bin .cache
