@@ -439,3 +439,64 @@ func TestACPSoldOutWhileOpen(t *testing.T) {
 		t.Errorf("messages (-want +got):\n%s\n%+v", diff, s.LineItems)
 	}
 }
+
+// TestACPChargedTotals pays what asks for more than a card number, or charges
+// nothing yet: the lines of a paid session add up to the money that moved.
+func TestACPChargedTotals(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		offer  string
+		fields []string
+		types  []acp.TotalType
+	}{
+		{"assistant_pro_monthly", nil, []acp.TotalType{"items_base_amount", "subtotal", "discount", "total"}},
+		{"home_box", sandboxtest.ShippingAddress(), []acp.TotalType{"items_base_amount", "subtotal", "total"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.offer, func(t *testing.T) {
+			t.Parallel()
+			acpAgents(t, func(a *acpAgent) {
+				t := a.t
+				opened := a.order(tt.offer, 1)
+				if seen := sandboxtest.NewPerson(t, nil).Pay(opened.ContinueURL, sandboxtest.CardOK, tt.fields...); seen.Status != http.StatusSeeOther {
+					t.Fatalf("paying answered %d:\n%s", seen.Status, seen.Body)
+				}
+				paid := a.until(opened.ID, acp.Completed)
+				kept, err := a.Orders.OfCheckout(t.Context(), opened.ID)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var got []acp.TotalType
+				for _, total := range paid.Totals {
+					got = append(got, total.Type)
+				}
+				if diff := cmp.Diff(tt.types, got); diff != "" || paid.Totals[len(paid.Totals)-1].Amount != kept.Paid.Total {
+					t.Errorf("totals = %+v of %+v (-want +got):\n%s", paid.Totals, kept.Paid, diff)
+				}
+			})
+		})
+	}
+}
+
+func TestACPKeepsWhoSentTheBuyer(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	body := `{"line_items":[{"id":"prompt_handbook"}],"buyer":{"email":"ada@example.com"},"affiliate_attribution":{"provider":"helper.example","token":"at_1"}}`
+	r := judgeACP(t, "2026-04-17", w.do(http.MethodPost, acpSessions, body, "User-Agent", "helper/2.0"))
+	var s acp.CheckoutSession
+	r.into(t, &s)
+	kept, err := w.Store.Session(t.Context(), s.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := checkout.Agent{UserAgent: "helper/2.0", ClientKey: kept.Agent.ClientKey, Attribution: map[string]string{"provider": "helper.example", "token": "at_1"}}
+	if diff := cmp.Diff(want, kept.Agent); diff != "" || kept.Agent.ClientKey == "" || kept.Buyer != (checkout.Buyer{}) {
+		t.Errorf("agent (-want +got):\n%s\nbuyer = %+v, want it forgotten once the page is open", diff, kept.Buyer)
+	}
+	if page := w.do(http.MethodGet, kept.Page().URL, ""); !strings.Contains(string(page.Body), "ada@example.com") {
+		t.Error("the e-mail address does not fill in the form of the hosted page")
+	}
+	if strings.Contains(string(r.Body), "ada@example.com") || strings.Contains(w.Log.String(), "ada@example.com") {
+		t.Error("the e-mail address of the buyer was echoed or logged")
+	}
+}

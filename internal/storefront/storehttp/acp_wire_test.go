@@ -1,9 +1,12 @@
 package storehttp
 
 import (
+	"errors"
+	"strings"
 	"testing"
 
 	"ace/internal/foundation/money"
+	"ace/internal/foundation/problem"
 	"ace/internal/protocol/acp"
 	"ace/internal/storefront/checkout"
 	"ace/internal/storefront/offer"
@@ -173,5 +176,60 @@ func TestFeedID(t *testing.T) {
 		if got := feedID(tt.base); got != tt.want {
 			t.Errorf("feedID(%q) = %q, want %q", tt.base, got, tt.want)
 		}
+	}
+}
+
+func TestACPFailure(t *testing.T) {
+	t.Parallel()
+	internal, _ := problem.From(errors.New("table gone: card 4242"))
+	tests := []struct {
+		name   string
+		in     *problem.Problem
+		param  string
+		status int
+		want   string
+	}{
+		{
+			"rate limit", problem.New(problem.RateLimited, "cost_too_high", "Slow down."), "", 429,
+			`{"type":"service_unavailable","code":"rate_limited","message":"Slow down."}`,
+		},
+		{
+			"place", problem.New(problem.NotFound, "offer_not_found", "No such offer."), "$.offer_id", 400,
+			`{"type":"invalid_request","code":"invalid_item_id","message":"No such offer.","param":"$.offer_id"}`,
+		},
+		{
+			"timeout", problem.New(problem.Timeout, "request_timeout", "Too long."), "", 503,
+			`{"type":"service_unavailable","code":"request_timeout","message":"Too long."}`,
+		},
+		{
+			"fault of ours", internal, "", 500,
+			`{"type":"processing_error","code":"` + internal.Code + `","message":"` + internal.Detail + `"}`,
+		},
+		{"nobody there", problem.New(problem.Timeout, clientGone, "Gone."), "", 499, ""},
+	}
+	for _, tt := range tests {
+		status, body := acpFailure(tt.in, tt.param)
+		if got := strings.TrimSpace(string(body)); status != tt.status || got != tt.want {
+			t.Errorf("%s: acpFailure = %d %s, want %d %s", tt.name, status, got, tt.status, tt.want)
+		}
+	}
+}
+
+func TestFeedVariant(t *testing.T) {
+	t.Parallel()
+	s := &server{Deps: Deps{Site: Site{Name: "Store"}}}
+	o := &offer.Offer{
+		ID: "a", Name: "Mug", Price: money.Amount{Minor: 1800, Currency: "USD"}, ImageURLs: []string{"https://store.example/mug.png"},
+		Delivery: offer.Delivery{Type: offer.Shipping}, Stock: offer.Stock{Status: offer.InStock, Counted: true, Units: 9, MaxPerOrder: 1},
+	}
+	got := s.feedVariant(&offer.Snapshot{Taken: map[string]int64{"a": 7}}, o)
+	want := acp.FeedVariant{
+		ID: "a", Title: "Mug", Description: &acp.FeedDescription{Plain: "USD 18.00 once."}, Price: &acp.FeedPrice{Amount: 1800, Currency: "USD"},
+		Availability: &acp.FeedAvailability{Available: true, Status: "limited_stock"}, Condition: []string{"new"},
+		Media:  []acp.FeedMedia{{Type: "image", URL: "https://store.example/mug.png", AltText: "Mug"}},
+		Seller: &acp.FeedSeller{Name: "Store"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("feedVariant (-want +got):\n%s", diff)
 	}
 }
