@@ -1,0 +1,74 @@
+package e2e
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"ace/internal/protocol/stdwebhook"
+	"ace/internal/sandbox/sandboxtest"
+)
+
+// Order events reach the operator's webhook, signed, in spite of a receiver
+// that is away at first.
+func TestOrderEvents(t *testing.T) {
+	t.Parallel()
+	secret := stdwebhook.NewSecret()
+	type received struct{ id, kind, status string }
+	events := make(chan received, 10)
+	away := 1
+	receiver := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		d, err := stdwebhook.Verify(r.Header, []stdwebhook.Secret{secret}, body, time.Now())
+		if err != nil {
+			t.Errorf("Verify = %v", err)
+		}
+		if away > 0 {
+			away--
+			rw.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		var event struct {
+			Type string `json:"type"`
+			Data struct {
+				Status string `json:"status"`
+			} `json:"data"`
+		}
+		if err := json.Unmarshal(body, &event); err != nil || strings.Contains(string(body), "ada@example.com") {
+			t.Errorf("event = %s, %v", body, err)
+		}
+		events <- received{d.ID, event.Type, event.Data.Status}
+	}))
+	defer receiver.Close()
+	w := start(t, "ACE_ORDER_WEBHOOK_URL="+receiver.URL+"/hook", "ACE_ORDER_WEBHOOK_SECRET="+secret.Reveal())
+	s := w.open(overUCP, "prompt_handbook")
+	sandboxtest.NewPerson(t, nil).Pay(s.ContinueURL, sandboxtest.CardOK)
+	id := w.reads(s.ID, "completed", "completed").Order.ID
+	next := func(kind, status string) string {
+		t.Helper()
+		select {
+		case e := <-events:
+			if e.kind != kind || e.status != status {
+				t.Errorf("event = %+v, want %s, %s", e, kind, status)
+			}
+			return e.id
+		case <-time.After(time.Minute):
+			t.Fatalf("no event %s came", kind)
+			return ""
+		}
+	}
+	first := next("order.created", "confirmed")
+	w.ace("order", "refund", id)
+	next("order.refunded", "refunded")
+	if got := w.ace("order", "show", id); !strings.Contains(got, "webhook: delivered") {
+		t.Errorf("order show = %s", got)
+	}
+	w.ace("order", "resend", id)
+	if again := next("order.created", "confirmed"); again != first {
+		t.Errorf("a resent event has the id %s, want %s", again, first)
+	}
+}
