@@ -151,7 +151,7 @@ func (t *tour) do(explanation, method, path string, body []byte, header map[stri
 		req.Header.Set(name, value)
 	}
 	t.announce(explanation, req, body)
-	res, answer, err := t.send(req)
+	res, answer, err := t.send(req) //nolint:bodyclose // send has read and closed it
 	if err != nil {
 		return fmt.Errorf("no answer from %s: is the server running? Start it with \"make run\" (%w)", t.base, err)
 	}

@@ -370,8 +370,7 @@ func TestTour(t *testing.T) {
 			t.Errorf("the tour lacks %q:\n%s", want, got)
 		}
 	}
-	lines := strings.Split(strings.TrimSpace(w.ace("tour", "--pay", "--json")), "\n")
-	for _, line := range lines {
+	for line := range strings.SplitSeq(strings.TrimSpace(w.ace("tour", "--pay", "--json")), "\n") {
 		if !json.Valid([]byte(line)) {
 			t.Errorf("ace tour --json printed %q", line)
 		}

@@ -199,7 +199,7 @@ func FreeAddr(t testing.TB) string {
 // little room.
 func DataDir(t testing.TB) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "ace")
+	dir, err := os.MkdirTemp("", "ace") //nolint:usetesting // the folder of a test has a long path
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -138,7 +138,7 @@ func (p *Problem) Advise(next string) *Problem {
 // Over answers a copy that names the limit that the request is over.
 func (p *Problem) Over(policy string) *Problem {
 	q := *p
-	q.Policies = append(q.Policies[:len(q.Policies):len(q.Policies)], policy)
+	q.Policies = append(slices.Clip(q.Policies), policy)
 	return &q
 }
 

@@ -2,13 +2,12 @@ package storehttp
 
 import (
 	"context"
+	"errors"
 
 	"ace/internal/foundation/httpserver"
 	"ace/internal/foundation/idempotency"
 	"ace/internal/foundation/problem"
 	"ace/internal/protocol/ucp"
-
-	"errors"
 )
 
 // ucpOutcome is how a refusal of the business is told: in an envelope, with

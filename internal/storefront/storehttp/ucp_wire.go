@@ -69,6 +69,7 @@ func (s *server) ucpCheckout(ctx context.Context, session *checkout.Session, v u
 		}
 		c.Totals, c.Messages = ucpPaid(quote, o), ucpOrderMessages(o)
 		c.Order = &ucp.OrderConfirmation{ID: o.ID, PermalinkURL: s.Checkout.OrderURL(session)}
+	case checkout.Creating, checkout.Processing, checkout.Canceled, checkout.Expired: // neither a page nor an order
 	}
 	return c, nil
 }
