@@ -500,3 +500,37 @@ func TestACPKeepsWhoSentTheBuyer(t *testing.T) {
 		t.Error("the e-mail address of the buyer was echoed or logged")
 	}
 }
+
+// TestOneSessionOverBothProtocols opens a session over one protocol and reads
+// it over both.
+func TestOneSessionOverBothProtocols(t *testing.T) {
+	t.Parallel()
+	a := &acpAgent{setup(t), "2026-04-17"}
+	const ucpSessions = "/agent/commerce/ucp/checkout-sessions"
+	var viaUCP struct {
+		ID          string `json:"id"`
+		ContinueURL string `json:"continue_url"`
+		Status      string `json:"status"`
+	}
+	r := a.do(http.MethodPost, ucpSessions, `{"line_items":[{"item":{"id":"prompt_handbook"},"quantity":1}]}`)
+	if r.into(t, &viaUCP); r.Status != http.StatusCreated {
+		t.Fatalf("UCP create = %d %s", r.Status, r.Body)
+	}
+	if s := a.session(a.get(viaUCP.ID)); s.ContinueURL != viaUCP.ContinueURL || s.Status != acp.RequiresEscalation {
+		t.Errorf("read over ACP = %+v, want the link of UCP, %s", s, viaUCP.ContinueURL)
+	}
+	viaACP := a.order("prompt_handbook", 1)
+	for _, link := range []string{viaUCP.ContinueURL, viaACP.ContinueURL} {
+		if seen := sandboxtest.NewPerson(t, nil).Pay(link, sandboxtest.CardOK); seen.Status != http.StatusSeeOther {
+			t.Fatalf("paying answered %d", seen.Status)
+		}
+	}
+	for _, id := range []string{viaUCP.ID, viaACP.ID} {
+		if paid := a.until(id, acp.Completed); paid.Order == nil {
+			t.Errorf("%s over ACP has no order", id)
+		}
+		if a.do(http.MethodGet, ucpSessions+"/"+id, "").into(t, &viaUCP); viaUCP.Status != "completed" {
+			t.Errorf("%s over UCP = %s, want completed", id, viaUCP.Status)
+		}
+	}
+}
