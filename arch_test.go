@@ -20,7 +20,7 @@ import (
 // import packages of lower layers and of its own room. Rooms on one layer
 // never import each other: the sandbox is reached over HTTP only.
 var layers = [][]string{
-	{"internal/config", "internal/foundation"},
+	{"content", "internal/config", "internal/foundation"},
 	{"internal/protocol"},
 	{"internal/storefront", "internal/sandbox"},
 	{"internal/storage"},
@@ -35,6 +35,7 @@ var domain = map[string][]string{
 	"internal/storefront/offer":    {},
 	"internal/storefront/order":    {"internal/storefront/offer"},
 	"internal/storefront/checkout": {"internal/storefront/offer", "internal/storefront/order"},
+	"internal/storefront/site":     {"internal/storefront/offer"}, // pages name what is for sale
 }
 
 // wired are the faces and adapters, each with whom else but internal/server
@@ -47,6 +48,7 @@ var wired = map[string][]string{
 	"internal/storefront/storehttp":    {},
 	"internal/storefront/stripe":       {},
 	"internal/storefront/ucpprofile":   {},
+	"internal/storefront/upstream":     {},
 }
 
 // testSupport is for tests and for work on the repository, no part of the
@@ -62,7 +64,7 @@ var standard = map[string]struct {
 }{
 	"net/http": {"domain packages know no HTTP", []string{
 		"cmd", "internal/foundation", "internal/protocol", "internal/sandbox", "internal/server",
-		"internal/storefront/operatorhttp", "internal/storefront/ordersink", "internal/storefront/storehttp", "internal/storefront/stripe", "internal/storefront/ucpprofile",
+		"internal/storefront/operatorhttp", "internal/storefront/ordersink", "internal/storefront/storehttp", "internal/storefront/stripe", "internal/storefront/ucpprofile", "internal/storefront/upstream",
 	}},
 	"database/sql": {"internal/storage alone speaks SQL, and the sandbox for itself", []string{
 		"internal/foundation/sqldb", "internal/sandbox", "internal/storage",
@@ -94,9 +96,10 @@ var modules = map[string]struct {
 	"github.com/santhosh-tekuri/jsonschema/v6":                 {"JSON Schema 2020-12 of tool arguments", []string{"internal/protocol/mcp", inTests}},
 	"github.com/stripe/stripe-go/v85":                          {"one client for Stripe and the sandbox", []string{"internal/storefront/stripe", inTests}},
 	"github.com/tink-crypto/tink-go/v2":                        {"encryption at rest", []string{"internal/foundation/seal"}},
-	"golang.org/x/sync":                                        {"one read at the processor for many callers", []string{"internal/storefront/checkout", "internal/storefront/ucpprofile"}},
+	"golang.org/x/sync":                                        {"one outbound read for many callers", []string{"internal/storefront/checkout", "internal/storefront/ucpprofile", "internal/storefront/upstream"}},
+	"github.com/redis/go-redis/v9":                             {"rate limits that replicas share", []string{"internal/foundation/ratelimit/redislimit"}},
 	"github.com/yuin/goldmark":                                 {"pages written in Markdown", []string{"internal/foundation/markdown"}},
-	"golang.org/x/net":                                         {"HTML as browsers parse it", []string{"internal/foundation/htmltext"}},
+	"golang.org/x/net":                                         {"HTML as browsers parse it", []string{"internal/foundation/htmltext", "internal/storefront/upstream"}},
 	"golang.org/x/text":                                        {"Unicode normal forms of words", []string{"internal/foundation/textindex"}},
 	"modernc.org/sqlite":                                       {"SQLite without cgo", []string{"internal/foundation/sqldb"}},
 	"github.com/chromedp/cdproto":                              {"drives Chromium in tests", []string{inTests}},

@@ -1,6 +1,7 @@
 package htmltext
 
 import (
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -72,10 +73,8 @@ func invisible(style string) bool {
 
 func within(n *html.Node, kinds ...atom.Atom) bool {
 	for p := n.Parent; p != nil; p = p.Parent {
-		for _, k := range kinds {
-			if p.DataAtom == k {
-				return true
-			}
+		if slices.Contains(kinds, p.DataAtom) {
+			return true
 		}
 	}
 	return false
