@@ -13,6 +13,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 )
@@ -40,8 +41,13 @@ type Settings struct {
 	AutomaticTax         bool     `env:"ACE_STRIPE_AUTOMATIC_TAX" help:"Let the processor compute tax on the payment page." group:"Payments"`
 	Sandbox              string   `env:"ACE_SANDBOX" enum:"auto,on,off" default:"auto" help:"Whether the sandbox runs (${enum}). auto: unless there is a Stripe key or a public address." group:"Payments"`
 
-	SiteName   string `env:"ACE_SITE_NAME" default:"ACE Store" help:"Name of the store." group:"Site"`
-	Contact    string `env:"ACE_CONTACT" placeholder:"EMAIL" help:"Address that buyers and agents may write to." group:"Site"`
+	SiteName     string `env:"ACE_SITE_NAME" default:"ACE Store" help:"Name of the store." group:"Site"`
+	Contact      string `env:"ACE_CONTACT" placeholder:"EMAIL" help:"Address that buyers and agents may write to." group:"Site"`
+	SiteDir      string `env:"ACE_SITE_DIR" placeholder:"DIR" help:"Folder of Markdown files that are the pages of the store; they come before the default pages of the same path." group:"Site"`
+	SiteUpstream string `env:"ACE_SITE_UPSTREAM" placeholder:"URL" help:"Existing website whose pages the store shows, found by its sitemap. Not together with ACE_SITE_DIR." group:"Site"`
+	Operator     string `env:"ACE_OPERATOR" placeholder:"NAME" help:"Legal name of whoever runs the store. Default: the name of the store." group:"Site"`
+	Address      string `env:"ACE_OPERATOR_ADDRESS" placeholder:"TEXT" help:"Postal address of whoever runs the store, on one line." group:"Site"`
+
 	TermsURL   string `env:"ACE_TERMS_URL" placeholder:"URL" help:"Terms of service. Default: /terms of the store." group:"Site"`
 	PrivacyURL string `env:"ACE_PRIVACY_URL" placeholder:"URL" help:"Privacy policy. Default: /privacy of the store." group:"Site"`
 	RefundsURL string `env:"ACE_REFUNDS_URL" placeholder:"URL" help:"Refund policy. Default: /refunds of the store." group:"Site"`
@@ -66,7 +72,7 @@ type Settings struct {
 // work, naming each setting and its mend.
 func (s *Settings) Check() error {
 	return errors.Join(
-		s.checkAddresses(), s.checkNetworks(), s.checkPayments(), s.checkSafety(), s.checkOperator())
+		s.checkAddresses(), s.checkNetworks(), s.checkPayments(), s.checkSafety(), s.checkOperator(), s.checkSite())
 }
 
 func (s *Settings) scheme() string {
@@ -85,7 +91,7 @@ func (s *Settings) checkAddresses() error {
 	}
 	for name, v := range map[string]*string{
 		"ACE_STORE_URL": &s.StoreURL, "ACE_SANDBOX_URL": &s.SandboxURL, "ACE_STRIPE_URL": &s.StripeURL, "ACE_TERMS_URL": &s.TermsURL,
-		"ACE_PRIVACY_URL": &s.PrivacyURL, "ACE_REFUNDS_URL": &s.RefundsURL, "ACE_ORDER_WEBHOOK_URL": &s.OrderWebhookURL,
+		"ACE_PRIVACY_URL": &s.PrivacyURL, "ACE_SITE_UPSTREAM": &s.SiteUpstream, "ACE_REFUNDS_URL": &s.RefundsURL, "ACE_ORDER_WEBHOOK_URL": &s.OrderWebhookURL,
 	} {
 		*v = strings.TrimRight(*v, "/")
 		u, err := url.Parse(*v)
@@ -148,6 +154,22 @@ func (s *Settings) checkOperator() error {
 		errs = append(errs, errors.New("ACE_MAIL_FROM is missing: receipts need a sender"))
 	}
 	return errors.Join(errs...)
+}
+
+func (s *Settings) checkSite() error {
+	if s.SiteDir != "" && s.SiteUpstream != "" {
+		return errors.New("ACE_SITE_DIR and ACE_SITE_UPSTREAM exclude each other: pages come from a folder or from a website")
+	}
+	if u, err := url.Parse(s.SiteUpstream); err == nil && u.Path != "" {
+		return errors.New("ACE_SITE_UPSTREAM has a path: write only scheme and host of the website, such as https://www.example.com")
+	}
+	if s.SiteDir == "" {
+		return nil
+	}
+	if info, err := os.Stat(s.SiteDir); err != nil || !info.IsDir() {
+		return fmt.Errorf("ACE_SITE_DIR names %q, which is no folder that can be read: make it, or leave the setting out", s.SiteDir)
+	}
+	return nil
 }
 
 // BaseURL is the public address of the store.

@@ -21,6 +21,9 @@ func (s *Server) egressOptions() *egress.Options {
 		opts.AllowOrigins = append(opts.AllowOrigins, s.cfg.SandboxBaseURL())
 		opts.OnlyOrigins = s.cfg.StripeKey == "" && len(s.cfg.EgressAllow) == 0 && config.Local(s.cfg.BaseURL())
 	}
+	if s.cfg.SiteUpstream != "" { // the operator's own website, wherever it stands
+		opts.AllowOrigins = append(opts.AllowOrigins, s.cfg.SiteUpstream)
+	}
 	if s.cfg.StripeURL != "" {
 		if u, err := url.Parse(s.cfg.StripeURL); err == nil {
 			opts.AllowOrigins = append(opts.AllowOrigins, u.Scheme+"://"+u.Host)

@@ -30,6 +30,7 @@ import (
 	"ace/internal/storefront/checkout"
 	"ace/internal/storefront/offer"
 	"ace/internal/storefront/order"
+	"ace/internal/storefront/site"
 	"ace/internal/storefront/storehttp"
 	"ace/internal/storefront/stripe"
 	"ace/internal/storefront/ucpprofile"
@@ -47,6 +48,7 @@ type Server struct {
 	sandbox *sandboxWorld // nil: off
 	worker  *jobs.Worker
 	orders  *order.Service
+	pages   *site.Service
 
 	front *httpserver.Server // store, admin
 	back  *httpserver.Server // sandbox; ends last, since the store calls it
@@ -138,13 +140,18 @@ func (s *Server) buildStore(ctx context.Context) (http.Handler, error) {
 		return nil, err
 	}
 
+	if s.pages, err = s.buildPages(ctx, catalog); err != nil {
+		return nil, err
+	}
+
 	terms, privacy, refunds := s.cfg.Policies()
 	return storehttp.New(storehttp.Deps{
 		Site: storehttp.Site{
 			BaseURL: s.cfg.BaseURL(), Name: s.cfg.SiteName, Contact: s.cfg.Contact, Terms: terms, Privacy: privacy, Refunds: refunds,
+			Operator: s.cfg.Operator, Address: s.cfg.Address, Sandbox: s.sandbox != nil && s.cfg.StripeKey == "",
 			DirectContinueURL: s.cfg.ContinueURL == "direct", UCPNegotiation: s.cfg.UCPNegotiation,
 		},
-		Catalog: catalog, Checkout: sales, Orders: s.orders, Events: processor,
+		Catalog: catalog, Pages: s.pages, Checkout: sales, Orders: s.orders, Events: processor,
 		Requests: idempotency.New(storage.Requests{Store: store}, s.box.MAC), MAC: s.box.MAC, Log: s.log,
 		Platforms: ucpprofile.New(s.guard.Client(egress.UCPProfile()), nil), Signers: signers,
 	})
@@ -251,6 +258,7 @@ func (s *Server) Run(ctx context.Context) error {
 		return errors.Join(err, s.close())
 	}
 	work.Go(func() { s.worker.Run(working) })
+	work.Go(func() { s.pages.Run(working) })
 	work.Go(func() { errs[3] = s.serveControl(working) })
 	errs[0] = s.front.Run(ctx)
 	stopWork()

@@ -46,6 +46,14 @@ func SiteAudit() Purpose {
 	}
 }
 
+// SiteUpstream reads the website whose pages the store shows: its pages and its
+// sitemaps, which may be large.
+func SiteUpstream() Purpose {
+	return Purpose{
+		Name: "site_upstream", PlainHTTP: true, Redirects: 5, Scope: SameSite, WireLimit: 32 * mib, DecodedLimit: 64 * mib, Deadline: 20 * time.Second,
+	}
+}
+
 // Webhook delivers an event to an address that a caller gave.
 func Webhook() Purpose {
 	return Purpose{Name: "webhook", WireLimit: 16 * kib, Deadline: 15 * time.Second}

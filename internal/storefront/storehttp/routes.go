@@ -5,6 +5,8 @@
 //	/agent/commerce/products      the catalog (products.go)
 //	/agent/commerce/ucp/…         UCP over REST and MCP (ucp*.go)
 //	/agent/commerce/acp/…         ACP and its feed (acp*.go)
+//	/agent/search, /agent/read    finding and reading pages (site_wire.go)
+//	/{page}, /{page}.md           the pages themselves (site.go)
 //	/c/{token}, /checkout/…       what the buyer sees (buyer.go)
 //	/webhooks/stripe              messages of the processor (webhook.go)
 //	/.well-known/…, /openapi.json discovery
@@ -15,6 +17,7 @@ package storehttp
 import (
 	"log/slog"
 	"net/http"
+	"sync"
 	"time"
 
 	"ace/internal/foundation/httpserver"
@@ -26,6 +29,7 @@ import (
 	"ace/internal/storefront/checkout"
 	"ace/internal/storefront/offer"
 	"ace/internal/storefront/order"
+	"ace/internal/storefront/site"
 )
 
 // Version is the version of the store's API, as openapi.json tells it.
@@ -35,6 +39,7 @@ const Version = "1.0.0"
 type Deps struct {
 	Site     Site
 	Catalog  *offer.Catalog
+	Pages    *site.Service // nil: a store without pages
 	Checkout *checkout.Service
 	Orders   *order.Service
 	Events   EventParser
@@ -53,6 +58,8 @@ type Deps struct {
 type Site struct {
 	BaseURL                 string // without a slash at the end
 	Name, Contact           string
+	Operator, Address       string // who runs the store, and where; Operator "": Name
+	Sandbox                 bool   // nothing here moves real money
 	Terms, Privacy, Refunds string // addresses of the policies
 	// DirectContinueURL hands out the processor's own address of the payment
 	// page instead of a short one of the store.
@@ -71,8 +78,11 @@ type EventParser interface {
 
 type server struct {
 	Deps
-	api   *openapi.API
-	pages *pages
+	api       *openapi.API
+	pages     *pages
+	templates *siteTemplates
+	sitePages http.Handler // what is at paths that no route has
+	card      func() ([]byte, error)
 }
 
 // New answers the handler of the store host.
@@ -104,8 +114,17 @@ func build(d Deps) (*server, *httpserver.Mux, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	s := &server{Deps: d, pages: pages}
-	mux := httpserver.NewMux(nil)
+	templates, err := loadSiteTemplates()
+	if err != nil {
+		return nil, nil, err
+	}
+	s := &server{Deps: d, pages: pages, templates: templates, card: sync.OnceValues(cardPicture)}
+	if s.Pages == nil {
+		if s.Pages, err = noPages(d.Site.BaseURL, d.Log); err != nil {
+			return nil, nil, err
+		}
+	}
+	mux := httpserver.NewMux(s.unrouted)
 	s.api = openapi.New(mux, d.Site.Name, Version, &openapi.Options{
 		Description: "Everything here is open: no key, no account. Buying always ends on a payment page where a person pays.",
 		Servers:     []string{d.Site.BaseURL},
@@ -153,6 +172,8 @@ func (s *server) routes(mux *httpserver.Mux) {
 	mux.ErrorsUnder(ucpBase, s.writeUCPError)
 	mux.ErrorsUnder(ucp.ProfilePath, s.writeUCPError)
 	s.describeUCP()
+
+	s.routeSite(handle)
 
 	handle("GET /c/{token}", s.continueToPayment, page)
 	handle("GET /checkout/{token}/done", s.afterPayment, page)

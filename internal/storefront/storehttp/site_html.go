@@ -1,0 +1,222 @@
+package storehttp
+
+import (
+	"bytes"
+	"fmt"
+	"html/template"
+	"net/http"
+	"strings"
+
+	"ace/internal/foundation/problem"
+	"ace/internal/storefront/offer"
+	"ace/internal/storefront/site"
+)
+
+// siteTemplates are the pages of the site.
+type siteTemplates struct{ page, failure *template.Template }
+
+func loadSiteTemplates() (*siteTemplates, error) {
+	parse := func(name string) (*template.Template, error) {
+		return template.New(name).ParseFS(pageFiles, "pages/"+name, "pages/layout.html")
+	}
+	page, err := parse("site.html")
+	if err != nil {
+		return nil, fmt.Errorf("reading page templates: %w", err)
+	}
+	failure, err := parse("failure.html")
+	if err != nil {
+		return nil, fmt.Errorf("reading page templates: %w", err)
+	}
+	return &siteTemplates{page, failure}, nil
+}
+
+// frame is what every page of the site shows around its content.
+type frame struct {
+	Site        Site
+	Operator    string
+	Lang        string
+	Title       string
+	Description string
+	Path        string
+	Nav, Foot   []site.Entry
+	Sandbox     bool
+}
+
+// siteView fills site.html.
+type siteView struct {
+	frame
+	Canonical, Twin string
+	Kind            string // of Open Graph
+	Image           string
+	Home            bool
+	Trail           []site.Entry // pages above this one
+	Body            template.HTML
+	Offer           *site.Listed
+	Paragraphs      []string // description of the offer
+	Offers          []site.Listed
+	Lists           bool
+	LLMs            string // address of llms.txt; empty: this host has none
+	Linked          any    // JSON-LD
+}
+
+// failureView fills failure.html.
+type failureView struct {
+	frame
+	Status int
+	Detail string
+}
+
+func (s *server) frame(title, description, path, lang string) frame {
+	snapshot := s.Pages.Snapshot()
+	return frame{
+		Site: s.Site, Operator: s.operator(), Lang: langOf(lang), Title: title, Description: description, Path: path,
+		Nav: snapshot.Nav, Foot: snapshot.Foot, Sandbox: s.Site.Sandbox,
+	}
+}
+
+func (s *server) htmlPage(r *http.Request, page *site.Page) ([]byte, error) {
+	view := siteView{
+		frame: s.frame(page.Title, page.Description, page.Path, page.Lang), Canonical: page.Canonical, Twin: twinPath(page.Path), Kind: "article",
+		Image: s.Site.BaseURL + "/assets/card.png", Home: page.Path == "/", Trail: s.trail(page.Path), Offer: page.Offer, Offers: page.Offers, Lists: page.Lists,
+		Body: template.HTML(page.HTML), //nolint:gosec // rendered from Markdown with all HTML left out
+	}
+	if view.Home {
+		view.Kind = "website"
+	}
+	if d, ok := companion("llms_txt"); ok {
+		view.LLMs = d.path
+	}
+	var product any
+	if o := page.Offer; o != nil {
+		view.Kind, view.Paragraphs = "product", paragraphs(o.Offer.Description)
+		if len(o.Offer.ImageURLs) > 0 {
+			view.Image = o.Offer.ImageURLs[0]
+		}
+		var err error
+		if product, err = s.linkedProduct(r, o.Offer, page.Canonical); err != nil {
+			return nil, err
+		}
+	}
+	view.Linked = s.linkedPage(&view, page, product)
+	var body bytes.Buffer
+	if err := s.templates.page.ExecuteTemplate(&body, "site.html", view); err != nil {
+		return nil, fmt.Errorf("rendering the page %s: %w", page.Path, err)
+	}
+	return body.Bytes(), nil
+}
+
+func (s *server) failurePage(p *problem.Problem) ([]byte, error) {
+	title := p.Kind.Title()
+	if p.Kind == problem.NotFound {
+		title = "This page does not exist"
+	}
+	var body bytes.Buffer
+	view := failureView{frame: s.frame(title, "", "", ""), Status: p.Kind.Status(), Detail: p.Detail}
+	if err := s.templates.failure.ExecuteTemplate(&body, "failure.html", view); err != nil {
+		return nil, fmt.Errorf("rendering a failure: %w", err)
+	}
+	return body.Bytes(), nil
+}
+
+// trail names the pages above a page, from the first one down.
+func (s *server) trail(path string) []site.Entry {
+	snapshot := s.Pages.Snapshot()
+	var trail []site.Entry
+	for at := strings.LastIndexByte(path, '/'); at > 0; at = strings.LastIndexByte(path[:at], '/') {
+		if e, ok := snapshot.Entry(path[:at]); ok && e.Title != "" {
+			trail = append([]site.Entry{e}, trail...)
+		}
+	}
+	if home, ok := snapshot.Entry("/"); ok && path != "/" {
+		home.Title = "Home"
+		trail = append([]site.Entry{home}, trail...)
+	}
+	return trail
+}
+
+func paragraphs(text string) []string {
+	var all []string
+	for p := range strings.SplitSeq(text, "\n") {
+		if p = strings.TrimSpace(p); p != "" {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// linkedPage is the page in the words of schema.org.
+func (s *server) linkedPage(view *siteView, page *site.Page, product any) any {
+	base := s.Site.BaseURL
+	about := map[string]any{
+		"@type": "WebPage", "@id": page.Canonical + "#webpage", "url": page.Canonical, "name": page.Title, "inLanguage": view.Lang,
+		"isPartOf": map[string]any{"@id": base + "/#website"},
+	}
+	if page.Description != "" {
+		about["description"] = page.Description
+	}
+	if !page.Modified.IsZero() {
+		about["dateModified"] = rfc3339(page.Modified)
+	}
+	graph := []any{s.linkedOperator(), map[string]any{
+		"@type": "WebSite", "@id": base + "/#website", "url": base + "/", "name": s.Site.Name, "publisher": map[string]any{"@id": base + "/#organization"},
+	}, about}
+	if len(view.Trail) > 0 {
+		about["breadcrumb"] = map[string]any{"@id": page.Canonical + "#breadcrumb"}
+		graph = append(graph, s.linkedTrail(view, page))
+	}
+	if product != nil {
+		about["mainEntity"] = map[string]any{"@id": page.Canonical + "#offer"}
+		graph = append(graph, product)
+	}
+	if len(page.Offers) > 0 {
+		items := make([]any, len(page.Offers))
+		for i := range page.Offers {
+			items[i] = map[string]any{"@type": "ListItem", "position": i + 1, "name": page.Offers[i].Offer.Name, "url": s.Pages.Address(page.Offers[i].Path)}
+		}
+		graph = append(graph, map[string]any{"@type": "ItemList", "numberOfItems": len(items), "itemListElement": items})
+	}
+	return map[string]any{"@context": "https://schema.org", "@graph": graph}
+}
+
+func (s *server) linkedOperator() map[string]any {
+	operator := map[string]any{"@type": "Organization", "@id": s.Site.BaseURL + "/#organization", "name": s.Site.Name, "legalName": s.operator(), "url": s.Site.BaseURL + "/"}
+	if s.Site.Contact != "" {
+		operator["email"] = s.Site.Contact
+		operator["contactPoint"] = map[string]any{"@type": "ContactPoint", "contactType": "customer support", "email": s.Site.Contact, "url": s.Site.BaseURL + "/support"}
+	}
+	if s.Site.Address != "" {
+		operator["address"] = s.Site.Address
+	}
+	return operator
+}
+
+func (s *server) linkedTrail(view *siteView, page *site.Page) any {
+	var items []any
+	for i, e := range view.Trail {
+		items = append(items, map[string]any{"@type": "ListItem", "position": i + 1, "name": e.Title, "item": s.Pages.Address(e.Path)})
+	}
+	items = append(items, map[string]any{"@type": "ListItem", "position": len(items) + 1, "name": page.Title})
+	return map[string]any{"@type": "BreadcrumbList", "@id": page.Canonical + "#breadcrumb", "itemListElement": items}
+}
+
+// linkedProduct is an offer as a product or service with its offer inside.
+func (s *server) linkedProduct(r *http.Request, o *offer.Offer, address string) (any, error) {
+	snapshot, err := s.Catalog.Snapshot(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	wire := s.wireOffer(snapshot, o)
+	linked := linkedOffer(&wire)
+	thing, ok := linked["itemOffered"].(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("offer %s has no item in its linked form", o.ID)
+	}
+	delete(linked, "itemOffered")
+	delete(linked, "validFrom") // it changes with every look at the processor
+	linked["url"] = address
+	thing["@id"], thing["url"], thing["offers"] = address+"#offer", address, linked
+	if thing["@type"] == "Product" {
+		thing["sku"] = o.ID
+	}
+	return thing, nil
+}

@@ -1,0 +1,193 @@
+package storehttp
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"ace/internal/foundation/openapi"
+	"ace/internal/storefront/site"
+)
+
+// searchResults is the JSON of a search.
+type searchResults struct {
+	Query      string         `json:"query" doc:"The words that were looked for."`
+	Total      int            `json:"total" doc:"Pages found, on all pages of results."`
+	Results    []searchResult `json:"results" doc:"Best first: pages whose path holds every word come before others."`
+	NextCursor string         `json:"next_cursor,omitempty" doc:"Give it as cursor to read on; absent on the last page of results."`
+}
+
+type searchResult struct {
+	URL         string  `json:"url" doc:"Address of the page. Give it, or path, to read the page."`
+	Path        string  `json:"path"`
+	Title       string  `json:"title,omitempty" doc:"Where it is known without reading the page."`
+	Description string  `json:"description,omitempty"`
+	LastMod     string  `json:"lastmod,omitempty" doc:"When the page last changed; absent if that is not known."`
+	Score       float64 `json:"score" doc:"From 0 to 1; 1 holds every word in the last part of its path."`
+}
+
+// pageReading is the JSON of a read.
+type pageReading struct {
+	URL        string `json:"url"`
+	Path       string `json:"path"`
+	Canonical  string `json:"canonical" doc:"Where the page is at home."`
+	Title      string `json:"title"`
+	Lang       string `json:"lang" doc:"Language of the page (BCP 47)."`
+	Format     string `json:"format" enum:"markdown,text"`
+	Content    string `json:"content" doc:"The page, or the part of it that was asked for."`
+	Offset     int    `json:"offset" doc:"Characters before this part."`
+	Returned   int    `json:"returned" doc:"Characters in this part, at most 40,000."`
+	Total      int    `json:"total" doc:"Characters of the whole page."`
+	Truncated  bool   `json:"truncated" doc:"True if the page goes on after this part."`
+	NextOffset *int   `json:"next_offset" doc:"Give it as offset to read on; null at the end." nullable:"true"`
+	LastMod    string `json:"lastmod,omitempty" doc:"When the page last changed; absent if that is not known."`
+}
+
+// siteInfo is the JSON of site.json.
+type siteInfo struct {
+	Name         string            `json:"name"`
+	URL          string            `json:"url"`
+	Description  string            `json:"description,omitempty"`
+	Languages    []string          `json:"languages"`
+	Version      string            `json:"version" doc:"Version of the API."`
+	UpdatedAt    string            `json:"updated_at,omitempty" format:"date-time" doc:"When a page last changed, as far as that is known."`
+	Pages        int               `json:"pages" doc:"Public pages."`
+	Operator     siteOperator      `json:"operator"`
+	Access       siteAccess        `json:"access"`
+	Capabilities []string          `json:"capabilities" doc:"What agents can do here."`
+	Policies     map[string]string `json:"policies"`
+	Links        map[string]string `json:"links" doc:"Every companion of the site, by what it is."`
+}
+
+type siteOperator struct {
+	LegalName string `json:"legal_name"`
+	Address   string `json:"address,omitempty"`
+	Email     string `json:"email,omitempty"`
+	Contact   string `json:"contact,omitempty" doc:"Page that says how to get in touch."`
+}
+
+type siteAccess struct {
+	Authentication string `json:"authentication" enum:"none"`
+	UserAgent      string `json:"user_agent"`
+}
+
+type searchInput struct {
+	Q      string `query:"q" required:"true" doc:"Words that the path of the page holds. Plurals, beginnings of the last word and one wrong letter are forgiven." example:"refund policy"`
+	Limit  int    `query:"limit" default:"10" minimum:"1" maximum:"50" doc:"Results per page."`
+	Cursor string `query:"cursor" doc:"next_cursor of the page before."`
+}
+
+type readInput struct {
+	Path   string `query:"path" doc:"Path of the page, such as /docs. Give path or url." example:"/docs"`
+	URL    string `query:"url" doc:"Whole address of the page on this host. Give path or url."`
+	Format string `query:"format" default:"markdown" enum:"markdown,text" doc:"Markdown, or text without markup."`
+	Offset int    `query:"offset" default:"0" minimum:"0" doc:"Characters to skip: next_offset of the part before."`
+	Limit  int    `query:"limit" default:"40000" minimum:"1" maximum:"40000" doc:"Characters to answer at most."`
+}
+
+// open are the headers of answers that any web page may read.
+type open[T any] struct {
+	Origin string `header:"Access-Control-Allow-Origin"`
+	Cache  string `header:"Cache-Control"`
+	Body   T
+}
+
+func openly[T any](body T) *open[T] {
+	return &open[T]{Origin: "*", Cache: "public, max-age=60", Body: body}
+}
+
+// describeSite mounts the calls about pages.
+func (s *server) describeSite() {
+	openapi.Handle(s.api, openapi.Operation{
+		Method: http.MethodGet, Path: "/agent/search", ID: "searchPages", Tags: []string{"site"}, Summary: "Find pages by the words of their path",
+		Description: "Looks at the paths of all public pages, the ones of the sitemap. Pages whose path holds every word come first.",
+	}, func(ctx context.Context, in *searchInput) (*open[*searchResults], error) {
+		found, err := s.searchPages(ctx, site.Query{Words: in.Q, Limit: in.Limit, Cursor: in.Cursor})
+		return openly(found), err
+	})
+	openapi.Handle(s.api, openapi.Operation{
+		Method: http.MethodGet, Path: "/agent/read", ID: "readPage", Tags: []string{"site"}, Summary: "Read one page as Markdown or text",
+		Description: "Reads a page of this host, up to 40,000 characters at once. Where truncated is true, read on at next_offset: the parts make up the whole page.",
+	}, func(ctx context.Context, in *readInput) (*open[*pageReading], error) {
+		r, err := s.readPage(ctx, site.ReadQuery{Path: in.Path, URL: in.URL, Format: in.Format, Offset: in.Offset, Limit: in.Limit})
+		return openly(r), err
+	})
+	openapi.Describe(s.api, openapi.Operation{
+		Method: http.MethodGet, Path: "/agent/site.json", ID: "siteInfo", Tags: []string{"site"}, Summary: "Who runs the site, and every companion of it",
+	}, openapi.Description{Responses: map[int]openapi.Content{200: {Description: "The site.", Schema: openapi.SchemaOf[siteInfo]()}}})
+}
+
+func (s *server) searchPages(ctx context.Context, q site.Query) (*searchResults, error) {
+	found, err := s.Pages.Search(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	results := &searchResults{Query: q.Words, Total: found.Total, Results: make([]searchResult, len(found.Results)), NextCursor: found.Next}
+	for i, r := range found.Results {
+		results.Results[i] = searchResult{URL: r.URL, Path: r.Path, Title: r.Title, Description: r.Description, LastMod: timeText(r.Modified), Score: r.Score}
+	}
+	return results, nil
+}
+
+func (s *server) readPage(ctx context.Context, q site.ReadQuery) (*pageReading, error) {
+	r, err := s.Pages.Read(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	reading := &pageReading{
+		URL: r.URL, Path: r.Path, Canonical: r.Canonical, Title: r.Title, Lang: langOf(r.Lang), Format: r.Format, Content: r.Content,
+		Offset: r.Offset, Returned: r.Returned, Total: r.Total, Truncated: r.Truncated, LastMod: timeText(r.Modified),
+	}
+	if r.Truncated {
+		reading.NextOffset = &r.NextOffset
+	}
+	return reading, nil
+}
+
+func (s *server) siteInfo() *siteInfo {
+	snapshot := s.Pages.Snapshot()
+	home, _ := snapshot.Entry("/")
+	info := &siteInfo{
+		Name: s.Site.Name, URL: s.Site.BaseURL + "/", Description: home.Description, Languages: []string{"en"}, Version: Version,
+		UpdatedAt: timeText(snapshot.Modified), Pages: len(snapshot.Entries),
+		Operator:     siteOperator{LegalName: s.operator(), Address: s.Site.Address, Email: s.Site.Contact},
+		Access:       siteAccess{Authentication: "none", UserAgent: "Send a User-Agent that says who you are."},
+		Capabilities: []string{"read", "search", "buy"},
+		Policies:     map[string]string{"terms": s.Site.Terms, "privacy": s.Site.Privacy, "refunds": s.Site.Refunds},
+		Links:        s.siteLinks(),
+	}
+	info.Operator.Contact = info.Links["contact"]
+	return info
+}
+
+func (s *server) writeSiteInfo(w http.ResponseWriter, r *http.Request) {
+	body, err := encode(s.siteInfo())
+	if err != nil {
+		s.unrouted(w, r, err)
+		return
+	}
+	w.Header().Set("Access-Control-Allow-Origin", "*")
+	writeCached(w, r, typeJSON, pageMaxAge, body, body)
+}
+
+// operator is the name of whoever runs the store.
+func (s *server) operator() string {
+	if s.Site.Operator != "" {
+		return s.Site.Operator
+	}
+	return s.Site.Name
+}
+
+func timeText(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return rfc3339(t)
+}
+
+func langOf(lang string) string {
+	if lang == "" {
+		return "en"
+	}
+	return lang
+}
