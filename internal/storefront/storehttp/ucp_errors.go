@@ -3,6 +3,7 @@ package storehttp
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"ace/internal/foundation/httpserver"
 	"ace/internal/foundation/idempotency"
@@ -65,7 +66,8 @@ func ucpRefusal(call *ucpCall, p *problem.Problem, err error) (status int, body 
 	}
 	path := ""
 	if fault, ok := errors.AsType[*ucpFault](err); ok && fault.line != "" && p.Code != "checkout_not_modifiable" && p.Code != "checkout_not_found" {
-		path = fault.line + known.member
+		// The tools have the checkout in a member; messages are about the checkout.
+		path = strings.Replace(fault.line, "$.checkout", "$", 1) + known.member
 	}
 	envelope := ucp.NewErrorResponse(call.exchange.version, call.op.capability, ucp.Error(known.code, known.code.Severity(), path, p.Detail))
 	return envelope.Status(), envelope
