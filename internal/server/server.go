@@ -254,7 +254,7 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	working, stopWork := context.WithCancel(background)
 	defer stopWork()
-	if err := s.scheduleHousekeeping(ctx); err != nil {
+	if err := s.prepareWork(ctx); err != nil {
 		return errors.Join(err, s.close())
 	}
 	work.Go(func() { s.worker.Run(working) })
@@ -268,9 +268,16 @@ func (s *Server) Run(ctx context.Context) error {
 	return errors.Join(errors.Join(errs[:]...), s.close())
 }
 
-func (s *Server) scheduleHousekeeping(ctx context.Context) error {
-	now := time.Now()
-	return storage.New(s.db, nil).Schedule(ctx, jobs.Job{Kind: jobSweep, RunAt: now.Add(10 * time.Second)}, jobs.Job{Kind: jobPrune, RunAt: now.Add(time.Minute)})
+// prepareWork puts the housekeeping on record, and takes over what a process
+// that died has left, if nobody else can be at it.
+func (s *Server) prepareWork(ctx context.Context) error {
+	store, now := storage.New(s.db, nil), time.Now()
+	if !s.db.Shared() {
+		if err := store.Reclaim(ctx); err != nil {
+			return err
+		}
+	}
+	return store.Schedule(ctx, jobs.Job{Kind: jobSweep, RunAt: now.Add(10 * time.Second)}, jobs.Job{Kind: jobPrune, RunAt: now.Add(time.Minute)})
 }
 
 func (s *Server) close() error {

@@ -128,6 +128,19 @@ func (s *Store) NextDue(ctx context.Context) (time.Time, error) {
 	return fromMillis(at.Int64), nil
 }
 
+// Reclaim ends every lease. Call it when a process starts that has the database
+// to itself: whoever held a lease is gone, and nobody need wait for it to run
+// out.
+func (s *Store) Reclaim(ctx context.Context) error {
+	return s.db.Tx(ctx, func(tx *sql.Tx) error {
+		if _, err := exec(ctx, tx, `UPDATE job SET lease_until = 0 WHERE lease_until > 0`); err != nil {
+			return err
+		}
+		_, err := exec(ctx, tx, `UPDATE idempotency SET lease_until = 0 WHERE status = 0`)
+		return err
+	})
+}
+
 // ParkedJobs answers the jobs that were given up, for the operator.
 func (s *Store) ParkedJobs(ctx context.Context) ([]jobs.Job, error) {
 	rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+jobColumns+` FROM job WHERE run_at = 0 ORDER BY kind, ref`)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ace/internal/foundation/idempotency"
 	"ace/internal/foundation/jobs"
 	"ace/internal/foundation/money"
 	"ace/internal/foundation/problem"
@@ -238,6 +239,33 @@ func TestPrune(t *testing.T) {
 		}
 		if claimed, err := s.Claim(t.Context(), 10, time.Minute); err != nil || len(claimed) != 1 {
 			t.Errorf("claimed %v, %v: a fresh message was forgotten", claimed, err)
+		}
+	})
+}
+
+func TestReclaim(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *storage.Store) {
+		if err := s.Schedule(t.Context(), jobs.Job{Kind: "k", Ref: "a", RunAt: time.Now().Add(-time.Second)}); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 { // the second claim is that of a process started after the first died
+			if claimed, err := s.Claim(t.Context(), 10, time.Hour); err != nil || len(claimed) != 1 {
+				t.Fatalf("Claim = %v, %v, want the job", claimed, err)
+			}
+			if err := s.Reclaim(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		requests := storage.Requests{Store: s}
+		rec := idempotency.Record{Scope: "s", Key: "k", Fingerprint: "f", ResourceID: "a", LeaseUntil: time.Now().Add(time.Hour), ExpiresAt: time.Now().Add(time.Hour)}
+		for range 2 {
+			if kept, owned, err := requests.Claim(t.Context(), rec); err != nil || !owned || kept.ResourceID != "a" {
+				t.Fatalf("Claim = %+v, %v, %v, want the request", kept, owned, err)
+			}
+			if err := s.Reclaim(t.Context()); err != nil {
+				t.Fatal(err)
+			}
 		}
 	})
 }

@@ -5,7 +5,9 @@ package faults
 
 import (
 	"encoding/json"
+	"flag"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +18,16 @@ import (
 	"ace/internal/sandbox/sandboxtest"
 	"ace/test/harness"
 )
+
+// TestMain lets many cases run at once: they mostly wait, on PostgreSQL for the
+// leases of the dead to run out.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", "24"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
 
 // shop is a store process that may die, and a processor that does not.
 type shop struct {
