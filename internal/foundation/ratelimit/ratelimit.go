@@ -134,6 +134,9 @@ func (p Policy) words() string {
 	if time.Duration(p.Quantity)*time.Second == p.Window {
 		return "At most one request per second is allowed."
 	}
+	if p.Window == time.Second {
+		return fmt.Sprintf("At most %d requests per second are allowed.", p.Quantity)
+	}
 	return fmt.Sprintf("At most %d requests in %d seconds are allowed.", p.Quantity, seconds(p.Window))
 }
 
