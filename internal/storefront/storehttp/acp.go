@@ -8,6 +8,7 @@ import (
 	"ace/internal/foundation/httpserver"
 	"ace/internal/foundation/idempotency"
 	"ace/internal/protocol/acp"
+	"ace/internal/storefront/storehttp/sessionhttp"
 )
 
 // acpBase is where the protocol is served; the rest of a path is the
@@ -28,7 +29,7 @@ func (s *server) acpPost(success int, do acpOperation) http.HandlerFunc {
 			s.writeACPError(w, r, err)
 			return
 		}
-		answer, replayed, err := s.once(r.Context(), scopeOf("acp", r), r.Header.Get(acp.HeaderIdempotencyKey), canonical, func(resourceID string) outcome {
+		answer, replayed, err := s.sessions.Once(r.Context(), sessionhttp.Scope("acp", r), r.Header.Get(acp.HeaderIdempotencyKey), canonical, func(resourceID string) sessionhttp.Outcome {
 			call.resourceID = resourceID
 			return s.acpDo(w, r, call, success, do)
 		})
@@ -54,7 +55,7 @@ func (s *server) acpRead(w http.ResponseWriter, r *http.Request) (call *acpCall,
 	if err := acp.CheckIdempotencyKey(r.Header.Get(acp.HeaderIdempotencyKey), exchange); err != nil {
 		return nil, nil, err
 	}
-	body, err := sessionBody(r)
+	body, err := sessionhttp.Body(r)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -62,7 +63,7 @@ func (s *server) acpRead(w http.ResponseWriter, r *http.Request) (call *acpCall,
 	if err != nil {
 		return nil, nil, err
 	}
-	call = &acpCall{exchange: exchange, sessionID: r.PathValue("id"), body: body, agent: s.agentOf(r.Context(), r.Header)}
+	call = &acpCall{exchange: exchange, sessionID: r.PathValue("id"), body: body, agent: s.sessions.Agent(r.Context(), r.Header)}
 	return call, append([]byte(exchange.Version+"\n"), form...), nil
 }
 
@@ -75,19 +76,19 @@ func acpExchange(w http.ResponseWriter, r *http.Request) (acp.Exchange, error) {
 	return exchange, err
 }
 
-func (s *server) acpDo(w http.ResponseWriter, r *http.Request, call *acpCall, success int, do acpOperation) outcome {
+func (s *server) acpDo(w http.ResponseWriter, r *http.Request, call *acpCall, success int, do acpOperation) sessionhttp.Outcome {
 	session, err := do(r.Context(), call)
 	var body []byte
 	if err == nil {
 		body, err = encode(session)
 	}
 	if err == nil {
-		return outcome{Answer: idempotency.Answer{Status: success, Body: body}}
+		return sessionhttp.Outcome{Answer: idempotency.Answer{Status: success, Body: body}}
 	}
 	p := httpserver.ProblemOf(r.Context(), err)
 	retryAfter(w, p)
 	status, body := acpFailure(p, paramOf(err))
-	return outcome{Answer: idempotency.Answer{Status: status, Body: body}, Passing: p.Kind.Temporary() || p.RetryAfter > 0}
+	return sessionhttp.Outcome{Answer: idempotency.Answer{Status: status, Body: body}, Passing: p.Kind.Temporary() || p.RetryAfter > 0}
 }
 
 // acpGet answers where a session stands.
@@ -97,7 +98,7 @@ func (s *server) acpGet(w http.ResponseWriter, r *http.Request) {
 		s.writeACPError(w, r, err)
 		return
 	}
-	session, err := s.readSession(w, r, r.PathValue("id"))
+	session, err := s.sessions.Read(w, r, r.PathValue("id"))
 	if err != nil {
 		s.writeACPError(w, r, err)
 		return

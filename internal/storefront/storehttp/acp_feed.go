@@ -10,6 +10,7 @@ import (
 
 	"ace/internal/protocol/acp"
 	"ace/internal/storefront/offer"
+	"ace/internal/storefront/storehttp/sessionhttp"
 )
 
 // acpMaxAge is how long clients may keep the discovery document, in seconds.
@@ -143,7 +144,7 @@ func (s *server) feedVariant(snapshot *offer.Snapshot, o *offer.Offer) acp.FeedV
 func feedTerms(o *offer.Offer) string {
 	terms := []string{o.BillingSummary()}
 	if o.Billing.Recurring() {
-		terms = []string{strings.TrimSuffix(recurringTerms(o), ".")}
+		terms = []string{strings.TrimSuffix(sessionhttp.RecurringTerms(o), ".")}
 	}
 	if o.Delivery.Summary != "" {
 		terms = append(terms, o.Delivery.Summary)

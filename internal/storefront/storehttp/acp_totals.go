@@ -5,12 +5,13 @@ import (
 	"ace/internal/storefront/checkout"
 	"ace/internal/storefront/offer"
 	"ace/internal/storefront/order"
+	"ace/internal/storefront/storehttp/sessionhttp"
 )
 
 // acpTotals are the terms of a quote: what is due at the moment of payment,
 // before what only the hosted page knows.
 func acpTotals(q *offer.Quote) []acp.Total {
-	return append(acpItems(q), acp.Total{Type: acp.TotalTotal, DisplayText: totalWords(&q.Offer), Amount: q.DueToday().Minor})
+	return append(acpItems(q), acp.Total{Type: acp.TotalTotal, DisplayText: sessionhttp.TotalWords(&q.Offer), Amount: q.DueToday().Minor})
 }
 
 // acpItems are the totals of the goods alone. A free trial takes off the whole
@@ -27,22 +28,6 @@ func acpItems(q *offer.Quote) []acp.Total {
 		})
 	}
 	return totals
-}
-
-// totalWords say what the total of an unpaid session leaves open.
-func totalWords(o *offer.Offer) string {
-	taxed, shipped := o.Tax != offer.TaxIncluded, o.Delivery.Type == offer.Shipping
-	switch {
-	case o.TrialDays > 0:
-		return "Due today"
-	case taxed && shipped:
-		return "Total before shipping and tax"
-	case taxed:
-		return "Total before tax"
-	case shipped:
-		return "Total before shipping"
-	}
-	return "Total"
 }
 
 // acpPaidTotals are what was charged. A difference to the quote that is

@@ -8,6 +8,7 @@ import (
 	"ace/internal/protocol/acp"
 	"ace/internal/storefront/checkout"
 	"ace/internal/storefront/offer"
+	"ace/internal/storefront/storehttp/sessionhttp"
 )
 
 // acpStatuses are the states of sessions in the words of ACP. A session that
@@ -32,7 +33,7 @@ func (s *server) acpSession(ctx context.Context, session *checkout.Session, v ac
 		CreatedAt: acpTime(session.CreatedAt), UpdatedAt: acpTime(session.UpdatedAt), ExpiresAt: acpTime(session.ExpiresAt()),
 	}
 	if session.State == checkout.Open {
-		a.ContinueURL = s.continueURL(session)
+		a.ContinueURL = s.sessions.ContinueURL(session)
 	}
 	if session.State == checkout.Completed {
 		o, err := s.Orders.OfCheckout(ctx, session.ID)
@@ -57,17 +58,9 @@ func acpLine(session *checkout.Session, quote *offer.Quote) acp.LineItem {
 		CustomAttributes: acpAttributes(session, o), Totals: acpTotals(quote),
 	}
 	if o.Billing.Recurring() {
-		line.Disclosures = []acp.Disclosure{{Type: "disclaimer", ContentType: "plain", Content: recurringTerms(o)}}
+		line.Disclosures = []acp.Disclosure{{Type: "disclaimer", ContentType: "plain", Content: sessionhttp.RecurringTerms(o)}}
 	}
 	return line
-}
-
-// recurringTerms says what a subscription costs and until when.
-func recurringTerms(o *offer.Offer) string {
-	if o.TrialDays > 0 {
-		return o.TrialSummary() + " until canceled."
-	}
-	return o.BillingSummary() + "."
 }
 
 // acpAttributes say what the protocol has no members for.

@@ -141,29 +141,6 @@ func TestACPAvailability(t *testing.T) {
 	}
 }
 
-func TestACPTotalWords(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		tax      offer.Tax
-		delivery offer.DeliveryType
-		trial    int
-		want     string
-	}{
-		{offer.TaxIncluded, offer.Digital, 0, "Total"},
-		{offer.TaxExcluded, offer.Digital, 0, "Total before tax"},
-		{offer.TaxUnspecified, offer.OnDemand, 0, "Total before tax"},
-		{offer.TaxIncluded, offer.Shipping, 0, "Total before shipping"},
-		{offer.TaxExcluded, offer.Shipping, 0, "Total before shipping and tax"},
-		{offer.TaxExcluded, offer.Digital, 7, "Due today"},
-	}
-	for _, tt := range tests {
-		got := totalWords(&offer.Offer{Tax: tt.tax, TrialDays: tt.trial, Delivery: offer.Delivery{Type: tt.delivery}})
-		if got != tt.want {
-			t.Errorf("totalWords(%s, %s, %d) = %q, want %q", tt.tax, tt.delivery, tt.trial, got, tt.want)
-		}
-	}
-}
-
 func TestFeedID(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ base, want string }{

@@ -3,7 +3,7 @@
 // decides anything about money or stock.
 //
 //	/agent/commerce/products      the catalog (products.go)
-//	/agent/commerce/ucp/…         UCP over REST and MCP (ucp*.go)
+//	/agent/commerce/ucp/…         UCP over REST and MCP (package ucphttp)
 //	/agent/commerce/acp/…         ACP and its feed (acp*.go)
 //	/agent/search, /agent/read    finding and reading pages (site_wire.go)
 //	/{page}, /{page}.md           the pages themselves (site.go)
@@ -30,6 +30,8 @@ import (
 	"ace/internal/storefront/offer"
 	"ace/internal/storefront/order"
 	"ace/internal/storefront/site"
+	"ace/internal/storefront/storehttp/sessionhttp"
+	"ace/internal/storefront/storehttp/ucphttp"
 )
 
 // Version is the version of the store's API, as openapi.json tells it.
@@ -45,7 +47,7 @@ type Deps struct {
 	Events   EventParser
 	Requests *idempotency.Keeper
 	// Platforms reads the profiles of UCP platforms.
-	Platforms PlatformProfiles
+	Platforms ucphttp.Platforms
 	// Signers sign answers, the first those of UCP, which asks for P-256. All
 	// their public keys are published.
 	Signers []*httpsig.Signer
@@ -78,6 +80,7 @@ type EventParser interface {
 
 type server struct {
 	Deps
+	sessions  *sessionhttp.Desk
 	api       *openapi.API
 	pages     *pages
 	templates *siteTemplates
@@ -124,6 +127,9 @@ func build(d Deps) (*server, *httpserver.Mux, error) {
 			return nil, nil, err
 		}
 	}
+	s.sessions = &sessionhttp.Desk{
+		Checkout: d.Checkout, Requests: d.Requests, MAC: d.MAC, Log: d.Log, DirectContinueURL: d.Site.DirectContinueURL,
+	}
 	mux := httpserver.NewMux(s.unrouted)
 	s.api = openapi.New(mux, d.Site.Name, Version, &openapi.Options{
 		Description: "Everything here is open: no key, no account. Buying always ends on a payment page where a person pays.",
@@ -133,10 +139,22 @@ func build(d Deps) (*server, *httpserver.Mux, error) {
 	return s, mux, nil
 }
 
+// ucp is the face for UCP.
+func (s *server) ucp() *ucphttp.Face {
+	return &ucphttp.Face{
+		Site: ucphttp.Site{
+			BaseURL: s.Site.BaseURL, Name: s.Site.Name, Version: Version, Terms: s.Site.Terms, Privacy: s.Site.Privacy, Refunds: s.Site.Refunds,
+			Negotiation: s.Site.UCPNegotiation,
+		},
+		Catalog: s.Catalog, Orders: s.Orders, Sessions: s.sessions, Platforms: s.Platforms, Signers: s.Signers, Log: s.Log,
+	}
+}
+
 func (s *server) routes(mux *httpserver.Mux) {
 	handle := func(pattern string, h http.HandlerFunc, m ...httpserver.Middleware) {
 		mux.Handle(pattern, httpserver.Chain(h, m...))
 	}
+	waits := httpserver.AllowTime(sessionhttp.LongPoll + 15*time.Second)
 	page := httpserver.SecurePages(httpserver.PagePolicy{HTTPSOnly: false})
 
 	handle("GET /healthz", s.health)
@@ -147,7 +165,7 @@ func (s *server) routes(mux *httpserver.Mux) {
 
 	handle("GET "+acp.DiscoveryPath, s.acpDiscovery)
 	handle("POST "+acpBase+"/checkout_sessions", s.acpPost(http.StatusCreated, s.acpCreate))
-	handle("GET "+acpBase+"/checkout_sessions/{id}", s.acpGet)
+	handle("GET "+acpBase+"/checkout_sessions/{id}", s.acpGet, waits)
 	handle("POST "+acpBase+"/checkout_sessions/{id}", s.acpPost(http.StatusOK, s.acpUpdate))
 	handle("POST "+acpBase+"/checkout_sessions/{id}/complete", s.acpPost(http.StatusOK, s.acpComplete))
 	handle("POST "+acpBase+"/checkout_sessions/{id}/cancel", s.acpPost(http.StatusOK, s.acpCancel))
@@ -156,22 +174,22 @@ func (s *server) routes(mux *httpserver.Mux) {
 	mux.ErrorsUnder(acpBase, s.writeACPError)
 	s.describeACP()
 
+	face := s.ucp()
 	for _, v := range ucp.Versions() {
-		handle("GET "+ucpProfilePath(v), s.ucpProfile(v))
+		handle("GET "+ucphttp.ProfilePath(v), staticJSON(face.Profile(v)))
 	}
-	ucpOps := ucpOperations()
-	handle("POST "+ucpBase+"/checkout-sessions", s.ucpREST(ucpOps[ucp.ToolCreateCheckout]))
-	handle("GET "+ucpBase+"/checkout-sessions/{id}", s.ucpREST(ucpOps[ucp.ToolGetCheckout]), httpserver.AllowTime(longPoll+15*time.Second))
-	handle("PUT "+ucpBase+"/checkout-sessions/{id}", s.ucpREST(ucpOps[ucp.ToolUpdateCheckout]))
-	handle("POST "+ucpBase+"/checkout-sessions/{id}/complete", s.ucpREST(ucpOps[ucp.ToolCompleteCheckout]))
-	handle("POST "+ucpBase+"/checkout-sessions/{id}/cancel", s.ucpREST(ucpOps[ucp.ToolCancelCheckout]))
-	handle("POST "+ucpBase+"/catalog/search", s.ucpREST(ucpOps[ucp.ToolSearchCatalog]))
-	handle("POST "+ucpBase+"/catalog/lookup", s.ucpREST(ucpOps[ucp.ToolLookupCatalog]))
-	handle("POST "+ucpBase+"/catalog/product", s.ucpREST(ucpOps[ucp.ToolGetProduct]))
-	mux.Handle(ucpMCPPath, s.ucpMCP())
-	mux.ErrorsUnder(ucpBase, s.writeUCPError)
-	mux.ErrorsUnder(ucp.ProfilePath, s.writeUCPError)
-	s.describeUCP()
+	handle("POST "+ucphttp.Base+"/checkout-sessions", face.REST(ucp.ToolCreateCheckout))
+	handle("GET "+ucphttp.Base+"/checkout-sessions/{id}", face.REST(ucp.ToolGetCheckout), waits)
+	handle("PUT "+ucphttp.Base+"/checkout-sessions/{id}", face.REST(ucp.ToolUpdateCheckout))
+	handle("POST "+ucphttp.Base+"/checkout-sessions/{id}/complete", face.REST(ucp.ToolCompleteCheckout))
+	handle("POST "+ucphttp.Base+"/checkout-sessions/{id}/cancel", face.REST(ucp.ToolCancelCheckout))
+	handle("POST "+ucphttp.Base+"/catalog/search", face.REST(ucp.ToolSearchCatalog))
+	handle("POST "+ucphttp.Base+"/catalog/lookup", face.REST(ucp.ToolLookupCatalog))
+	handle("POST "+ucphttp.Base+"/catalog/product", face.REST(ucp.ToolGetProduct))
+	mux.Handle(ucphttp.MCPPath, face.MCP())
+	mux.ErrorsUnder(ucphttp.Base, face.WriteError)
+	mux.ErrorsUnder(ucp.ProfilePath, face.WriteError)
+	face.Describe(s.api)
 
 	s.routeSite(handle)
 

@@ -1,4 +1,4 @@
-package storehttp
+package ucphttp
 
 import (
 	"encoding/json"
@@ -9,14 +9,14 @@ import (
 	"ace/internal/protocol/ucp"
 )
 
-// describeUCP puts the operations into openapi.json.
-func (s *server) describeUCP() {
+// Describe puts the operations into an OpenAPI document.
+func (f *Face) Describe(api *openapi.API) {
 	failure := openapi.Content{Description: "A failure of the protocol: what is wrong and what to do.", Schema: openapi.SchemaOf[ucp.ProtocolError]()}
 	envelope := openapi.SchemaOf[ucp.ErrorResponse]()
-	inputs := ucpInputs()
+	inputs := inputs()
 	describe := func(method, path, tool, summary string, success json.RawMessage) {
 		either := json.RawMessage(`{"oneOf":[` + string(success) + `,` + string(envelope) + `]}`)
-		operation := ucpOperations()[tool]
+		operation := operations()[tool]
 		responses := map[int]openapi.Content{
 			operation.success: {Description: "What was asked for, or an outcome of the business: ucp.status is then error.", Schema: either},
 			http.StatusConflict: {
@@ -29,12 +29,12 @@ func (s *server) describeUCP() {
 			responses[operation.success] = openapi.Content{Description: "The checkout.", Schema: success}
 			responses[http.StatusOK] = openapi.Content{Description: "Nothing was created: an outcome of the business.", Schema: envelope}
 		}
-		d := openapi.Description{Parameters: ucpParameters(path, operation), Responses: responses}
+		d := openapi.Description{Parameters: parameters(path, operation), Responses: responses}
 		if schema, ok := inputs[tool]; ok {
 			d.Request = &openapi.Content{Schema: schema, Optional: tool == ucp.ToolCompleteCheckout}
 		}
-		openapi.Describe(s.api, openapi.Operation{
-			Method: method, Path: ucpBase + path, ID: "ucp" + camel(tool), Tags: []string{"ucp"}, Summary: summary,
+		openapi.Describe(api, openapi.Operation{
+			Method: method, Path: Base + path, ID: "ucp" + camel(tool), Tags: []string{"ucp"}, Summary: summary,
 		}, d)
 	}
 	checkout := openapi.SchemaOf[ucp.Checkout]()
@@ -46,13 +46,13 @@ func (s *server) describeUCP() {
 	describe(http.MethodPost, "/catalog/search", ucp.ToolSearchCatalog, "Find products by words, category or price", openapi.SchemaOf[ucp.SearchResponse]())
 	describe(http.MethodPost, "/catalog/lookup", ucp.ToolLookupCatalog, "Read products and variants by their ids", openapi.SchemaOf[ucp.LookupResponse]())
 	describe(http.MethodPost, "/catalog/product", ucp.ToolGetProduct, "One product with all its variants", openapi.SchemaOf[ucp.ProductResponse]())
-	s.describeUCPDocuments()
+	describeDocuments(api)
 }
 
-// describeUCPDocuments describes what is not an operation of the protocol.
-func (s *server) describeUCPDocuments() {
-	openapi.Describe(s.api, openapi.Operation{
-		Method: http.MethodPost, Path: ucpMCPPath, ID: "ucpMCP", Tags: []string{"ucp"},
+// describeDocuments describes what is not an operation of the protocol.
+func describeDocuments(api *openapi.API) {
+	openapi.Describe(api, openapi.Operation{
+		Method: http.MethodPost, Path: MCPPath, ID: "ucpMCP", Tags: []string{"ucp"},
 		Summary:     "The same operations as tools over MCP",
 		Description: "JSON-RPC 2.0: tools/list names the tools and their schemas. Neither initialize nor a session is needed.",
 	}, openapi.Description{
@@ -62,16 +62,16 @@ func (s *server) describeUCPDocuments() {
 			`{"type":"object","properties":{"jsonrpc":{"const":"2.0"},"id":{},"result":{"type":"object"},"error":{"type":"object"}},"required":["jsonrpc"]}`)}},
 	})
 	for _, v := range ucp.Versions() {
-		openapi.Describe(s.api, openapi.Operation{
-			Method: http.MethodGet, Path: ucpProfilePath(v), ID: "ucpProfile" + strings.ReplaceAll(string(v), "-", ""), Tags: []string{"ucp"},
+		openapi.Describe(api, openapi.Operation{
+			Method: http.MethodGet, Path: ProfilePath(v), ID: "ucpProfile" + strings.ReplaceAll(string(v), "-", ""), Tags: []string{"ucp"},
 			Summary: "What this store speaks of UCP " + string(v),
 		}, openapi.Description{Responses: map[int]openapi.Content{http.StatusOK: {Description: "The profile.", Schema: openapi.SchemaOf[ucp.Profile]()}}})
 	}
 }
 
-// ucpInputs are the schemas of request bodies, by tool: those of the tools
+// inputs are the schemas of request bodies, by tool: those of the tools
 // without what HTTP says in path and headers.
-func ucpInputs() map[string]json.RawMessage {
+func inputs() map[string]json.RawMessage {
 	inputs := map[string]json.RawMessage{}
 	for _, t := range ucp.Tools() {
 		var schema struct {
@@ -98,7 +98,7 @@ func camel(tool string) string {
 	return b.String()
 }
 
-func ucpParameters(path string, op *ucpOperation) []openapi.Parameter {
+func parameters(path string, op *operation) []openapi.Parameter {
 	parameters := []openapi.Parameter{{
 		Name: ucp.HeaderAgent, In: "header",
 		Description: `Who calls: profile="https://…"; version="` + string(ucp.Newest) + `". Without it a bare JSON request will do.`,

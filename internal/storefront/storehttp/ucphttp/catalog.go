@@ -1,10 +1,11 @@
-package storehttp
+package ucphttp
 
 import (
 	"context"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"ace/internal/foundation/cursor"
 	"ace/internal/foundation/problem"
@@ -12,17 +13,17 @@ import (
 	"ace/internal/storefront/offer"
 )
 
-// maxUCPProducts bounds a page of products.
-const maxUCPProducts = 50
+// maxProducts bounds a page of products.
+const maxProducts = 50
 
-// ucpSearch answers products whose offers match. A page counts products; an
+// search answers products whose offers match. A page counts products; an
 // offer is a variant of its product.
-func (s *server) ucpSearch(ctx context.Context, call *ucpCall) (any, error) {
+func (f *Face) search(ctx context.Context, call *operationCall) (any, error) {
 	req, err := call.body.Search(call.reading())
 	if err != nil {
 		return nil, err
 	}
-	snapshot, err := s.Catalog.Snapshot(ctx)
+	snapshot, err := f.Catalog.Snapshot(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -38,15 +39,15 @@ func (s *server) ucpSearch(ctx context.Context, call *ucpCall) (any, error) {
 	}
 	answer := &ucp.SearchResponse{
 		UCP: ucp.CatalogMeta(call.exchange.version, ucp.CapabilityCatalogSearch), Products: []ucp.Product{},
-		Pagination: &ucp.Pagination{TotalCount: new(int)}, Messages: ucpCatalogNotes(call, snapshot),
+		Pagination: &ucp.Pagination{TotalCount: new(int)}, Messages: catalogNotes(call, snapshot),
 	}
 	*answer.Pagination.TotalCount = len(groups)
-	limit := int(min(req.Limit, maxUCPProducts))
+	limit := int(min(req.Limit, maxProducts))
 	for _, group := range groups {
 		switch {
 		case group[0].ProductID <= after:
 		case len(answer.Products) < limit:
-			answer.Products = append(answer.Products, s.ucpProductOf(snapshot, group))
+			answer.Products = append(answer.Products, f.productOf(snapshot, group))
 		case !answer.Pagination.HasNextPage:
 			answer.Pagination.HasNextPage = true
 			answer.Pagination.Cursor = cursor.Encode(key, answer.Products[limit-1].ID)
@@ -109,14 +110,14 @@ func byProduct(offers []*offer.Offer) [][]*offer.Offer {
 	return groups
 }
 
-// ucpLookup answers what identifiers name: an offer, or a product, for which
+// lookup answers what identifiers name: an offer, or a product, for which
 // the first of its offers that can be bought stands.
-func (s *server) ucpLookup(ctx context.Context, call *ucpCall) (any, error) {
+func (f *Face) lookup(ctx context.Context, call *operationCall) (any, error) {
 	req, err := call.body.Lookup()
 	if err != nil {
 		return nil, err
 	}
-	snapshot, err := s.Catalog.Snapshot(ctx)
+	snapshot, err := f.Catalog.Snapshot(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -139,13 +140,13 @@ func (s *server) ucpLookup(ctx context.Context, call *ucpCall) (any, error) {
 		inputs[o.ID] = append(inputs[o.ID], ucp.Input{ID: id, Match: match})
 	}
 	for _, group := range byProduct(found) {
-		product := s.ucpProductOf(snapshot, group)
+		product := f.productOf(snapshot, group)
 		for i := range product.Variants {
 			product.Variants[i].Inputs = inputs[product.Variants[i].ID]
 		}
 		answer.Products = append(answer.Products, product)
 	}
-	answer.Messages = append(answer.Messages, ucpCatalogNotes(call, snapshot)...)
+	answer.Messages = append(answer.Messages, catalogNotes(call, snapshot)...)
 	return answer, nil
 }
 
@@ -162,13 +163,13 @@ func named(snapshot *offer.Snapshot, offers []*offer.Offer, id string) (o *offer
 	return o, match
 }
 
-// ucpProduct answers one product with all its variants.
-func (s *server) ucpProduct(ctx context.Context, call *ucpCall) (any, error) {
+// product answers one product with all its variants.
+func (f *Face) product(ctx context.Context, call *operationCall) (any, error) {
 	req, err := call.body.Product()
 	if err != nil {
 		return nil, err
 	}
-	snapshot, err := s.Catalog.Snapshot(ctx)
+	snapshot, err := f.Catalog.Snapshot(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -182,34 +183,34 @@ func (s *server) ucpProduct(ctx context.Context, call *ucpCall) (any, error) {
 	}
 	group := slices.DeleteFunc(all, func(o *offer.Offer) bool { return o.ProductID != first.ProductID })
 	return &ucp.ProductResponse{
-		UCP: ucp.CatalogMeta(call.exchange.version, ucp.CapabilityCatalogLookup), Product: s.ucpProductOf(snapshot, group), Messages: ucpCatalogNotes(call, snapshot),
+		UCP: ucp.CatalogMeta(call.exchange.version, ucp.CapabilityCatalogLookup), Product: f.productOf(snapshot, group), Messages: catalogNotes(call, snapshot),
 	}, nil
 }
 
-func ucpCatalogNotes(call *ucpCall, snapshot *offer.Snapshot) []ucp.Message {
+func catalogNotes(call *operationCall, snapshot *offer.Snapshot) []ucp.Message {
 	notes := slices.Clone(call.exchange.notes)
 	if snapshot.Stale {
-		notes = append(notes, ucp.Warning(ucpPricesStale, "$.products",
+		notes = append(notes, ucp.Warning(codePricesStale, "$.products",
 			"The payment processor cannot be reached: the prices are those of "+rfc3339(snapshot.VerifiedAt)+", and no checkout is opened meanwhile."))
 	}
 	return notes
 }
 
-// ucpProductOf is a product with the given offers of it, at least one.
-func (s *server) ucpProductOf(snapshot *offer.Snapshot, offers []*offer.Offer) ucp.Product {
+// productOf is a product with the given offers of it, at least one.
+func (f *Face) productOf(snapshot *offer.Snapshot, offers []*offer.Offer) ucp.Product {
 	first := offers[0]
 	p := ucp.Product{
-		ID: first.ProductID, Title: first.ProductName, Description: ucpDescription(first), URL: first.URL,
-		Categories: []ucp.Category{{Value: string(first.Category)}}, PriceRange: ucpRange(offers), Media: ucpMedia(first),
+		ID: first.ProductID, Title: first.ProductName, Description: description(first), URL: first.URL,
+		Categories: []ucp.Category{{Value: string(first.Category)}}, PriceRange: priceRange(offers), Media: media(first),
 	}
 	for _, o := range offers {
-		p.Variants = append(p.Variants, s.ucpVariant(snapshot, o))
+		p.Variants = append(p.Variants, f.variant(snapshot, o))
 	}
 	return p
 }
 
-// ucpRange spans the prices in the currency of the first offer.
-func ucpRange(offers []*offer.Offer) ucp.PriceRange {
+// priceRange spans the prices in the currency of the first offer.
+func priceRange(offers []*offer.Offer) ucp.PriceRange {
 	price := ucp.Price{Amount: offers[0].Price.Minor, Currency: offers[0].Price.Currency}
 	span := ucp.PriceRange{Min: price, Max: price}
 	for _, o := range offers {
@@ -220,14 +221,14 @@ func ucpRange(offers []*offer.Offer) ucp.PriceRange {
 	return span
 }
 
-func ucpDescription(o *offer.Offer) ucp.Description {
+func description(o *offer.Offer) ucp.Description {
 	if o.Description == "" {
 		return ucp.Description{Plain: o.Name}
 	}
 	return ucp.Description{Plain: o.Description}
 }
 
-func ucpMedia(o *offer.Offer) []ucp.Media {
+func media(o *offer.Offer) []ucp.Media {
 	var media []ucp.Media
 	for _, address := range o.ImageURLs {
 		media = append(media, ucp.Media{Type: "image", URL: address, AltText: o.ProductName})
@@ -235,31 +236,48 @@ func ucpMedia(o *offer.Offer) []ucp.Media {
 	return media
 }
 
-// ucpVariant is an offer. What the protocol has no members for stands in its
-// metadata, in the shape of the catalog of our own.
-func (s *server) ucpVariant(snapshot *offer.Snapshot, o *offer.Offer) ucp.Variant {
-	own := s.wireOffer(snapshot, o)
-	v := ucp.Variant{
-		ID: o.ID, SKU: o.ID, Title: o.Name, Description: ucpDescription(o), URL: o.URL, Price: ucp.Price{Amount: o.Price.Minor, Currency: o.Price.Currency},
-		Availability: &ucp.Availability{Available: own.Availability.Available, Status: ucpAvailability(own.Availability.Status)},
-		Metadata: map[string]any{
-			"billing": own.Billing, "delivery": own.Delivery, "price_verification": own.Verification, "max_per_order": own.Availability.MaxPerOrder,
-		},
-		Seller: &ucp.Seller{Name: s.Site.Name, Links: s.ucpLinks()},
+// variant is an offer.
+func (f *Face) variant(snapshot *offer.Snapshot, o *offer.Offer) ucp.Variant {
+	state := snapshot.Availability(o)
+	status := state.Status
+	if status == offer.LowStock { // for which the protocol has no word
+		status = offer.InStock
 	}
-	if own.FreeTrial.Available {
-		v.Metadata["trial"] = own.FreeTrial
+	return ucp.Variant{
+		ID: o.ID, SKU: o.ID, Title: o.Name, Description: description(o), URL: o.URL, Price: ucp.Price{Amount: o.Price.Minor, Currency: o.Price.Currency},
+		Availability: &ucp.Availability{Available: state.Available(), Status: string(status)},
+		Metadata:     metadata(snapshot, o, state), Seller: &ucp.Seller{Name: f.Site.Name, Links: f.links()},
 	}
-	if own.Availability.Quantity != nil {
-		v.Metadata["quantity"] = *own.Availability.Quantity
-	}
-	return v
 }
 
-// ucpAvailability is a status in the words of the protocol.
-func ucpAvailability(status string) string {
-	if status == string(offer.LowStock) {
-		return string(offer.InStock)
+// metadata says what the protocol has no members for, by the names of the
+// store's own catalog.
+func metadata(snapshot *offer.Snapshot, o *offer.Offer, state offer.Availability) map[string]any {
+	billing := map[string]any{"type": "one_time", "summary": o.BillingSummary()}
+	if o.Billing.Recurring() {
+		billing["type"], billing["interval"], billing["interval_count"] = "recurring", o.Billing.Interval, o.Billing.Count
 	}
-	return status
+	delivery := map[string]any{"type": o.Delivery.Type, "summary": o.Delivery.Summary}
+	if o.Delivery.Type == offer.Shipping {
+		delivery["ships_to"], delivery["address_collected_on"] = o.Delivery.ShipsTo, "hosted_checkout"
+	}
+	if o.Delivery.MaxDays > 0 {
+		delivery["min_days"], delivery["max_days"] = o.Delivery.MinDays, o.Delivery.MaxDays
+	}
+	m := map[string]any{
+		"billing": billing, "delivery": delivery, "max_per_order": state.MaxPerOrder,
+		"price_verification": map[string]any{
+			"verified": !snapshot.Stale, "price_ref": o.PriceRef, "livemode": o.Live,
+			"verified_at": rfc3339(snapshot.VerifiedAt), "valid_until": rfc3339(snapshot.VerifiedAt.Add(offer.MaxAge)),
+		},
+	}
+	if o.TrialDays > 0 {
+		m["trial"] = map[string]any{"days": o.TrialDays, "due_today": 0, "payment_method_required": true, "summary": o.TrialSummary()}
+	}
+	if state.Quantity != nil {
+		m["quantity"] = *state.Quantity
+	}
+	return m
 }
+
+func rfc3339(t time.Time) string { return t.UTC().Truncate(time.Second).Format(time.RFC3339) }

@@ -1,4 +1,4 @@
-package storehttp
+package ucphttp
 
 import (
 	"bytes"
@@ -16,19 +16,20 @@ import (
 	"ace/internal/protocol/jsonrpc"
 	"ace/internal/protocol/mcp"
 	"ace/internal/protocol/ucp"
+	"ace/internal/storefront/storehttp/sessionhttp"
 )
 
-const ucpMCPPath = ucpBase + "/mcp"
+const MCPPath = Base + "/mcp"
 
-// ucpMCP serves the operations as the tools of the MCP binding. An outcome of
+// MCP serves the operations as the tools of the MCP binding. An outcome of
 // the business is a result, a failure of the protocol a JSON-RPC error with
 // the HTTP status that REST would have.
-func (s *server) ucpMCP() http.Handler {
+func (f *Face) MCP() http.Handler {
 	options := &mcp.Options{
-		Instructions: "Buy from " + s.Site.Name + ": search_catalog, then create_checkout with the id of a variant, then hand continue_url to the person who pays, then get_checkout.",
-		MaxBody:      maxSessionBody, MapError: ucpToolFault,
+		Instructions: "Buy from " + f.Site.Name + ": search_catalog, then create_checkout with the id of a variant, then hand continue_url to the person who pays, then get_checkout.",
+		MaxBody:      sessionhttp.MaxBody, MapError: toolFault,
 	}
-	if base, err := url.Parse(s.Site.BaseURL); err == nil {
+	if base, err := url.Parse(f.Site.BaseURL); err == nil {
 		options.AllowedHosts = []string{base.Host}
 		if base.Scheme == "https" {
 			// Open to pages of every origin, as all of the store; a development
@@ -36,62 +37,62 @@ func (s *server) ucpMCP() http.Handler {
 			options.AllowedOrigins = []string{"*"}
 		}
 	}
-	server := mcp.NewServer(mcp.Implementation{Name: "ace-ucp", Title: s.Site.Name, Version: Version}, options)
-	operations := ucpOperations()
+	server := mcp.NewServer(mcp.Implementation{Name: "ace-ucp", Title: f.Site.Name, Version: f.Site.Version}, options)
+	operations := operations()
 	for _, t := range ucp.Tools() {
 		server.AddRawTool(mcp.Tool{
 			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.InputSchema,
 			Annotations: mcp.Annotations{ReadOnly: t.ReadOnly, Idempotent: t.Idempotent, OpenWorld: true},
-		}, s.ucpTool(operations[t.Name]))
+		}, f.tool(operations[t.Name]))
 	}
-	return s.keepSigned(server)
+	return f.keepSigned(server)
 }
 
 type signedKey struct{}
 
 // keepSigned lays a signed request aside as it came: whose keys it is verified
 // with stands in its body, which the server of the tools reads.
-func (s *server) keepSigned(next http.Handler) http.Handler {
+func (f *Face) keepSigned(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get(httpsig.HeaderSignatureInput) == "" || r.Method != http.MethodPost {
 			next.ServeHTTP(w, r)
 			return
 		}
-		body, err := httpserver.ReadBody(r, maxSessionBody)
+		body, err := httpserver.ReadBody(r, sessionhttp.MaxBody)
 		if err != nil {
 			p := httpserver.ProblemOf(r.Context(), err)
 			mcp.WriteError(w, p.Kind.Status(), &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: p.Detail})
 			return
 		}
-		r = r.WithContext(context.WithValue(r.Context(), signedKey{}, s.signed(r, body)))
+		r = r.WithContext(context.WithValue(r.Context(), signedKey{}, f.signed(r, body)))
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		next.ServeHTTP(w, r)
 	})
 }
 
-func (s *server) ucpTool(op *ucpOperation) mcp.RawHandler {
+func (f *Face) tool(op *operation) mcp.RawHandler {
 	return func(ctx context.Context, in *mcp.Call, arguments json.RawMessage) (*mcp.Result, error) {
-		call, err := s.ucpToolCall(ctx, op, in, arguments)
+		call, err := f.toolCall(ctx, op, in, arguments)
 		if err != nil {
-			return ucpToolAnswer(s.ucpFailed(ctx, call, err).Answer)
+			return toolAnswer(f.failed(ctx, call, err).Answer)
 		}
 		scope := "ucp mcp " + op.tool + " " + call.id + " " + call.exchange.signer
-		answer, _, err := s.once(ctx, scope, call.key, call.canonical, func(resourceID string) outcome {
+		answer, _, err := f.Sessions.Once(ctx, scope, call.key, call.canonical, func(resourceID string) sessionhttp.Outcome {
 			call.resourceID = resourceID
-			return s.ucpDo(ctx, call)
+			return f.do(ctx, call)
 		})
 		if err != nil {
-			answer = s.ucpFailed(ctx, call, err).Answer
+			answer = f.failed(ctx, call, err).Answer
 		}
-		return ucpToolAnswer(answer)
+		return toolAnswer(answer)
 	}
 }
 
-// ucpToolCall reads the arguments of a tool. The call is there also with an
+// toolCall reads the arguments of a tool. The call is there also with an
 // error, as far as it was read.
-func (s *server) ucpToolCall(ctx context.Context, op *ucpOperation, in *mcp.Call, arguments json.RawMessage) (*ucpCall, error) {
-	call := &ucpCall{
-		op: op, exchange: ucpExchange{version: ucp.Newest}, agent: s.agentOf(ctx, in.Header),
+func (f *Face) toolCall(ctx context.Context, op *operation, in *mcp.Call, arguments json.RawMessage) (*operationCall, error) {
+	call := &operationCall{
+		op: op, exchange: exchange{version: ucp.Newest}, agent: f.Sessions.Agent(ctx, in.Header),
 	}
 	read, err := ucp.ReadToolCall(op.tool, arguments)
 	if err != nil {
@@ -106,13 +107,13 @@ func (s *server) ucpToolCall(ctx context.Context, op *ucpOperation, in *mcp.Call
 		call.canonical = append([]byte(read.Agent.Version+"\n"), call.canonical...)
 	}
 	sent, _ := ctx.Value(signedKey{}).(*signedRequest)
-	call.exchange, err = s.ucpNegotiate(ctx, read.Agent, sent)
+	call.exchange, err = f.negotiate(ctx, read.Agent, sent)
 	call.agent.Profile, call.agent.Signed = read.Agent.Profile, call.exchange.signer != ""
 	return call, err
 }
 
-// ucpToolAnswer turns an answer, fresh or kept, into that of a tool.
-func ucpToolAnswer(answer idempotency.Answer) (*mcp.Result, error) {
+// toolAnswer turns an answer, fresh or kept, into that of a tool.
+func toolAnswer(answer idempotency.Answer) (*mcp.Result, error) {
 	body := bytes.TrimSpace(answer.Body)
 	var failure struct {
 		ucp.ProtocolError
@@ -130,8 +131,8 @@ func ucpToolAnswer(answer idempotency.Answer) (*mcp.Result, error) {
 	}
 }
 
-// ucpToolFault tells faults in the arguments in the shape of the protocol.
-func ucpToolFault(_ *mcp.Call, err error) error {
+// toolFault tells faults in the arguments in the shape of the protocol.
+func toolFault(_ *mcp.Call, err error) error {
 	p, ok := problem.From(err)
 	if _, done := errors.AsType[*jsonrpc.Error](err); done || !ok {
 		return err

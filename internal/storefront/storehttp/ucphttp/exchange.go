@@ -1,4 +1,4 @@
-package storehttp
+package ucphttp
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 	"ace/internal/protocol/ucp"
 )
 
-// PlatformProfiles reads what UCP platforms publish about themselves.
-type PlatformProfiles interface {
+// Platforms reads what UCP platforms publish about themselves.
+type Platforms interface {
 	// Profile answers the profile at an https address, which may be kept for a
 	// while. It returns profile_unreachable or profile_malformed
 	// (Unprocessable), or profile_busy (Unavailable).
@@ -27,8 +27,8 @@ const (
 	negotiationStrict = "strict" // required; anything else: read if possible
 )
 
-// ucpExchange is what store and platform agreed on for one call.
-type ucpExchange struct {
+// exchange is what store and platform agreed on for one call.
+type exchange struct {
 	platform ucp.Agent // zero: plain mode
 	version  ucp.Version
 	signer   string        // thumbprint of the key that signed the request; "" if none did
@@ -41,22 +41,22 @@ type signedRequest struct {
 	body    []byte
 }
 
-// ucpNegotiate settles version and capabilities with a platform, and verifies
+// negotiate settles version and capabilities with a platform, and verifies
 // its signature if there is one. The version is set also with an error. A
 // caller that names no profile is served in plain mode, by the newest version.
-func (s *server) ucpNegotiate(ctx context.Context, platform ucp.Agent, sent *signedRequest) (ucpExchange, error) {
-	x := ucpExchange{platform: platform, version: ucp.Newest}
+func (f *Face) negotiate(ctx context.Context, platform ucp.Agent, sent *signedRequest) (exchange, error) {
+	x := exchange{platform: platform, version: ucp.Newest}
 	declared, err := ucp.Negotiate(platform.Version)
-	if err != nil || platform.Plain() || s.Site.UCPNegotiation == negotiationOff {
+	if err != nil || platform.Plain() || f.Site.Negotiation == negotiationOff {
 		x.version = orNewest(declared)
 		return x, err
 	}
-	profile, err := s.Platforms.Profile(ctx, platform.Profile)
+	profile, err := f.Platforms.Profile(ctx, platform.Profile)
 	if err != nil {
 		x.version = declared
-		return x, s.withoutProfile(ctx, &x, err)
+		return x, f.withoutProfile(ctx, &x, err)
 	}
-	if platform.Version == "" || s.Site.UCPNegotiation == negotiationStrict {
+	if platform.Version == "" || f.Site.Negotiation == negotiationStrict {
 		if _, err := ucp.Negotiate(profile.Version); err != nil {
 			return x, err
 		}
@@ -70,16 +70,16 @@ func (s *server) ucpNegotiate(ctx context.Context, platform ucp.Agent, sent *sig
 			"Your profile shares no capability of version "+string(x.version)+" with this store. Declare "+ucp.CapabilityCheckout+", or leave UCP-Agent out.")
 	}
 	if sent != nil {
-		x.signer, err = s.verifySigner(ctx, platform.Profile, profile, sent)
+		x.signer, err = f.verifySigner(ctx, platform.Profile, profile, sent)
 	}
 	return x, err
 }
 
 // withoutProfile goes on without a profile that cannot be read, unless the
 // store insists on profiles.
-func (s *server) withoutProfile(ctx context.Context, x *ucpExchange, err error) error {
+func (f *Face) withoutProfile(ctx context.Context, x *exchange, err error) error {
 	p, ok := problem.From(err)
-	if !ok || ctx.Err() != nil || s.Site.UCPNegotiation == negotiationStrict {
+	if !ok || ctx.Err() != nil || f.Site.Negotiation == negotiationStrict {
 		return err
 	}
 	x.notes = append(x.notes, ucp.Info(ucp.Code(p.Code), p.Detail+" The store's own capabilities apply."))
@@ -88,12 +88,12 @@ func (s *server) withoutProfile(ctx context.Context, x *ucpExchange, err error) 
 
 // verifySigner answers the thumbprint of the key that signed the request. A key
 // that is missing may have been published since the profile was read.
-func (s *server) verifySigner(ctx context.Context, address string, profile *ucp.PlatformProfile, sent *signedRequest) (string, error) {
+func (f *Face) verifySigner(ctx context.Context, address string, profile *ucp.PlatformProfile, sent *signedRequest) (string, error) {
 	signer, err := sent.signer(profile.Keys)
 	if !problem.Is(err, string(ucp.KeyNotFound)) {
 		return signer, err
 	}
-	newer, readErr := s.Platforms.Newer(ctx, address)
+	newer, readErr := f.Platforms.Newer(ctx, address)
 	if readErr != nil {
 		return "", err // the key is missing in what we know
 	}
@@ -120,7 +120,7 @@ func orNewest(v ucp.Version) ucp.Version {
 }
 
 // scheme is the one that clients use, which a proxy may hide from us.
-func (s *server) scheme() string {
-	scheme, _, _ := strings.Cut(s.Site.BaseURL, "://")
+func (f *Face) scheme() string {
+	scheme, _, _ := strings.Cut(f.Site.BaseURL, "://")
 	return scheme
 }

@@ -1,4 +1,4 @@
-package storehttp
+package ucphttp
 
 import (
 	"context"
@@ -8,11 +8,12 @@ import (
 	"ace/internal/storefront/checkout"
 	"ace/internal/storefront/offer"
 	"ace/internal/storefront/order"
+	"ace/internal/storefront/storehttp/sessionhttp"
 )
 
-// ucpStatuses are the states of sessions in the words of UCP, which has no
+// statuses are the states of sessions in the words of UCP, which has no
 // word for expiry. A session that is still being created is not shown at all.
-var ucpStatuses = map[checkout.State]ucp.CheckoutStatus{
+var statuses = map[checkout.State]ucp.CheckoutStatus{
 	checkout.Open:       ucp.RequiresEscalation,
 	checkout.Processing: ucp.CompleteInProgress,
 	checkout.Completed:  ucp.Completed,
@@ -22,19 +23,19 @@ var ucpStatuses = map[checkout.State]ucp.CheckoutStatus{
 
 // Codes of messages that the protocol has no word for.
 const (
-	ucpShippingAtPayment ucp.Code = "shipping_at_payment"
-	ucpPaymentPending    ucp.Code = "payment_pending"
-	ucpCanceled          ucp.Code = "canceled"
-	ucpOrderInReview     ucp.Code = "order_in_review"
-	ucpRefundDue         ucp.Code = "refund_due"
-	ucpRefunded          ucp.Code = "refunded"
-	ucpPricesStale       ucp.Code = "prices_not_verified"
+	codeShippingAtPayment ucp.Code = "shipping_at_payment"
+	codePaymentPending    ucp.Code = "payment_pending"
+	codeCanceled          ucp.Code = "canceled"
+	codeOrderInReview     ucp.Code = "order_in_review"
+	codeRefundDue         ucp.Code = "refund_due"
+	codeRefunded          ucp.Code = "refunded"
+	codePricesStale       ucp.Code = "prices_not_verified"
 )
 
-// ucpAnswer is a session as a checkout, with what there is to say about the
+// answer is a session as a checkout, with what there is to say about the
 // request that led to it; req may be nil.
-func (s *server) ucpAnswer(ctx context.Context, call *ucpCall, session *checkout.Session, req *ucp.CheckoutRequest) (*ucp.Checkout, error) {
-	c, err := s.ucpCheckout(ctx, session, call.exchange.version)
+func (f *Face) answer(ctx context.Context, call *operationCall, session *checkout.Session, req *ucp.CheckoutRequest) (*ucp.Checkout, error) {
+	c, err := f.checkoutOf(ctx, session, call.exchange.version)
 	if err != nil {
 		return nil, err
 	}
@@ -50,37 +51,37 @@ func (s *server) ucpAnswer(ctx context.Context, call *ucpCall, session *checkout
 	return c, nil
 }
 
-// ucpCheckout is a session as version v writes it. The order of a paid session
+// checkoutOf is a session as version v writes it. The order of a paid session
 // is read for it.
-func (s *server) ucpCheckout(ctx context.Context, session *checkout.Session, v ucp.Version) (*ucp.Checkout, error) {
+func (f *Face) checkoutOf(ctx context.Context, session *checkout.Session, v ucp.Version) (*ucp.Checkout, error) {
 	quote := session.Quote()
 	c := &ucp.Checkout{
-		UCP: ucp.CheckoutMeta(v), ID: session.ID, Status: ucpStatuses[session.State], Currency: quote.Offer.Price.Currency,
-		LineItems: []ucp.LineItem{ucpLine(quote)}, Totals: ucpDue(quote), Messages: ucpMessages(session), Links: s.ucpLinks(),
+		UCP: ucp.CheckoutMeta(v), ID: session.ID, Status: statuses[session.State], Currency: quote.Offer.Price.Currency,
+		LineItems: []ucp.LineItem{lineOf(quote)}, Totals: dueTotals(quote), Messages: messagesOf(session), Links: f.links(),
 		ExpiresAt: session.ExpiresAt().UTC().Truncate(time.Second),
 	}
 	switch session.State {
 	case checkout.Open:
-		c.ContinueURL = s.continueURL(session)
+		c.ContinueURL = f.Sessions.ContinueURL(session)
 	case checkout.Completed:
-		o, err := s.Orders.OfCheckout(ctx, session.ID)
+		o, err := f.Orders.OfCheckout(ctx, session.ID)
 		if err != nil {
 			return nil, err
 		}
-		c.Totals, c.Messages = ucpPaid(quote, o), ucpOrderMessages(o)
-		c.Order = &ucp.OrderConfirmation{ID: o.ID, PermalinkURL: s.Checkout.OrderURL(session)}
+		c.Totals, c.Messages = paidTotals(quote, o), orderMessages(o)
+		c.Order = &ucp.OrderConfirmation{ID: o.ID, PermalinkURL: f.Sessions.Checkout.OrderURL(session)}
 	case checkout.Creating, checkout.Processing, checkout.Canceled, checkout.Expired: // neither a page nor an order
 	}
 	return c, nil
 }
 
-// ucpLineID is the id of the one line that a checkout has.
-const ucpLineID = "li_1"
+// lineID is the id of the one line that a checkout has.
+const lineID = "li_1"
 
-func ucpLine(quote *offer.Quote) ucp.LineItem {
+func lineOf(quote *offer.Quote) ucp.LineItem {
 	o := &quote.Offer
 	line := ucp.LineItem{
-		ID: ucpLineID, Item: ucp.Item{ID: o.ID, Title: o.Name, Price: o.Price.Minor}, Quantity: quote.Quantity,
+		ID: lineID, Item: ucp.Item{ID: o.ID, Title: o.Name, Price: o.Price.Minor}, Quantity: quote.Quantity,
 		Totals: []ucp.Total{{Type: ucp.TotalSubtotal, Amount: quote.Subtotal().Minor}, {Type: ucp.TotalTotal, Amount: quote.Subtotal().Minor}},
 	}
 	if len(o.ImageURLs) > 0 {
@@ -89,9 +90,9 @@ func ucpLine(quote *offer.Quote) ucp.LineItem {
 	return line
 }
 
-// ucpItems are the totals of the goods alone. A free trial takes off the whole
+// goods are the totals of the goods alone. A free trial takes off the whole
 // first period.
-func ucpItems(quote *offer.Quote) []ucp.Total {
+func goods(quote *offer.Quote) []ucp.Total {
 	o, subtotal, due := &quote.Offer, quote.Subtotal().Minor, quote.DueToday().Minor
 	words := o.Name
 	if o.Billing.Recurring() {
@@ -106,16 +107,16 @@ func ucpItems(quote *offer.Quote) []ucp.Total {
 	return totals
 }
 
-// ucpDue are the totals of a session that is not paid.
-func ucpDue(quote *offer.Quote) []ucp.Total {
-	return append(ucpItems(quote), ucp.Total{Type: ucp.TotalTotal, DisplayText: totalWords(&quote.Offer), Amount: quote.DueToday().Minor})
+// dueTotals are the totals of a session that is not paid.
+func dueTotals(quote *offer.Quote) []ucp.Total {
+	return append(goods(quote), ucp.Total{Type: ucp.TotalTotal, DisplayText: sessionhttp.TotalWords(&quote.Offer), Amount: quote.DueToday().Minor})
 }
 
-// ucpPaid are what was charged. A difference to the quote that is neither tax
+// paidTotals are what was charged. A difference to the quote that is neither tax
 // nor shipping (a promotion code of the hosted page, a fault of the processor)
 // is named, so that the lines add up to the money that moved.
-func ucpPaid(quote *offer.Quote, o *order.Order) []ucp.Total {
-	totals, sum := ucpItems(quote), quote.DueToday().Minor
+func paidTotals(quote *offer.Quote, o *order.Order) []ucp.Total {
+	totals, sum := goods(quote), quote.DueToday().Minor
 	add := func(kind, words string, amount int64) {
 		if amount != 0 {
 			totals = append(totals, ucp.Total{Type: kind, DisplayText: words, Amount: amount})
@@ -134,12 +135,12 @@ func ucpPaid(quote *offer.Quote, o *order.Order) []ucp.Total {
 	return append(totals, ucp.Total{Type: ucp.TotalTotal, DisplayText: "Total paid", Amount: o.Paid.Total})
 }
 
-func (s *server) ucpLinks() []ucp.Link {
+func (f *Face) links() []ucp.Link {
 	links := []ucp.Link{}
 	for _, l := range []ucp.Link{
-		{Type: ucp.LinkTermsOfService, URL: s.Site.Terms},
-		{Type: ucp.LinkPrivacyPolicy, URL: s.Site.Privacy},
-		{Type: ucp.LinkRefundPolicy, URL: s.Site.Refunds},
+		{Type: ucp.LinkTermsOfService, URL: f.Site.Terms},
+		{Type: ucp.LinkPrivacyPolicy, URL: f.Site.Privacy},
+		{Type: ucp.LinkRefundPolicy, URL: f.Site.Refunds},
 	} {
 		if l.URL != "" {
 			links = append(links, l)
@@ -148,29 +149,29 @@ func (s *server) ucpLinks() []ucp.Link {
 	return links
 }
 
-// ucpMessages say where an unpaid session stands and whose move it is.
-func ucpMessages(session *checkout.Session) []ucp.Message {
+// messagesOf say where an unpaid session stands and whose move it is.
+func messagesOf(session *checkout.Session) []ucp.Message {
 	switch session.State {
 	case checkout.Open:
-		return ucpOpenMessages(session)
+		return openMessages(session)
 	case checkout.Processing:
-		return []ucp.Message{ucp.Info(ucpPaymentPending,
+		return []ucp.Message{ucp.Info(codePaymentPending,
 			"The buyer has paid by a method that takes a while to confirm. Read the checkout again later; there is nothing to do.")}
 	case checkout.Expired:
 		return []ucp.Message{ucp.Info(ucp.Expired, "The payment page has expired and nothing was charged. Create a new checkout.")}
 	case checkout.Canceled:
-		return []ucp.Message{ucpEnding(session.Ending)}
+		return []ucp.Message{endingOf(session.Ending)}
 	case checkout.Creating, checkout.Completed:
 	}
 	return nil
 }
 
-func ucpOpenMessages(session *checkout.Session) []ucp.Message {
+func openMessages(session *checkout.Session) []ucp.Message {
 	o := &session.Quote().Offer
 	messages := []ucp.Message{ucp.Error(ucp.PaymentRequired, ucp.RequiresBuyerInput, "$.payment",
 		"Send the buyer to continue_url: the payment, the e-mail and, for hardware, the shipping address are entered there. Nothing is charged by this API.")}
 	if o.Billing.Recurring() {
-		messages = append(messages, ucp.Disclosure(ucp.RecurringCharge, "$.line_items[0]", recurringTerms(o)))
+		messages = append(messages, ucp.Disclosure(ucp.RecurringCharge, "$.line_items[0]", sessionhttp.RecurringTerms(o)))
 	}
 	for _, notice := range session.Notices {
 		if notice == checkout.NoticePriceChanged {
@@ -182,29 +183,29 @@ func ucpOpenMessages(session *checkout.Session) []ucp.Message {
 		messages = append(messages, ucp.Info(ucp.TaxAtPayment, "Tax is calculated on the payment page."))
 	}
 	if o.Delivery.Type == offer.Shipping {
-		messages = append(messages, ucp.Info(ucpShippingAtPayment, "The shipping address is entered on the payment page, and shipping is added there."))
+		messages = append(messages, ucp.Info(codeShippingAtPayment, "The shipping address is entered on the payment page, and shipping is added there."))
 	}
 	return messages
 }
 
-func ucpEnding(ending string) ucp.Message {
+func endingOf(ending string) ucp.Message {
 	switch ending {
 	case checkout.EndingSoldOut:
 		return ucp.Error(ucp.OutOfStock, ucp.Unrecoverable, "$.line_items[0]", "The offer was sold out before the buyer paid, and nothing was charged. Choose another one.")
 	case checkout.EndingPaymentFailed:
 		return ucp.Error(ucp.PaymentFailed, ucp.Unrecoverable, "$.payment", "The payment did not go through, and nothing was charged. Create a new checkout to try another way to pay.")
 	}
-	return ucp.Info(ucpCanceled, "The checkout was canceled and nothing was charged. Create a new one to buy after all.")
+	return ucp.Info(codeCanceled, "The checkout was canceled and nothing was charged. Create a new one to buy after all.")
 }
 
-func ucpOrderMessages(o *order.Order) []ucp.Message {
+func orderMessages(o *order.Order) []ucp.Message {
 	switch o.Status {
 	case order.Review:
-		return []ucp.Message{ucp.Info(ucpOrderInReview, "The payment has arrived, but a person looks at the order before it is carried out. The buyer hears by e-mail.")}
+		return []ucp.Message{ucp.Info(codeOrderInReview, "The payment has arrived, but a person looks at the order before it is carried out. The buyer hears by e-mail.")}
 	case order.RefundDue:
-		return []ucp.Message{ucp.Info(ucpRefundDue, "The payment arrived after the last unit was sold. It will be refunded in full.")}
+		return []ucp.Message{ucp.Info(codeRefundDue, "The payment arrived after the last unit was sold. It will be refunded in full.")}
 	case order.Refunded:
-		return []ucp.Message{ucp.Info(ucpRefunded, "The payment for this order went back to the buyer.")}
+		return []ucp.Message{ucp.Info(codeRefunded, "The payment for this order went back to the buyer.")}
 	case order.Confirmed:
 	}
 	return nil

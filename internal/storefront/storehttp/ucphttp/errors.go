@@ -1,4 +1,4 @@
-package storehttp
+package ucphttp
 
 import (
 	"context"
@@ -9,20 +9,21 @@ import (
 	"ace/internal/foundation/idempotency"
 	"ace/internal/foundation/problem"
 	"ace/internal/protocol/ucp"
+	"ace/internal/storefront/storehttp/sessionhttp"
 )
 
-// ucpOutcome is how a refusal of the business is told: in an envelope, with
+// businessOutcome is how a refusal of the business is told: in an envelope, with
 // HTTP 200 or, for what can no longer be changed, 409.
-type ucpOutcome struct {
+type businessOutcome struct {
 	code   ucp.Code
 	member string // of the line that it is about, after the line's path
 }
 
-// ucpOutcomes are the problems that are outcomes of a request that was
+// outcomes are the problems that are outcomes of a request that was
 // understood. All others are failures of the protocol, with a status of their
 // own: checkout_in_flight and checkout_changed 409, processor_unavailable 503,
 // all three with Retry-After.
-var ucpOutcomes = map[string]ucpOutcome{
+var outcomes = map[string]businessOutcome{
 	"offer_not_found":                {ucp.ItemUnavailable, ".item.id"},
 	"sold_out":                       {ucp.OutOfStock, ""},
 	"hold_limit":                     {"hold_limit", ""},
@@ -37,35 +38,35 @@ var ucpOutcomes = map[string]ucpOutcome{
 	string(ucp.CapabilitiesIncompatible): {ucp.CapabilitiesIncompatible, ""},
 }
 
-// ucpFault is a failure that may be about a line of the request.
-type ucpFault struct {
+// lineFault is a failure that may be about a line of the request.
+type lineFault struct {
 	error
 	line string // JSONPath
 }
 
 // Unwrap makes the problem inside visible.
-func (f *ucpFault) Unwrap() error { return f.error }
+func (f *lineFault) Unwrap() error { return f.error }
 
-// ucpFailed renders a failure in the shape of the protocol.
-func (s *server) ucpFailed(ctx context.Context, call *ucpCall, err error) outcome {
+// failed renders a failure in the shape of the protocol.
+func (f *Face) failed(ctx context.Context, call *operationCall, err error) sessionhttp.Outcome {
 	p := httpserver.ProblemOf(ctx, err)
-	status, body := ucpRefusal(call, p, err)
+	status, body := refusal(call, p, err)
 	encoded, bad := encode(body)
 	if bad != nil { // strings always encode
 		encoded = []byte(`{"code":"internal_error","content":"Something went wrong on our side.","messages":[]}`)
 	}
-	return outcome{Answer: idempotency.Answer{Status: status, Body: encoded}, Passing: p.Kind.Temporary() || p.RetryAfter > 0}
+	return sessionhttp.Outcome{Answer: idempotency.Answer{Status: status, Body: encoded}, Passing: p.Kind.Temporary() || p.RetryAfter > 0}
 }
 
-func ucpRefusal(call *ucpCall, p *problem.Problem, err error) (status int, body any) {
-	known, isOutcome := ucpOutcomes[p.Code]
+func refusal(call *operationCall, p *problem.Problem, err error) (status int, body any) {
+	known, isOutcome := outcomes[p.Code]
 	if !isOutcome {
 		failure := ucp.FromProblem(p)
 		call.retryAfter = failure.RetryAfter
 		return failure.Status(), failure
 	}
 	path := ""
-	if fault, ok := errors.AsType[*ucpFault](err); ok && fault.line != "" && p.Code != "checkout_not_modifiable" && p.Code != "checkout_not_found" {
+	if fault, ok := errors.AsType[*lineFault](err); ok && fault.line != "" && p.Code != "checkout_not_modifiable" && p.Code != "checkout_not_found" {
 		// The tools have the checkout in a member; messages are about the checkout.
 		path = strings.Replace(fault.line, "$.checkout", "$", 1) + known.member
 	}

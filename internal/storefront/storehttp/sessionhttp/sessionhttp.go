@@ -1,7 +1,16 @@
-package storehttp
+// Package sessionhttp is what the checkout sessions of all protocols share over
+// HTTP: who asks, what is in the body, whether a request is a repetition, how an
+// agent waits for the payment, and words about terms.
+//
+//	request -> Body, Desk.Agent
+//	        -> Desk.Once: first time -> the operation of the protocol -> kept
+//	                      repetition -> the kept answer
+//	GET     -> Desk.Read: now, or as soon as the session is no longer open
+package sessionhttp
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"net/netip"
 	"strconv"
@@ -15,17 +24,28 @@ import (
 	"ace/internal/storefront/checkout"
 )
 
-// This file is what the session operations of all protocols share.
+// MaxBody bounds a request to a session, in bytes.
+const MaxBody = 256 << 10
 
-// maxSessionBody bounds a request to a session, in bytes.
-const maxSessionBody = 256 << 10
+// LongPoll is how long an agent may wait for a payment in one request.
+const LongPoll = 25 * time.Second
 
-// longPoll is how long an agent may wait for a payment in one request.
-const longPoll = 25 * time.Second
+// Desk serves sessions, whatever protocol they are asked for in. Its fields
+// are set once.
+type Desk struct {
+	Checkout *checkout.Service
+	Requests *idempotency.Keeper
+	// MAC is a keyed digest: client addresses are kept as nothing else.
+	MAC func(label string, parts ...[]byte) string
+	Log *slog.Logger
+	// DirectContinueURL hands out the processor's own address of the payment
+	// page instead of a short one of the store.
+	DirectContinueURL bool
+}
 
-// agentOf answers what a request says about the software that sent it.
-func (s *server) agentOf(ctx context.Context, h http.Header) checkout.Agent {
-	return checkout.Agent{UserAgent: cut(h.Get("User-Agent"), 300), ClientKey: s.clientKey(ctx)}
+// Agent answers what a request says about the software that sent it.
+func (d *Desk) Agent(ctx context.Context, h http.Header) checkout.Agent {
+	return checkout.Agent{UserAgent: cut(h.Get("User-Agent"), 300), ClientKey: d.ClientKey(ctx)}
 }
 
 func cut(text string, most int) string {
@@ -35,9 +55,9 @@ func cut(text string, most int) string {
 	return strings.ToValidUTF8(text[:most], "")
 }
 
-// clientKey is a keyed digest of the network that a client calls from: its
+// ClientKey is a keyed digest of the network that a client calls from: its
 // address, or for IPv6 the 64 bits that one customer has to himself.
-func (s *server) clientKey(ctx context.Context) string {
+func (d *Desk) ClientKey(ctx context.Context) string {
 	ip := httpserver.ClientIP(ctx)
 	bits := 32
 	if ip.Is6() {
@@ -47,13 +67,13 @@ func (s *server) clientKey(ctx context.Context) string {
 	if err != nil {
 		network = netip.Prefix{}
 	}
-	return s.MAC("client network", []byte(network.String()))
+	return d.MAC("client network", []byte(network.String()))
 }
 
-// sessionBody reads the body of a request to a session. A body without a
+// Body reads the body of a request to a session. A body without a
 // Content-Type counts as JSON.
-func sessionBody(r *http.Request) ([]byte, error) {
-	body, err := httpserver.ReadBody(r, maxSessionBody)
+func Body(r *http.Request) ([]byte, error) {
+	body, err := httpserver.ReadBody(r, MaxBody)
 	if err != nil || len(body) == 0 {
 		return nil, err
 	}
@@ -63,8 +83,8 @@ func sessionBody(r *http.Request) ([]byte, error) {
 	return body, httpserver.CheckJSON(body)
 }
 
-// outcome is an answer on its way out.
-type outcome struct {
+// Outcome is an answer on its way out.
+type Outcome struct {
 	idempotency.Answer
 	// Passing marks what may be different in a moment: it is not kept, and a
 	// repetition goes on where this request stopped.
@@ -75,30 +95,30 @@ type outcome struct {
 // idempotency key by chance; then the network tells them apart.
 const guessable = 16
 
-// scopeOf tells the operations of a protocol apart for idempotency keys. more
+// Scope tells the operations of a protocol apart for idempotency keys. more
 // names whom else a key belongs to.
-func scopeOf(protocol string, r *http.Request, more ...string) string {
+func Scope(protocol string, r *http.Request, more ...string) string {
 	return strings.Join(append([]string{protocol, r.Method, r.URL.Path}, more...), " ")
 }
 
-// once answers a request by do, or, if one with the same key was answered
+// Once answers a request by do, or, if one with the same key was answered
 // already, as that one was. "" for key means that the caller asked for no such
 // thing. body is compared with the first request's and kept as a keyed digest
 // only. resourceID names what the request makes, the same in each repetition.
 // It returns the problems of idempotency.Keeper.Begin, and
 // idempotency_unavailable (Unavailable) where nobody can tell whether the
 // request is a repetition.
-func (s *server) once(ctx context.Context, scope, key string, body []byte, do func(resourceID string) outcome) (answer idempotency.Answer, replayed bool, err error) {
+func (d *Desk) Once(ctx context.Context, scope, key string, body []byte, do func(resourceID string) Outcome) (answer idempotency.Answer, replayed bool, err error) {
 	newID := func() string { return typeid.New("chk") }
 	if key == "" {
 		return do(newID()).Answer, false, nil
 	}
 	if len(key) < guessable {
-		scope += " " + s.clientKey(ctx)
+		scope += " " + d.ClientKey(ctx)
 	}
-	attempt, err := s.Requests.Begin(ctx, scope, key, body, newID)
+	attempt, err := d.Requests.Begin(ctx, scope, key, body, newID)
 	if err != nil {
-		return idempotency.Answer{}, false, s.unkept(ctx, err)
+		return idempotency.Answer{}, false, d.unkept(ctx, err)
 	}
 	if attempt.Replay != nil {
 		return *attempt.Replay, true, nil
@@ -112,24 +132,24 @@ func (s *server) once(ctx context.Context, scope, key string, body []byte, do fu
 	if err != nil {
 		// What was asked for is done, and the caller learns it. A repetition
 		// goes on with the same resource.
-		s.Log.ErrorContext(ctx, "keeping the answer of an idempotency key", "request_id", httpserver.RequestID(ctx), "error", err)
+		d.Log.ErrorContext(ctx, "keeping the answer of an idempotency key", "request_id", httpserver.RequestID(ctx), "error", err)
 	}
 	return result.Answer, false, nil
 }
 
 // unkept refuses a request where the keys cannot be read: doing it might do it
 // twice.
-func (s *server) unkept(ctx context.Context, err error) error {
+func (d *Desk) unkept(ctx context.Context, err error) error {
 	if _, ok := problem.From(err); ok || ctx.Err() != nil {
 		return err
 	}
-	s.Log.ErrorContext(ctx, "looking for an idempotency key", "request_id", httpserver.RequestID(ctx), "error", err)
+	d.Log.ErrorContext(ctx, "looking for an idempotency key", "request_id", httpserver.RequestID(ctx), "error", err)
 	return problem.New(problem.Unavailable, "idempotency_unavailable",
 		"It cannot be told right now whether this idempotency key was used before. Repeat the request in a moment.").After(2 * time.Second)
 }
 
 // preferredWait is how long a request asks to wait for news (RFC 7240, 4.3),
-// up to longPoll; 0 if it does not.
+// up to LongPoll; 0 if it does not.
 func preferredWait(r *http.Request) time.Duration {
 	for _, line := range r.Header.Values("Prefer") {
 		for preference := range strings.SplitSeq(line, ",") {
@@ -142,24 +162,24 @@ func preferredWait(r *http.Request) time.Duration {
 			if err != nil {
 				return 0
 			}
-			return min(time.Duration(seconds)*time.Second, longPoll)
+			return min(time.Duration(seconds)*time.Second, LongPoll)
 		}
 	}
 	return 0
 }
 
-// readSession answers a session: now, or if the request asks to wait, as soon
+// Read answers a session: now, or if the request asks to wait, as soon
 // as it is no longer open. A server that stops answers what it has.
-func (s *server) readSession(w http.ResponseWriter, r *http.Request, id string) (*checkout.Session, error) {
+func (d *Desk) Read(w http.ResponseWriter, r *http.Request, id string) (*checkout.Session, error) {
 	wait := preferredWait(r)
 	if wait == 0 {
-		return s.Checkout.Get(r.Context(), id)
+		return d.Checkout.Get(r.Context(), id)
 	}
 	w.Header().Set("Preference-Applied", "wait="+strconv.Itoa(int(wait.Seconds())))
-	return s.awaitSession(r.Context(), id, wait)
+	return d.await(r.Context(), id, wait)
 }
 
-func (s *server) awaitSession(ctx context.Context, id string, wait time.Duration) (*checkout.Session, error) {
+func (d *Desk) await(ctx context.Context, id string, wait time.Duration) (*checkout.Session, error) {
 	waiting, stop := context.WithCancel(ctx)
 	defer stop()
 	go func() {
@@ -169,17 +189,17 @@ func (s *server) awaitSession(ctx context.Context, id string, wait time.Duration
 		case <-waiting.Done():
 		}
 	}()
-	session, err := s.Checkout.Wait(waiting, id, wait)
+	session, err := d.Checkout.Wait(waiting, id, wait)
 	if err != nil && waiting.Err() != nil && ctx.Err() == nil {
-		return s.Checkout.Get(ctx, id)
+		return d.Checkout.Get(ctx, id)
 	}
 	return session, err
 }
 
-// continueURL is where to send the buyer of an open session.
-func (s *server) continueURL(session *checkout.Session) string {
-	if s.Site.DirectContinueURL {
+// ContinueURL is where to send the buyer of an open session.
+func (d *Desk) ContinueURL(session *checkout.Session) string {
+	if d.DirectContinueURL {
 		return session.Page().URL
 	}
-	return s.Checkout.ContinueURL(session)
+	return d.Checkout.ContinueURL(session)
 }

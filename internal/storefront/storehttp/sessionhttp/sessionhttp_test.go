@@ -1,4 +1,4 @@
-package storehttp
+package sessionhttp
 
 import (
 	"context"
@@ -50,19 +50,19 @@ func FuzzPreferredWait(f *testing.F) {
 	f.Fuzz(func(t *testing.T, header string) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 		r.Header["Prefer"] = []string{header}
-		if got := preferredWait(r); got < 0 || got > longPoll || got%time.Second != 0 {
-			t.Errorf("preferredWait(%q) = %s, want whole seconds up to %s", header, got, longPoll)
+		if got := preferredWait(r); got < 0 || got > LongPoll || got%time.Second != 0 {
+			t.Errorf("preferredWait(%q) = %s, want whole seconds up to %s", header, got, LongPoll)
 		}
 	})
 }
 
-func newTestServer(t *testing.T) *server {
+func newDesk(t *testing.T) *Desk {
 	t.Helper()
 	box, err := seal.New(make([]byte, seal.KeySize))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &server{Deps: Deps{MAC: box.MAC, Requests: idempotency.New(idempotency.NewMemory(), box.MAC), Log: slog.New(slog.DiscardHandler)}}
+	return &Desk{MAC: box.MAC, Requests: idempotency.New(idempotency.NewMemory(), box.MAC), Log: slog.New(slog.DiscardHandler)}
 }
 
 // from answers a context of a request from an address.
@@ -78,7 +78,7 @@ func from(t *testing.T, address string) context.Context {
 
 func TestClientKey(t *testing.T) {
 	t.Parallel()
-	s := newTestServer(t)
+	d := newDesk(t)
 	tests := []struct {
 		name, a, b string
 		same       bool
@@ -90,16 +90,16 @@ func TestClientKey(t *testing.T) {
 		{"one address, two spellings", "192.0.2.1:1", "[::ffff:192.0.2.1]:1", true},
 	}
 	for _, tt := range tests {
-		a, b := s.clientKey(from(t, tt.a)), s.clientKey(from(t, tt.b))
+		a, b := d.ClientKey(from(t, tt.a)), d.ClientKey(from(t, tt.b))
 		if (a == b) != tt.same {
-			t.Errorf("%s: clientKey = %q and %q, want same %t", tt.name, a, b, tt.same)
+			t.Errorf("%s: ClientKey = %q and %q, want same %t", tt.name, a, b, tt.same)
 		}
 		if strings.Contains(a, "192.0.2") || a == "" {
-			t.Errorf("%s: clientKey = %q shows the address", tt.name, a)
+			t.Errorf("%s: ClientKey = %q shows the address", tt.name, a)
 		}
 	}
-	if s.clientKey(t.Context()) == "" { // no address known
-		t.Error("clientKey without an address is empty")
+	if d.ClientKey(t.Context()) == "" { // no address known
+		t.Error("ClientKey without an address is empty")
 	}
 }
 
@@ -126,17 +126,17 @@ func TestOnce(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s := newTestServer(t)
+			d := newDesk(t)
 			var ids []string
-			do := func(id string) outcome {
+			do := func(id string) Outcome {
 				ids = append(ids, id)
-				return outcome{Answer: idempotency.Answer{Status: tt.status, Body: []byte(id)}, Passing: tt.passing}
+				return Outcome{Answer: idempotency.Answer{Status: tt.status, Body: []byte(id)}, Passing: tt.passing}
 			}
-			first, replayed, err := s.once(from(t, tt.from), tt.scope, tt.key, []byte(tt.body), do)
+			first, replayed, err := d.Once(from(t, tt.from), tt.scope, tt.key, []byte(tt.body), do)
 			if err != nil || replayed || first.Status != tt.status {
-				t.Fatalf("once = %+v, %t, %v", first, replayed, err)
+				t.Fatalf("Once = %+v, %t, %v", first, replayed, err)
 			}
-			second, replayed, err := s.once(from(t, here), "ucp POST /a", tt.key, []byte("{}"), do)
+			second, replayed, err := d.Once(from(t, here), "ucp POST /a", tt.key, []byte("{}"), do)
 			switch tt.again {
 			case "replay":
 				if err != nil || !replayed || string(second.Body) != string(first.Body) || len(ids) != 1 {

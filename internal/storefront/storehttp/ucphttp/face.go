@@ -1,0 +1,59 @@
+// Package ucphttp is the face of the store for UCP: checkout and catalog over
+// REST and over the tools of the MCP binding, and the profile that says so.
+//
+//	REST (rest.go)  \                        / sessionhttp: repetitions
+//	                 read -> exchange.go ----  ops.go, catalog.go -> domain
+//	tools (mcp.go)  /       version, keys    \ wire.go, errors.go <-
+//
+// The operations are written once; the two transports only read and write.
+// Which answers are outcomes of the business, and which are failures of the
+// protocol, stands in one table in errors.go.
+package ucphttp
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+
+	"ace/internal/foundation/httpsig"
+	"ace/internal/storefront/offer"
+	"ace/internal/storefront/order"
+	"ace/internal/storefront/storehttp/sessionhttp"
+)
+
+// Face serves UCP. Its fields are set once.
+type Face struct {
+	Site     Site
+	Catalog  *offer.Catalog
+	Orders   *order.Service
+	Sessions *sessionhttp.Desk
+	// Platforms reads the profiles of the platforms that call. It may be nil
+	// where Site.Negotiation is off.
+	Platforms Platforms
+	// Signers sign answers, the first those of complete, for which UCP asks for
+	// P-256. All their public keys are published.
+	Signers []*httpsig.Signer
+	Log     *slog.Logger
+}
+
+// Site is what the store says about itself.
+type Site struct {
+	BaseURL, Name           string // BaseURL is without a slash at the end
+	Version                 string // of the store's API
+	Terms, Privacy, Refunds string // addresses of the policies
+	// Negotiation says how profiles of platforms are treated: off, lenient
+	// (also "") or strict.
+	Negotiation string
+}
+
+// encode writes JSON for the wire: compact, with addresses left readable.
+func encode(v any) ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, fmt.Errorf("encoding an answer: %w", err)
+	}
+	return buf.Bytes(), nil
+}
