@@ -162,6 +162,20 @@ func (d *Document) readMeta(n *html.Node) {
 	}
 }
 
+// Opening is the first paragraph of the main part on one line.
+func (d *Document) Opening() string {
+	for _, top := range d.content {
+		for n := range top.Descendants() {
+			if n.Type == html.ElementNode && n.DataAtom == atom.P {
+				if text := plain(n); text != "" {
+					return text
+				}
+			}
+		}
+	}
+	return ""
+}
+
 // Links are the addresses of the page's links in reading order, each once,
 // without fragments; navigation is part of it.
 func (d *Document) Links() []*url.URL {
@@ -251,8 +265,10 @@ func squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }
 func plain(n *html.Node) string {
 	var b strings.Builder
 	for child := range n.Descendants() {
-		if child.Type == html.TextNode {
+		switch {
+		case child.Type == html.TextNode:
 			b.WriteString(child.Data)
+		case child.DataAtom == atom.Br || block(child):
 			b.WriteByte(' ')
 		}
 	}

@@ -117,6 +117,9 @@ func TestHead(t *testing.T) {
 	if diff := cmp.Diff([]string{"https://cdn.example/x/n"}, links); diff != "" {
 		t.Errorf("Links (-want +got):\n%s", diff)
 	}
+	if got := parse(t, "<h1>T</h1><p> </p><p>First <a href=/x>one</a>.</p><p>Second").Opening(); got != "First one." {
+		t.Errorf("Opening = %q", got)
+	}
 	if got := parse(t, "<body><h1>Only <b>this</b></h1>").Title; got != "Only this" {
 		t.Errorf("Title = %q, want the first heading", got)
 	}

@@ -32,6 +32,12 @@ func HTML(text string) (string, error) {
 // Absolute resolves the addresses of links and images against base. What
 // stands in code is left as it is.
 func Absolute(text string, base *url.URL) string {
+	return Rewrite(text, func(to *url.URL) *url.URL { return base.ResolveReference(to) })
+}
+
+// Rewrite replaces the addresses of links and images. Addresses inside the
+// page, such as #top, and what stands in code are left as they are.
+func Rewrite(text string, change func(*url.URL) *url.URL) string {
 	var b strings.Builder
 	fence := ""
 	for line := range strings.Lines(text) {
@@ -48,17 +54,17 @@ func Absolute(text string, base *url.URL) string {
 		case strings.HasPrefix(line, "    "), strings.HasPrefix(line, "\t"):
 			b.WriteString(line)
 		default:
-			absoluteLine(&b, line, base)
+			rewriteLine(&b, line, change)
 		}
 	}
 	return b.String()
 }
 
-// absoluteLine rewrites ](address) and, at the start, [name]: address.
-func absoluteLine(b *strings.Builder, line string, base *url.URL) {
+// rewriteLine rewrites ](address) and, at the start, [name]: address.
+func rewriteLine(b *strings.Builder, line string, change func(*url.URL) *url.URL) {
 	if name, rest, ok := strings.Cut(line, "]: "); ok && strings.HasPrefix(line, "[") && !strings.Contains(name, "`") {
 		address, tail := upTo(rest, " \t\n")
-		b.WriteString(name + "]: " + resolve(address, base) + tail)
+		b.WriteString(name + "]: " + rewritten(address, change) + tail)
 		return
 	}
 	for line != "" {
@@ -80,7 +86,7 @@ func absoluteLine(b *strings.Builder, line string, base *url.URL) {
 			continue
 		}
 		address, tail := upTo(rest, " \t\n)")
-		b.WriteString(line[:at] + "](" + resolve(address, base))
+		b.WriteString(line[:at] + "](" + rewritten(address, change))
 		line = tail
 	}
 }
@@ -111,13 +117,13 @@ func upTo(s, stops string) (head, tail string) {
 	return s, ""
 }
 
-func resolve(address string, base *url.URL) string {
+func rewritten(address string, change func(*url.URL) *url.URL) string {
 	if address == "" || strings.HasPrefix(address, "#") || strings.HasPrefix(address, "<") {
 		return address
 	}
-	u, err := base.Parse(address)
+	u, err := url.Parse(address)
 	if err != nil {
 		return address
 	}
-	return u.String()
+	return change(u).String()
 }

@@ -42,6 +42,7 @@ type Vars struct {
 //	updated: 2026-01-31    default: when the file changed, where that is known
 //	private: true          neither listed nor read
 //	nav: 2  foot: 1        place in the menus
+//	label: Set-up          name in the menus; default: the title
 //	list: offers           append the offers (or the services) to the page
 //	template: true         names such as {{.Name}} are filled in
 //	---
@@ -50,9 +51,13 @@ type Folder struct {
 	base  *url.URL
 	vars  Vars
 
-	mu    sync.Mutex
-	pages map[string]file // by path of the page
+	mu       sync.Mutex
+	pages    map[string]file  // by path of the page
+	rendered map[string]*Page // the ones that were read since the listing changed
 }
+
+// maxRendered is how many pages are kept ready.
+const maxRendered = 128
 
 // file is what is kept of a file between two listings.
 type file struct {
@@ -65,7 +70,7 @@ type file struct {
 
 // NewFolder answers a source over files, whose pages stand under base.
 func NewFolder(files fs.FS, base *url.URL, vars Vars) *Folder {
-	return &Folder{files: files, base: base, vars: vars}
+	return &Folder{files: files, base: base, vars: vars, rendered: map[string]*Page{}}
 }
 
 // List walks the folder. Files that did not change are not read again. A file
@@ -137,6 +142,7 @@ func (f *Folder) look(name string, d fs.DirEntry) (file, error) {
 	if old, ok := f.pages[at]; ok && old.name == name && old.size == info.Size() && old.changed.Equal(info.ModTime()) {
 		return old, nil
 	}
+	delete(f.rendered, at)
 	page, empty, err := f.load(name)
 	if err != nil {
 		return file{}, fmt.Errorf("%s: %w", name, err)
@@ -149,9 +155,14 @@ func (f *Folder) look(name string, d fs.DirEntry) (file, error) {
 func (f *Folder) Read(_ context.Context, at string) (*Page, error) {
 	f.mu.Lock()
 	kept, ok := f.pages[at]
+	ready := f.rendered[at]
 	f.mu.Unlock()
-	if !ok || kept.empty {
+	switch {
+	case !ok || kept.empty:
 		return nil, notFound()
+	case ready != nil:
+		page := *ready
+		return &page, nil
 	}
 	page, _, err := f.load(kept.name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -159,6 +170,15 @@ func (f *Folder) Read(_ context.Context, at string) (*Page, error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the page %s: %w", at, err)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.rendered) >= maxRendered {
+		clear(f.rendered)
+	}
+	if f.pages[at] == kept { // not if a listing came between
+		ready := *page
+		f.rendered[at] = &ready
 	}
 	return page, nil
 }
@@ -185,7 +205,7 @@ func (f *Folder) load(name string) (page *Page, empty bool, err error) {
 	}
 	at := pagePath(name)
 	page = &Page{Lang: m.lang, Entry: Entry{
-		Path: at, Title: m.title, Description: m.description, Modified: m.updated, Private: m.private, Nav: m.nav, Foot: m.foot,
+		Path: at, Title: m.title, Description: m.description, Modified: m.updated, Private: m.private, Nav: m.nav, Foot: m.foot, Label: m.label,
 	}}
 	if page.Modified.IsZero() {
 		page.Modified = changed
@@ -197,7 +217,25 @@ func (f *Folder) load(name string) (page *Page, empty bool, err error) {
 	if strings.TrimSpace(text) == "" {
 		return page, true, nil
 	}
-	return page, false, page.SetText(text, f.base.JoinPath(EscapePath(at)))
+	return page, false, page.setText(text, f.linkFrom(name, at))
+}
+
+// linkFrom resolves links as they stand in a file: beside the file, to other
+// files or to their pages.
+func (f *Folder) linkFrom(name, at string) func(*url.URL) *url.URL {
+	base := f.base.JoinPath(EscapePath(at))
+	if path.Base(name) == "index.md" && at != "/" {
+		base = base.JoinPath("/")
+	}
+	return func(to *url.URL) *url.URL {
+		u := base.ResolveReference(to)
+		if to.Host == "" && to.Scheme == "" && !strings.HasPrefix(to.Path, "/") {
+			if bare, ok := strings.CutSuffix(u.Path, ".md"); ok { // the file; its page is meant
+				u.Path, u.RawPath = strings.TrimSuffix(bare, "/index"), ""
+			}
+		}
+		return u
+	}
 }
 
 func (f *Folder) open(name string) (text string, changed time.Time, err error) {
@@ -236,47 +274,41 @@ func fill(text string, vars Vars) (string, error) {
 // SetText sets Markdown and HTML of the page, whose relative links stand at an
 // address, and derives title and description where they are empty.
 func (p *Page) SetText(text string, at *url.URL) error {
+	return p.setText(text, func(to *url.URL) *url.URL { return at.ResolveReference(to) })
+}
+
+func (p *Page) setText(text string, link func(*url.URL) *url.URL) error {
 	text = strings.TrimSpace(text) + "\n"
-	if title, ok := heading(text); !ok {
+	if !strings.HasPrefix(text, "# ") {
 		if p.Title == "" {
 			p.Title = strings.Trim(path.Base(p.Path), "/")
 		}
-		text = "# " + p.Title + "\n\n" + text
-	} else if p.Title == "" {
-		p.Title = title
+		text = "# " + escape(p.Title) + "\n\n" + text
 	}
-	p.Markdown = markdown.Absolute(text, at)
-	html, err := markdown.HTML(text)
+	p.Markdown = markdown.Rewrite(text, link)
+	html, err := markdown.HTML(p.Markdown)
 	if err != nil {
 		return err
 	}
 	p.HTML = html
-	if p.Description == "" {
-		p.Description, err = opening(html)
+	if p.Title != "" && p.Description != "" {
+		return nil
 	}
-	return err
-}
-
-// heading is the title that a text begins with.
-func heading(text string) (string, bool) {
-	line, _, _ := strings.Cut(text, "\n")
-	title, ok := strings.CutPrefix(line, "# ")
-	return strings.TrimSpace(title), ok
+	d, err := htmltext.Parse(strings.NewReader(html), nil, &htmltext.Options{WholeBody: true, MaxBytes: 8 * maxFile, ContentType: "text/html; charset=utf-8"})
+	if err != nil {
+		return fmt.Errorf("reading a rendered page: %w", err)
+	}
+	if p.Title == "" {
+		p.Title = d.Title
+	}
+	if p.Description == "" {
+		p.Description = shorten(d.Opening(), maxOpening)
+	}
+	return nil
 }
 
 // maxOpening is the length of a description that was not written by hand.
 const maxOpening = 200
-
-// opening is the first paragraph of a page, cut at a word.
-func opening(html string) (string, error) {
-	d, err := htmltext.Parse(strings.NewReader(html), nil, &htmltext.Options{WholeBody: true})
-	if err != nil {
-		return "", fmt.Errorf("reading a rendered page: %w", err)
-	}
-	_, rest, _ := strings.Cut(d.Text(), "\n\n")
-	first, _, _ := strings.Cut(rest, "\n\n")
-	return shorten(strings.Join(strings.Fields(first), " "), maxOpening), nil
-}
 
 func shorten(s string, most int) string {
 	if len([]rune(s)) <= most {

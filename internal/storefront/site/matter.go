@@ -11,10 +11,11 @@ import (
 // matter is what the head of a Markdown file says: lines of "name: value"
 // between two lines of three hyphens.
 type matter struct {
-	title, description, lang, list string
-	updated                        time.Time
-	private, template              bool
-	nav, foot                      int
+	title, description, lang string
+	label, list              string
+	updated                  time.Time
+	private, template        bool
+	nav, foot                int
 }
 
 // parseMatter splits a file into its head and its text. A file without a head
@@ -60,6 +61,8 @@ func (m *matter) set(name, value string) (err error) {
 		m.title = value
 	case "description":
 		m.description = value
+	case "label":
+		m.label = value
 	case "lang":
 		m.lang = value
 	case "list":

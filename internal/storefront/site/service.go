@@ -184,7 +184,7 @@ func versionOf(entries []Entry, byPath map[string]place) string {
 	var number [8]byte
 	for i := range entries {
 		e := &entries[i]
-		fmt.Fprintf(sum, "%q%q%q%d,%d,", e.Path, e.Title, e.Description, e.Nav, e.Foot)
+		fmt.Fprintf(sum, "%q%q%q%q%d,%d,", e.Path, e.Title, e.Description, e.Label, e.Nav, e.Foot)
 		binary.BigEndian.PutUint64(number[:], uint64(e.Modified.UnixMilli())) //nolint:gosec // any bits will do
 		sum.Write(number[:])
 		fmt.Fprintf(sum, "%d;", byPath[e.Path].source)
@@ -280,6 +280,9 @@ func (s *Service) load(ctx context.Context, source int, path string) (*Page, err
 	return page, s.fillList(ctx, page)
 }
 
+// maxOnFirst is how many offers the first page shows.
+const maxOnFirst = 6
+
 // fillList appends the offers that a page lists. The page stands without them
 // while the processor is away.
 func (s *Service) fillList(ctx context.Context, page *Page) error {
@@ -295,10 +298,17 @@ func (s *Service) fillList(ctx context.Context, page *Page) error {
 	if err != nil {
 		return err
 	}
+	more := page.Path == "/" && len(all) > maxOnFirst
+	if more {
+		all = all[:maxOnFirst]
+	}
 	page.Offers = all
 	text := offersText(all, s.base)
 	if text == "" {
 		text = "Nothing is for sale here at the moment.\n"
+	}
+	if more {
+		text += "\n[All products](" + s.Address("/products") + ")\n"
 	}
 	page.Markdown += "\n" + text
 	return nil

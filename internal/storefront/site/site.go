@@ -14,6 +14,7 @@
 package site
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -28,7 +29,11 @@ type Entry struct {
 	Modified    time.Time // zero: not known, and then nothing is claimed
 	Private     bool      // exists, but is neither listed nor read
 	Nav, Foot   int       // place in the menus; 0: not in them
+	Label       string    // name in the menus; empty: Title
 }
+
+// Menu is the name of the page in the menus.
+func (e Entry) Menu() string { return cmp.Or(e.Label, e.Title) }
 
 // Page is one page.
 type Page struct {
