@@ -73,21 +73,23 @@ type Process struct {
 	output *buffer
 }
 
+// buffer is safe for concurrent use. It embeds nothing: the methods of a
+// bytes.Buffer that io.Copy prefers would pass by the lock.
 type buffer struct {
-	mu sync.Mutex
-	bytes.Buffer
+	mu   sync.Mutex
+	text bytes.Buffer
 }
 
 func (b *buffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.Buffer.Write(p)
+	return b.text.Write(p)
 }
 
 func (b *buffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.Buffer.String()
+	return b.text.String()
 }
 
 // Start starts the binary with arguments and further variables (NAME=value).
