@@ -128,5 +128,10 @@ var advice = map[string]string{
 	"invalid_url":       "Give a whole address on this site, or its path.",
 	"other_host":        "Read pages of other hosts from those hosts.",
 	"page_not_found":    "Find pages with the search, or in /sitemap.xml.",
+	"loop_detected":     "Operators: serve the website's pages from the website, not through the store.",
+	"page_not_text":     "Download the address itself.",
+	"page_too_large":    "Fetch the page from the website itself.",
+	"site_unreachable":  "Try again in a minute.",
+	"sitemap_not_found": "Read /sitemap.xml for the parts that there are.",
 	"path_outside_site": "Use a path as the search answers it.",
 }

@@ -63,7 +63,9 @@ func (r *report) add(e event) {
 			r.addPackageLine(key, e.Output)
 			return
 		}
-		r.output[key] = append(r.output[key], e.Output)
+		if !progress(e.Output) {
+			r.output[key] = append(r.output[key], e.Output)
+		}
 	case "pass":
 		if e.Test != "" {
 			r.passed++
@@ -83,6 +85,9 @@ func (r *report) add(e event) {
 		delete(r.output, key)
 	}
 }
+
+// progress reports whether a line only says that a test runs.
+func progress(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), "=== ") }
 
 // closing finds the line that go test ends a package with.
 var closing = regexp.MustCompile(`^(ok  |FAIL|---|\?   |panic:|fatal error:)`)
@@ -106,7 +111,7 @@ var place = regexp.MustCompile(`^\s*\S+\.go:\d+: `)
 func reasonOf(output []string) string {
 	var words []string
 	for _, line := range output {
-		if mark := strings.TrimSpace(line); strings.HasPrefix(mark, "=== ") || strings.HasPrefix(mark, "--- ") {
+		if progress(line) || strings.HasPrefix(strings.TrimSpace(line), "--- ") {
 			continue
 		}
 		words = append(words, strings.TrimSpace(place.ReplaceAllString(line, "")))
