@@ -47,7 +47,7 @@ type signedRequest struct {
 func (f *Face) negotiate(ctx context.Context, platform ucp.Agent, sent *signedRequest) (exchange, error) {
 	x := exchange{platform: platform, version: ucp.Newest}
 	declared, err := ucp.Negotiate(platform.Version)
-	if err != nil || platform.Plain() || f.Site.Negotiation == negotiationOff {
+	if err != nil || platform.Plain() || f.Site.Negotiation == negotiationOff || f.Platforms == nil {
 		x.version = orNewest(declared)
 		return x, err
 	}

@@ -15,8 +15,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"net/http"
 
 	"ace/internal/foundation/httpsig"
+	"ace/internal/protocol/jsonrpc"
+	"ace/internal/protocol/mcp"
 	"ace/internal/storefront/offer"
 	"ace/internal/storefront/order"
 	"ace/internal/storefront/storehttp/sessionhttp"
@@ -28,13 +31,15 @@ type Face struct {
 	Catalog  *offer.Catalog
 	Orders   *order.Service
 	Sessions *sessionhttp.Desk
-	// Platforms reads the profiles of the platforms that call. It may be nil
-	// where Site.Negotiation is off.
+	// Platforms reads the profiles of the platforms that call; nil is as good as
+	// Site.Negotiation off.
 	Platforms Platforms
 	// Signers sign answers, the first those of complete, for which UCP asks for
 	// P-256. All their public keys are published.
 	Signers []*httpsig.Signer
-	Log     *slog.Logger
+	// Admit counts the messages of the tools. Nil: they are not counted.
+	Admit func(h http.Header, r *http.Request, load mcp.Load) *jsonrpc.Error
+	Log   *slog.Logger
 }
 
 // Site is what the store says about itself.

@@ -27,7 +27,7 @@ const MCPPath = Base + "/mcp"
 func (f *Face) MCP() http.Handler {
 	options := &mcp.Options{
 		Instructions: "Buy from " + f.Site.Name + ": search_catalog, then create_checkout with the id of a variant, then hand continue_url to the person who pays, then get_checkout.",
-		MaxBody:      sessionhttp.MaxBody, MapError: toolFault,
+		MaxBody:      sessionhttp.MaxBody, MapError: toolFault, Admit: f.Admit,
 	}
 	if base, err := url.Parse(f.Site.BaseURL); err == nil {
 		options.AllowedHosts = []string{base.Host}
