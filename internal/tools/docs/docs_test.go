@@ -75,11 +75,11 @@ func TestReleaseRefusesAChangedDocument(t *testing.T) {
 
 // known are calls whose code comes from elsewhere: it passes through.
 var known = []string{
-	"internal/foundation/jsonread Err",            // the code of the first fault
-	"internal/protocol/acp NewError",              // codes of the protocol
-	"internal/protocol/ucp NewProtocolError",      // codes of the protocol
-	"internal/storefront/storehttp ucpToolAnswer", // an answer over REST, told over MCP
-	"internal/storefront/storehttp ucpWish",       // a message of the protocol
+	"internal/foundation/jsonread Err",                 // the code of the first fault
+	"internal/protocol/acp NewError",                   // codes of the protocol
+	"internal/protocol/ucp NewProtocolError",           // codes of the protocol
+	"internal/storefront/storehttp/ucphttp toolAnswer", // an answer over REST, told over MCP
+	"internal/storefront/storehttp/ucphttp wish",       // a message of the protocol
 }
 
 func TestEveryCodeIsFound(t *testing.T) {
@@ -94,6 +94,21 @@ func TestEveryCodeIsFound(t *testing.T) {
 	for _, place := range s.vague {
 		if !slices.Contains(known, place) {
 			t.Errorf("%s answers a problem whose code is no constant: write it there, so that docs/errors.md can list it", place)
+		}
+	}
+}
+
+// TestTablesAreFound fails where a face has moved or renamed the table from
+// our codes to those of its protocol.
+func TestTablesAreFound(t *testing.T) {
+	t.Parallel()
+	page, err := errorsPage(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"| `out_of_stock` | 200 | `sold_out` |", "| `out_of_stock` | 409 | `sold_out` |"} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("the page lacks %q: mend writeProtocols in errors.go", want)
 		}
 	}
 }

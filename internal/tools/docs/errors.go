@@ -126,7 +126,7 @@ func (s *scanner) writeFaults(page *bytes.Buffer, told func(string) string) {
 
 func (s *scanner) writeProtocols(page *bytes.Buffer, told func(string) string) {
 	page.WriteString("\n## UCP\n\nThe codes that UCP knows, as failures or as messages inside a checkout. Ours that are not listed here pass through.\nStatus 200 is an outcome of the business: a sold-out offer is no failure of the call.\n\n| Code | Status | Stands for | What to do |\n| --- | --- | --- | --- |\n")
-	ours := s.renamed("ucpOutcomes")
+	ours := s.renamed("ucphttp", "outcomes")
 	for _, code := range s.constantsOf("ucp", "Code") {
 		status := "in a checkout"
 		if n := ucp.Code(code).Status(); n != 0 {
@@ -135,7 +135,7 @@ func (s *scanner) writeProtocols(page *bytes.Buffer, told func(string) string) {
 		fmt.Fprintf(page, "| `%s` | %s | %s | %s |\n", code, status, ours[code], told(code))
 	}
 	page.WriteString("\n## ACP\n\nThe codes that ACP gives a meaning. Ours that are not listed here pass through.\n\n| Code | Status | Stands for | What to do |\n| --- | --- | --- | --- |\n")
-	ours = s.renamed("acpCodes")
+	ours = s.renamed("storehttp", "acpCodes")
 	for _, code := range s.keysOf("acp", "rules") {
 		fmt.Fprintf(page, "| `%s` | %d | %s | %s |\n", code, acp.NewError(code, "", "").Status(), ours[code], told(code))
 	}

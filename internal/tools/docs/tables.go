@@ -69,9 +69,12 @@ func (s *scanner) constantsOf(pkg, kind string) []string {
 	return codes
 }
 
-// table visits the entries of a map that a package variable holds.
-func (s *scanner) table(variable string, visit func(src *source, key, value ast.Expr)) {
+// table visits the entries of a map that a variable of a package holds.
+func (s *scanner) table(pkg, variable string, visit func(src *source, key, value ast.Expr)) {
 	for _, src := range s.files {
+		if src.ast.Name.Name != pkg {
+			continue
+		}
 		for _, decl := range src.ast.Decls {
 			group, ok := decl.(*ast.GenDecl)
 			if !ok || group.Tok != token.VAR {
@@ -99,8 +102,8 @@ func (s *scanner) table(variable string, visit func(src *source, key, value ast.
 // keysOf answers the keys of a table of one package.
 func (s *scanner) keysOf(pkg, variable string) []string {
 	var keys []string
-	s.table(variable, func(src *source, key, _ ast.Expr) {
-		if code, ok := s.text(src, key); ok && src.ast.Name.Name == pkg {
+	s.table(pkg, variable, func(src *source, key, _ ast.Expr) {
+		if code, ok := s.text(src, key); ok {
 			keys = append(keys, code)
 		}
 	})
@@ -108,9 +111,9 @@ func (s *scanner) keysOf(pkg, variable string) []string {
 }
 
 // renamed answers, for each code of a protocol, which of ours it stands for.
-func (s *scanner) renamed(variable string) map[string]string {
+func (s *scanner) renamed(pkg, variable string) map[string]string {
 	ours := map[string][]string{}
-	s.table(variable, func(src *source, key, value ast.Expr) {
+	s.table(pkg, variable, func(src *source, key, value ast.Expr) {
 		if lit, ok := value.(*ast.CompositeLit); ok && len(lit.Elts) > 0 {
 			value = lit.Elts[0]
 		}
