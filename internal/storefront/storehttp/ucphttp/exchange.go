@@ -44,7 +44,8 @@ type signedRequest struct {
 // negotiate settles version and capabilities with a platform, and verifies
 // its signature if there is one. The version is set also with an error. A
 // caller that names no profile is served in plain mode, by the newest version.
-func (f *Face) negotiate(ctx context.Context, platform ucp.Agent, sent *signedRequest) (exchange, error) {
+// capability is what the operation belongs to.
+func (f *Face) negotiate(ctx context.Context, capability string, platform ucp.Agent, sent *signedRequest) (exchange, error) {
 	x := exchange{platform: platform, version: ucp.Newest}
 	declared, err := ucp.Negotiate(platform.Version)
 	if err != nil || platform.Plain() || f.Site.Negotiation == negotiationOff || f.Platforms == nil {
@@ -65,14 +66,21 @@ func (f *Face) negotiate(ctx context.Context, platform ucp.Agent, sent *signedRe
 		declared = profile.Version
 	}
 	x.version = declared
-	if profile.Version.Supported() && len(ucp.Intersect(ucp.Declared(x.version), profile.Capabilities)) == 0 {
+	if profile.Version.Supported() && !f.compatible(x.version, capability, profile.Capabilities) {
 		return x, problem.New(problem.Invalid, string(ucp.CapabilitiesIncompatible),
-			"Your profile shares no capability of version "+string(x.version)+" with this store. Declare "+ucp.CapabilityCheckout+", or leave UCP-Agent out.")
+			"Your profile does not share the capability "+capability+" of version "+string(x.version)+" with this store. Declare it, or leave UCP-Agent out.")
 	}
 	if sent != nil {
 		x.signer, err = f.verifySigner(ctx, platform.Profile, profile, sent)
 	}
 	return x, err
+}
+
+// compatible reports whether both sides share a capability; in strict mode it
+// must be the one that is used.
+func (f *Face) compatible(v ucp.Version, capability string, theirs ucp.Capabilities) bool {
+	shared := ucp.Intersect(ucp.Declared(v), theirs)
+	return len(shared) > 0 && (f.Site.Negotiation != negotiationStrict || shared[capability] != nil)
 }
 
 // withoutProfile goes on without a profile that cannot be read, unless the

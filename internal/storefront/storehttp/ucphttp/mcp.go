@@ -19,6 +19,7 @@ import (
 	"ace/internal/storefront/storehttp/sessionhttp"
 )
 
+// MCPPath is where the tools of the MCP binding are served.
 const MCPPath = Base + "/mcp"
 
 // MCP serves the operations as the tools of the MCP binding. An outcome of
@@ -107,7 +108,7 @@ func (f *Face) toolCall(ctx context.Context, op *operation, in *mcp.Call, argume
 		call.canonical = append([]byte(read.Agent.Version+"\n"), call.canonical...)
 	}
 	sent, _ := ctx.Value(signedKey{}).(*signedRequest)
-	call.exchange, err = f.negotiate(ctx, read.Agent, sent)
+	call.exchange, err = f.negotiate(ctx, op.capability, read.Agent, sent)
 	call.agent.Profile, call.agent.Signed = read.Agent.Profile, call.exchange.signer != ""
 	return call, err
 }

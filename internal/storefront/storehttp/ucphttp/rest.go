@@ -74,7 +74,7 @@ func (f *Face) read(r *http.Request, op *operation) (*operationCall, error) {
 		}
 	}
 	call.body = jsonBody{op.tool, body}
-	call.exchange, err = f.negotiate(r.Context(), platform, f.signed(r, body))
+	call.exchange, err = f.negotiate(r.Context(), op.capability, platform, f.signed(r, body))
 	call.agent.Profile, call.agent.Signed = platform.Profile, call.exchange.signer != ""
 	return call, err
 }
