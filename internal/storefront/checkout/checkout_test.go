@@ -482,3 +482,23 @@ func TestIDsOfNobody(t *testing.T) {
 		t.Errorf("the id opened the person's page: %v", err)
 	}
 }
+
+// A payment for a session that is not here, as after the restore of an older
+// backup, is told to the operator.
+func TestPaymentWithoutASession(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	session := s.open("handbook")
+	req := s.processor.Request(session.Page().Ref)
+	req.CheckoutID = typeid.New("chk")
+	s.processor.Pay(s.processor.Stray(req))
+	if err := s.Sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(s.log.String(), "a payment has no session here") || !strings.Contains(s.log.String(), req.CheckoutID) {
+		t.Errorf("the operator was not told:\n%s", s.log.String())
+	}
+	if orders := len(s.allOrders()); orders != 0 {
+		t.Errorf("%d orders for an unknown session", orders)
+	}
+}

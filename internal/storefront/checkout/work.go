@@ -133,8 +133,11 @@ func (s *Service) compare(ctx context.Context, f PageFacts) error {
 	}
 	session, err := s.store.Session(ctx, f.CheckoutID)
 	if problem.Is(err, "checkout_not_found") {
-		// Another store may share the account; a page of ours without a session
-		// was never given to anybody.
+		// Of another store on the same account, or from before an older backup
+		// was restored: a person has to look.
+		if f.Status == StatusComplete {
+			s.log.ErrorContext(ctx, "a payment has no session here", "checkout_id", f.CheckoutID, "page", f.Ref)
+		}
 		return nil
 	}
 	if err != nil {
