@@ -158,7 +158,12 @@ func (t *tally) page(all uint16, best float32, limit int, after *Hit) Result {
 	r := Result{Total: len(t.touched)}
 	heap := make([]Hit, 0, limit+1) // the least of the kept hits is on top
 	for _, entry := range t.touched {
-		h := Hit{Entry: int(entry), Score: min(1, t.score[entry]/best), Whole: t.mask[entry] == all}
+		score, whole := min(1, t.score[entry]/best), t.mask[entry] == all
+		if len(heap) == limit && whole == heap[0].Whole && score < heap[0].Score || len(heap) == limit && !whole && heap[0].Whole {
+			r.More = true // most entries of a common word end here
+			continue
+		}
+		h := Hit{Entry: int(entry), Score: score, Whole: whole}
 		if after != nil && compare(h, *after) <= 0 {
 			continue
 		}

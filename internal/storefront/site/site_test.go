@@ -487,7 +487,7 @@ func TestDefaultPages(t *testing.T) {
 				if err != nil {
 					t.Errorf("%s links to %s", path, to)
 				}
-				if _, err := s.Page(t.Context(), clean); err != nil && !strings.HasPrefix(to, "/agent/") && to != "/openapi.json" && to != "/sitemap.xml" {
+				if _, err := s.Page(t.Context(), clean); err != nil && !strings.HasPrefix(to, "/agent/") && !strings.HasPrefix(to, "/.well-known/") && to != "/openapi.json" && to != "/sitemap.xml" {
 					t.Errorf("%s links to %s: %v", path, to, err)
 				}
 			}

@@ -106,12 +106,12 @@ func (s *server) htmlPage(r *http.Request, page *site.Page) ([]byte, error) {
 }
 
 func (s *server) failurePage(p *problem.Problem) ([]byte, error) {
-	title := p.Kind.Title()
+	title, detail := p.Kind.Title(), p.Detail
 	if p.Kind == problem.NotFound {
-		title = "This page does not exist"
+		title, detail = "This page does not exist", "Check the address, or look for the page from the first one."
 	}
 	var body bytes.Buffer
-	view := failureView{frame: s.frame(title, "", "", ""), Status: p.Kind.Status(), Detail: p.Detail}
+	view := failureView{frame: s.frame(title, "", "", ""), Status: p.Kind.Status(), Detail: detail}
 	if err := s.templates.failure.ExecuteTemplate(&body, "failure.html", view); err != nil {
 		return nil, fmt.Errorf("rendering a failure: %w", err)
 	}

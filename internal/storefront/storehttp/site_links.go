@@ -3,6 +3,9 @@ package storehttp
 import (
 	"net/http"
 	"strings"
+
+	"ace/internal/protocol/acp"
+	"ace/internal/protocol/ucp"
 )
 
 // document is a companion of the pages that programs read. Every place that
@@ -20,6 +23,8 @@ func documents() []document {
 		{"openapi", "/openapi.json", "service-desc", typeJSON},
 		{"site", "/agent/site.json", "service-meta", typeJSON},
 		{"products", "/agent/commerce/products", "", typeJSON},
+		{"ucp", ucp.ProfilePath, "", typeJSON},
+		{"acp", acp.DiscoveryPath, "", typeJSON},
 		{"search", "/agent/search", "", typeJSON},
 		{"read", "/agent/read", "", typeJSON},
 		{"sitemap", "/sitemap.xml", "sitemap", typeXML},
