@@ -43,7 +43,7 @@ func TestACPDiscovery(t *testing.T) {
 }
 
 // wantUnchanged asks again with the ETag of an answer.
-func wantUnchanged(t *testing.T, w *world, path string, r reply) {
+func wantUnchanged(t testing.TB, w *world, path string, r reply) {
 	t.Helper()
 	etag := r.Header.Get("ETag")
 	if again := w.do(http.MethodGet, path, "", "If-None-Match", etag); etag == "" || again.Status != http.StatusNotModified || len(again.Body) > 0 {
@@ -51,7 +51,7 @@ func wantUnchanged(t *testing.T, w *world, path string, r reply) {
 	}
 }
 
-func validFeed(t *testing.T, schema string, body []byte) {
+func validFeed(t testing.TB, schema string, body []byte) {
 	t.Helper()
 	if os.Getenv("ACE_SHARED_DIR") == "" {
 		t.Log("left out: ACE_SHARED_DIR is not set")

@@ -67,7 +67,7 @@ func (a *acpAgent) judge(r reply) reply {
 	return judgeACP(a.t, version, r)
 }
 
-func judgeACP(t *testing.T, version string, r reply) reply {
+func judgeACP(t testing.TB, version string, r reply) reply {
 	t.Helper()
 	if got := r.Header.Get("Content-Type"); got != "application/json" {
 		t.Errorf("Content-Type = %q of %s", got, r.Body)
@@ -93,7 +93,7 @@ func judgeACP(t *testing.T, version string, r reply) reply {
 }
 
 // validACP validates a body where the schemas are at hand.
-func validACP(t *testing.T, version, schema string, body []byte) {
+func validACP(t testing.TB, version, schema string, body []byte) {
 	t.Helper()
 	if os.Getenv("ACE_SHARED_DIR") == "" {
 		t.Log("left out: ACE_SHARED_DIR is not set")
@@ -142,7 +142,7 @@ func (a *acpAgent) until(id string, status acp.Status) acp.CheckoutSession {
 	}
 }
 
-func wantACPError(t *testing.T, r reply, status int, code, param string) {
+func wantACPError(t testing.TB, r reply, status int, code, param string) {
 	t.Helper()
 	var e acp.Error
 	r.into(t, &e)

@@ -34,7 +34,7 @@ import (
 // world is a whole store on a port of its own, beside a sandbox that takes the
 // money: only the binary around them is missing.
 type world struct {
-	t       *testing.T
+	t       testing.TB
 	URL     string // of the store
 	Sandbox *sandboxtest.World
 	Sales   *checkout.Service
@@ -69,7 +69,7 @@ func (b *safeBuffer) String() string {
 const webhookSecret = "whsec_storehttp"
 
 // setup starts a world. change, if any, adjusts what the face is built of.
-func setup(t *testing.T, change ...func(*storehttp.Deps)) *world {
+func setup(t testing.TB, change ...func(*storehttp.Deps)) *world {
 	t.Helper()
 	server := httptest.NewUnstartedServer(nil)
 	w := &world{t: t, URL: "http://" + server.Listener.Addr().String(), Log: &safeBuffer{}}

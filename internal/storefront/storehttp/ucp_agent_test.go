@@ -147,7 +147,7 @@ func ucpAgents(t *testing.T, test func(a *ucpAgent)) {
 }
 
 // ucpPlain is an agent that sends bare JSON over REST.
-func ucpPlain(t *testing.T, change ...func(*storehttp.Deps)) *ucpAgent {
+func ucpPlain(t testing.TB, change ...func(*storehttp.Deps)) *ucpAgent {
 	t.Helper()
 	platform := newUCPPlatform(t)
 	change = append([]func(*storehttp.Deps){platform.join(t)}, change...)
@@ -319,7 +319,7 @@ func (a *ucpAgent) judge(r reply) reply {
 }
 
 // validUCP validates a body where the schemas are at hand.
-func validUCP(t *testing.T, version ucp.Version, schema string, body []byte) {
+func validUCP(t testing.TB, version ucp.Version, schema string, body []byte) {
 	t.Helper()
 	if os.Getenv("ACE_SHARED_DIR") == "" {
 		t.Log("left out: ACE_SHARED_DIR is not set")
