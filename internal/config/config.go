@@ -63,6 +63,8 @@ type Settings struct {
 	EgressAllow []string `env:"ACE_EGRESS_ALLOW" placeholder:"CIDR,…" help:"Networks that outbound calls may reach although they are private, over http and on any port." group:"Safety"`
 	RateLimit   string   `env:"ACE_RATE_LIMIT" enum:"on,off" default:"on" help:"Limit of requests per client (${enum}); off is refused on a public address." group:"Safety"`
 	RateBurst   int      `env:"ACE_RATE_BURST_API" default:"5" placeholder:"N" help:"Requests that a client may make at once; one a second comes back." group:"Safety"`
+	RedisURL    string   `env:"ACE_REDIS_URL" name:"redis-url" placeholder:"URL" help:"redis://user:password@host:6379/0 or rediss://…: replicas count requests together. While Redis is away, each allows its part of the limit. Default: each process counts for itself." group:"Safety"`
+	BotAuth     string   `env:"ACE_BOT_AUTH" enum:"off,observe,enforce" default:"observe" help:"What Web Bot Auth signatures do (${enum}): nothing, give a verified agent a limit of its own, or also refuse requests that are signed wrongly." group:"Safety"`
 
 	LogFormat string `env:"ACE_LOG_FORMAT" enum:"text,json" default:"text" help:"Form of log lines (${enum})." group:"Logs"`
 	LogLevel  string `env:"ACE_LOG_LEVEL" enum:"debug,info,warn,error" default:"info" help:"Least level that is logged (${enum})." group:"Logs"`
@@ -137,6 +139,10 @@ func (s *Settings) checkSafety() error {
 	}
 	if s.RateBurst < 1 || s.RateBurst > 1000 {
 		return errors.New("ACE_RATE_BURST_API is a number from 1 to 1000")
+	}
+	u, err := url.Parse(s.RedisURL)
+	if s.RedisURL != "" && (err != nil || u.Scheme != "redis" && u.Scheme != "rediss" || u.Hostname() == "") {
+		return errors.New("ACE_REDIS_URL cannot be used: write redis://user:password@host:6379/0 or rediss://…")
 	}
 	return nil
 }

@@ -24,8 +24,10 @@ import (
 	"ace/internal/foundation/httpserver"
 	"ace/internal/foundation/idempotency"
 	"ace/internal/foundation/jobs"
+	"ace/internal/foundation/ratelimit/redislimit"
 	"ace/internal/foundation/seal"
 	"ace/internal/foundation/sqldb"
+	"ace/internal/protocol/webbotauth"
 	"ace/internal/storage"
 	"ace/internal/storefront/checkout"
 	"ace/internal/storefront/offer"
@@ -49,6 +51,8 @@ type Server struct {
 	worker  *jobs.Worker
 	orders  *order.Service
 	pages   *site.Service
+	shared  *redislimit.Store // nil: requests are counted here
+	bots    *webbotauth.Keys  // nil: signatures of agents are not looked at
 
 	front *httpserver.Server // store, admin
 	back  *httpserver.Server // sandbox; ends last, since the store calls it
@@ -143,6 +147,10 @@ func (s *Server) buildStore(ctx context.Context) (http.Handler, error) {
 	if s.pages, err = s.buildPages(ctx, catalog); err != nil {
 		return nil, err
 	}
+	gate, err := s.buildGate()
+	if err != nil {
+		return nil, err
+	}
 
 	terms, privacy, refunds := s.cfg.Policies()
 	return storehttp.New(storehttp.Deps{
@@ -154,6 +162,7 @@ func (s *Server) buildStore(ctx context.Context) (http.Handler, error) {
 		Catalog: catalog, Pages: s.pages, Checkout: sales, Orders: s.orders, Events: processor,
 		Requests: idempotency.New(storage.Requests{Store: store}, s.box.MAC), MAC: s.box.MAC, Log: s.log,
 		Platforms: ucpprofile.New(s.guard.Client(egress.UCPProfile()), nil), Signers: signers,
+		Gate: gate,
 	})
 }
 
@@ -259,6 +268,9 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	work.Go(func() { s.worker.Run(working) })
 	work.Go(func() { s.pages.Run(working) })
+	if s.shared != nil {
+		work.Go(func() { s.shared.Run(working) })
+	}
 	work.Go(func() { errs[3] = s.serveControl(working) })
 	errs[0] = s.front.Run(ctx)
 	stopWork()
@@ -282,6 +294,12 @@ func (s *Server) prepareWork(ctx context.Context) error {
 
 func (s *Server) close() error {
 	var errs []error
+	if s.bots != nil {
+		s.bots.Close()
+	}
+	if s.shared != nil {
+		errs = append(errs, s.shared.Close())
+	}
 	if s.db != nil {
 		errs = append(errs, s.db.Close())
 	}

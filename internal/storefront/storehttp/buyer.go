@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"ace/internal/foundation/httpserver"
 	"ace/internal/foundation/problem"
@@ -190,4 +191,17 @@ func (s *server) writePage(w http.ResponseWriter, r *http.Request, status int, v
 
 func (s *server) stylesheet(w http.ResponseWriter, r *http.Request) {
 	writeCached(w, r, "text/css; charset=utf-8", 300, s.pages.css, s.pages.css)
+}
+
+// gated puts the gate in front of the routes. It refuses in the shape of the
+// path: a person who pays reads a page.
+func (s *server) gated(mux *httpserver.Mux) http.Handler {
+	return s.Gate.Wrap(mux, func(w http.ResponseWriter, r *http.Request, err error) {
+		mux.NoteRoute(r)
+		if strings.HasPrefix(r.URL.Path, "/c/") || strings.HasPrefix(r.URL.Path, "/checkout/") {
+			httpserver.SecurePages(httpserver.PagePolicy{})(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.writeMissing(w, r, err) })).ServeHTTP(w, r)
+			return
+		}
+		mux.WriteError(w, r, err)
+	})
 }

@@ -30,6 +30,7 @@ import (
 	"ace/internal/storefront/offer"
 	"ace/internal/storefront/order"
 	"ace/internal/storefront/site"
+	"ace/internal/storefront/storehttp/admission"
 	"ace/internal/storefront/storehttp/sessionhttp"
 	"ace/internal/storefront/storehttp/ucphttp"
 )
@@ -51,6 +52,8 @@ type Deps struct {
 	// Signers sign answers, the first those of UCP, which asks for P-256. All
 	// their public keys are published.
 	Signers []*httpsig.Signer
+	// Gate counts requests and knows who signed them. Nil: all are served.
+	Gate *admission.Gate
 	// MAC is a keyed digest: client addresses are kept as nothing else.
 	MAC func(label string, parts ...[]byte) string
 	Log *slog.Logger
@@ -99,7 +102,7 @@ func New(d Deps) (http.Handler, error) {
 		return nil, err
 	}
 	mux.HandleFunc("GET /openapi.json", staticJSON(document))
-	return mux, nil
+	return s.gated(mux), nil
 }
 
 // Document is the OpenAPI document of a store with the default settings.
@@ -146,7 +149,7 @@ func (s *server) ucp() *ucphttp.Face {
 			BaseURL: s.Site.BaseURL, Name: s.Site.Name, Version: Version, Terms: s.Site.Terms, Privacy: s.Site.Privacy, Refunds: s.Site.Refunds,
 			Negotiation: s.Site.UCPNegotiation,
 		},
-		Catalog: s.Catalog, Orders: s.Orders, Sessions: s.sessions, Platforms: s.Platforms, Signers: s.Signers, Log: s.Log,
+		Catalog: s.Catalog, Orders: s.Orders, Sessions: s.sessions, Platforms: s.Platforms, Signers: s.Signers, Admit: s.Gate.AdmitMCP, Log: s.Log,
 	}
 }
 

@@ -3,6 +3,7 @@ package admission
 import (
 	"context"
 	"net/http"
+	"strconv"
 
 	"ace/internal/foundation/httpserver"
 	"ace/internal/foundation/problem"
@@ -24,7 +25,7 @@ type Options struct {
 	MCP []string
 }
 
-// Gate admits requests. It is safe for concurrent use.
+// Gate admits requests. It is safe for concurrent use. A nil Gate admits all.
 type Gate struct {
 	limits  Limits
 	options Options
@@ -45,14 +46,18 @@ func New(limits Limits, o *Options) *Gate {
 // Wrap puts the gate in front of a handler. refuse answers the requests that
 // are not served, in the shape of their path; those to MCP are answered here.
 func (g *Gate) Wrap(next http.Handler, refuse httpserver.ErrorWriter) http.Handler {
+	if g == nil {
+		return next
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := g.classify(r)
 		if c == exempt {
 			next.ServeHTTP(w, r)
 			return
 		}
+		answer := refuse
 		if c == byMessage {
-			refuse = refuseMCP
+			answer = refuseMCP
 		}
 		caller, err := g.identify(w.Header(), r)
 		if err == nil {
@@ -62,9 +67,8 @@ func (g *Gate) Wrap(next http.Handler, refuse httpserver.ErrorWriter) http.Handl
 			err = wrongSignature(caller.outcome)
 		}
 		if err != nil {
-			openToPages(w.Header())
-			w.Header().Set("Cache-Control", "no-store")
-			refuse(w, r, err)
+			prepareRefusal(w.Header(), err)
+			answer(w, r, err)
 			return
 		}
 		next.ServeHTTP(g.refunding(w, r, c, caller), r.WithContext(context.WithValue(r.Context(), callerKey{}, caller)))
@@ -101,11 +105,15 @@ func wrongSignature(o webbotauth.Outcome) error {
 	return problem.New(problem.Forbidden, "signature_invalid", "The signature of the request does not hold ("+string(o.Reason)+"). Sign it as the header Accept-Signature says, or send it without a signature.")
 }
 
-// openToPages lets pages of other origins read a refusal, as they may read what
-// is served.
-func openToPages(h http.Header) {
+// prepareRefusal sets what refusals have in common, whatever their shape. Pages
+// of other origins may read them, as they may read what is served.
+func prepareRefusal(h http.Header, err error) {
 	h.Set("Access-Control-Allow-Origin", "*")
+	h.Set("Cache-Control", "no-store")
 	exposeLimits(h)
+	if p, ok := problem.From(err); ok && p.RetryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(httpserver.RetryAfterSeconds(p)))
+	}
 }
 
 func exposeLimits(h http.Header) {

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ace/internal/foundation/ratelimit"
+	"ace/internal/protocol/mcp"
 	"ace/internal/storefront/storehttp/admission"
 )
 
@@ -247,6 +248,19 @@ func TestRefusalsInTheLog(t *testing.T) {
 			t.Errorf("log = %s, want the refusal", h.log)
 		}
 	})
+}
+
+// A store without a gate serves all.
+func TestNoGate(t *testing.T) {
+	t.Parallel()
+	var gate *admission.Gate
+	served := 0
+	h := gate.Wrap(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { served++ }), nil)
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, search, nil)
+	h.ServeHTTP(httptest.NewRecorder(), r)
+	if refusal := gate.AdmitMCP(http.Header{}, r, mcp.Load{Cost: 1000}); served != 1 || refusal != nil {
+		t.Errorf("%d served, AdmitMCP() = %v, want 1 and nil", served, refusal)
+	}
 }
 
 func TestSwitchedOff(t *testing.T) {

@@ -2,7 +2,6 @@ package admission
 
 import (
 	"net/http"
-	"strconv"
 
 	"ace/internal/foundation/httpserver"
 	"ace/internal/foundation/problem"
@@ -17,7 +16,7 @@ import (
 // request that did not come through the gate is not counted.
 func (g *Gate) AdmitMCP(h http.Header, r *http.Request, load mcp.Load) *jsonrpc.Error {
 	c, ok := r.Context().Value(callerKey{}).(*caller)
-	if !ok {
+	if g == nil || !ok {
 		return nil
 	}
 	if load.Free > 0 {
@@ -72,7 +71,6 @@ func refuseMCP(w http.ResponseWriter, r *http.Request, err error) {
 			policy = p.Policies[0]
 		}
 		e = mcp.RateLimited(policy, p.Detail, httpserver.RetryAfterSeconds(p))
-		w.Header().Set("Retry-After", strconv.Itoa(e.RetryAfter))
 	case problem.Internal:
 		e.Code = jsonrpc.CodeInternalError
 	default:

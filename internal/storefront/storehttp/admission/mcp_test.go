@@ -131,8 +131,10 @@ func TestMCPAndRESTShare(t *testing.T) {
 				t.Errorf("call %d = %d, want 200", i, w.Code)
 			}
 		}
-		if a, b := h.rpc(list).Code, get(h, search)().Code; a != 429 || b != 429 {
-			t.Errorf("then = %s, want 429 for both", fmt.Sprint(a, b))
+		a, b := h.rpc(list), get(h, search)()
+		types := fmt.Sprint(a.Code, a.Header()["Content-Type"], b.Code, b.Header()["Content-Type"])
+		if types != "429 [application/json] 429 [application/problem+json]" {
+			t.Errorf("then = %s, want 429 for both, in their shapes", types)
 		}
 	})
 }
