@@ -5,12 +5,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/binary"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -179,17 +178,20 @@ func merge(lists [][]Entry) (map[string]place, []Entry) {
 	return byPath, public
 }
 
+// versionOf tells one listing from another.
 func versionOf(entries []Entry, byPath map[string]place) string {
 	sum := sha256.New()
-	var number [8]byte
 	for i := range entries {
 		e := &entries[i]
-		fmt.Fprintf(sum, "%q%q%q%q%d,%d,", e.Path, e.Title, e.Description, e.Label, e.Nav, e.Foot)
-		binary.BigEndian.PutUint64(number[:], uint64(e.Modified.UnixMilli())) //nolint:gosec // any bits will do
-		sum.Write(number[:])
-		fmt.Fprintf(sum, "%d;", byPath[e.Path].source)
+		line := []string{
+			e.Path, e.Title, e.Description, e.Label, strconv.Itoa(e.Nav), strconv.Itoa(e.Foot), strconv.FormatInt(e.Modified.UnixMilli(), 10),
+			strconv.Itoa(byPath[e.Path].source),
+		}
+		for _, part := range line {
+			_, _ = sum.Write([]byte(strconv.Itoa(len(part)) + ":" + part)) // a digest takes everything
+		}
 	}
-	fmt.Fprintf(sum, "%d", len(byPath)) // private pages come and go unseen otherwise
+	_, _ = sum.Write([]byte(strconv.Itoa(len(byPath)))) // private pages come and go unseen otherwise
 	return base64.RawURLEncoding.EncodeToString(sum.Sum(nil)[:12])
 }
 

@@ -434,7 +434,7 @@ func TestWindows(t *testing.T) {
 		for _, limit := range []int{0, 999, 40_000, 12_345} {
 			var got strings.Builder
 			q := site.ReadQuery{Path: path, Limit: limit}
-			total := 0
+			var total int
 			for {
 				r, err := s.Read(t.Context(), q)
 				if err != nil {

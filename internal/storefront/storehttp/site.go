@@ -280,12 +280,12 @@ func failureShape(r *http.Request) string {
 }
 
 func (s *server) failureMarkdown(p *problem.Problem) string {
-	text := "# " + p.Kind.Title() + "\n\n" + p.Detail + "\n"
+	var b strings.Builder
+	b.WriteString("# " + p.Kind.Title() + "\n\n" + p.Detail + "\n")
 	for _, key := range []string{"sitemap", "llms_txt", "search"} {
 		if d, ok := companion(key); ok {
-			address := s.Site.BaseURL + d.path
-			text += "\n- [" + d.path + "](" + address + ")"
+			b.WriteString("\n- [" + d.path + "](" + s.Site.BaseURL + d.path + ")")
 		}
 	}
-	return text + "\n"
+	return b.String() + "\n"
 }

@@ -34,9 +34,19 @@ func TestPagesInBrowser(t *testing.T) {
 		name, path string
 		status     int
 	}{
-		{"home", "/", 200}, {"products", "/products", 200}, {"services", "/services", 200}, {"product", "/products/home_box", 200},
-		{"sold-out", "/products/founders_mug", 200}, {"docs", "/docs", 200}, {"about", "/about", 200}, {"contact", "/contact", 200},
-		{"support", "/support", 200}, {"terms", "/terms", 200}, {"privacy", "/privacy", 200}, {"refunds", "/refunds", 200}, {"missing", "/no/such/page", 404},
+		{"home", "/", 200},
+		{"products", "/products", 200},
+		{"services", "/services", 200},
+		{"product", "/products/home_box", 200},
+		{"sold-out", "/products/founders_mug", 200},
+		{"docs", "/docs", 200},
+		{"about", "/about", 200},
+		{"contact", "/contact", 200},
+		{"support", "/support", 200},
+		{"terms", "/terms", 200},
+		{"privacy", "/privacy", 200},
+		{"refunds", "/refunds", 200},
+		{"missing", "/no/such/page", 404},
 	}
 	screens := []struct {
 		name string

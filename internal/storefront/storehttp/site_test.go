@@ -181,7 +181,7 @@ func TestPageHead(t *testing.T) {
 // site.json name, and every address of the site on every page.
 func TestCompanionsResolve(t *testing.T) {
 	w := setupSite(t)
-	for _, l := range strings.Split(w.do("GET", "/about", "").Header.Get("Link"), ", <") {
+	for l := range strings.SplitSeq(w.do("GET", "/about", "").Header.Get("Link"), ", <") {
 		m := regexp.MustCompile(`^<?([^>]*)>; rel="([^"]*)"(?:; type="([^"]*)")?$`).FindStringSubmatch(l)
 		if m == nil {
 			t.Fatalf("link %q cannot be read", l)
