@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -186,15 +187,27 @@ func get(ctx context.Context, address string) (*http.Response, error) {
 	return http.DefaultClient.Do(req)
 }
 
-// FreeAddr answers a loopback address that was free a moment ago.
+// ports counts the addresses that this process has handed out.
+var ports atomic.Int64
+
+// FreeAddr answers a loopback address that is free, and that nothing will take
+// while a process that had it is being started again: it lies below the range
+// from which the system picks ports by itself.
 func FreeAddr(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 1000 {
+		port := 10000 + (int64(os.Getpid())*211+ports.Add(1))%20000
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err != nil {
+			continue
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprintf("127.0.0.1:%d", port)
 	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
+	t.Fatal("no port is free")
+	return ""
 }
 
 // DataDir answers a new folder with a short path: the path of a socket has
