@@ -35,7 +35,10 @@ func main() {
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (int, error) {
 	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-json"}, args...)...)
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	// The go command does not pass a signal on: its whole group gets it, the
+	// tests and what they started.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) }
 	cmd.WaitDelay = 20 * time.Second
 	cmd.Stderr = stderr
 	events, err := cmd.StdoutPipe()
