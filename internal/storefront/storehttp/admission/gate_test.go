@@ -208,9 +208,9 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// A million addresses leave nothing behind but the table of fixed size.
+// Any number of addresses leaves nothing behind but the table of fixed size.
 func TestNoStatePerClient(t *testing.T) {
-	const clients = 1_000_000
+	const clients = 300_000
 	table := ratelimit.NewTable(&ratelimit.TableOptions{Slots: 1 << 12})
 	gate := admission.New(admission.NewLimits(func(p ratelimit.Policy) ratelimit.Limiter { return table.Limiter(p) }, 5), nil)
 	served := 0
@@ -222,7 +222,7 @@ func TestNoStatePerClient(t *testing.T) {
 	for n := range clients {
 		client(w, r, n)
 	}
-	if after := heap(); after > before+1<<20 {
+	if after := heap(); after > before+256<<10 {
 		t.Errorf("%d clients left %d bytes, want none", clients, after-before)
 	}
 	if served < clients*99/100 {
