@@ -70,7 +70,12 @@ func New(mux Mux, title, version string, o *Options) *API {
 				SecuritySchemes: map[string]*huma.SecurityScheme{},
 			},
 		},
-		Formats:       map[string]huma.Format{"application/json": {Marshal: marshal, Unmarshal: unmarshal}},
+		Formats: map[string]huma.Format{
+			"application/json": {Marshal: marshal, Unmarshal: unmarshal},
+			// The library's own errors: the door has answered in their place, and
+			// without a format the library complains on standard error.
+			"application/problem+json": {Marshal: marshal, Unmarshal: unmarshal},
+		},
 		DefaultFormat: "application/json",
 		Transformers:  []huma.Transformer{catchFailures},
 	}

@@ -5,8 +5,8 @@
 //	/agent/commerce/products      the catalog (products.go)
 //	/agent/commerce/ucp/…         UCP over REST and MCP (package ucphttp)
 //	/agent/commerce/acp/…         ACP and its feed (acp*.go)
-//	/agent/search, /agent/read    finding and reading pages (site_wire.go)
-//	/{page}, /{page}.md           the pages themselves (site.go)
+//	/agent/search, /agent/read    finding and reading pages (sitehttp)
+//	/{page}, /{page}.md           the pages themselves (sitehttp)
 //	/c/{token}, /checkout/…       what the buyer sees (buyer.go)
 //	/webhooks/stripe              messages of the processor (webhook.go)
 //	/.well-known/…, /openapi.json discovery
@@ -17,7 +17,6 @@ package storehttp
 import (
 	"log/slog"
 	"net/http"
-	"sync"
 	"time"
 
 	"ace/internal/foundation/httpserver"
@@ -32,6 +31,7 @@ import (
 	"ace/internal/storefront/site"
 	"ace/internal/storefront/storehttp/admission"
 	"ace/internal/storefront/storehttp/sessionhttp"
+	"ace/internal/storefront/storehttp/sitehttp"
 	"ace/internal/storefront/storehttp/ucphttp"
 )
 
@@ -83,12 +83,10 @@ type EventParser interface {
 
 type server struct {
 	Deps
-	sessions  *sessionhttp.Desk
-	api       *openapi.API
-	pages     *pages
-	templates *siteTemplates
-	sitePages http.Handler // what is at paths that no route has
-	card      func() ([]byte, error)
+	sessions *sessionhttp.Desk
+	api      *openapi.API
+	pages    *pages
+	site     *sitehttp.Face
 }
 
 // New answers the handler of the store host.
@@ -120,20 +118,14 @@ func build(d Deps) (*server, *httpserver.Mux, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	templates, err := loadSiteTemplates()
-	if err != nil {
+	s := &server{Deps: d, pages: pages}
+	if s.site, err = s.siteFace(); err != nil {
 		return nil, nil, err
-	}
-	s := &server{Deps: d, pages: pages, templates: templates, card: sync.OnceValues(cardPicture)}
-	if s.Pages == nil {
-		if s.Pages, err = noPages(d.Site.BaseURL, d.Log); err != nil {
-			return nil, nil, err
-		}
 	}
 	s.sessions = &sessionhttp.Desk{
 		Checkout: d.Checkout, Requests: d.Requests, MAC: d.MAC, Log: d.Log, DirectContinueURL: d.Site.DirectContinueURL,
 	}
-	mux := httpserver.NewMux(s.unrouted)
+	mux := httpserver.NewMux(s.site.Unrouted)
 	s.api = openapi.New(mux, d.Site.Name, Version, &openapi.Options{
 		Description: "Everything here is open: no key, no account. Buying always ends on a payment page where a person pays.",
 		Servers:     []string{d.Site.BaseURL},
@@ -194,7 +186,7 @@ func (s *server) routes(mux *httpserver.Mux) {
 	mux.ErrorsUnder(ucp.ProfilePath, face.WriteError)
 	face.Describe(s.api)
 
-	s.routeSite(handle)
+	s.site.Mount(s.api, handle)
 
 	handle("GET /c/{token}", s.continueToPayment, page)
 	handle("GET /checkout/{token}/done", s.afterPayment, page)

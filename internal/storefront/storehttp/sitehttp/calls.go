@@ -1,4 +1,4 @@
-package storehttp
+package sitehttp
 
 import (
 	"context"
@@ -7,17 +7,19 @@ import (
 
 	"ace/internal/foundation/openapi"
 	"ace/internal/storefront/site"
+	"ace/internal/storefront/storehttp/answer"
 )
 
-// searchResults is the JSON of a search.
-type searchResults struct {
+// SearchResults is the JSON of a search.
+type SearchResults struct {
 	Query      string         `json:"query" doc:"The words that were looked for."`
 	Total      int            `json:"total" doc:"Pages found, on all pages of results."`
-	Results    []searchResult `json:"results" doc:"Best first: pages whose path holds every word come before others."`
+	Results    []SearchResult `json:"results" doc:"Best first: pages whose path holds every word come before others."`
 	NextCursor string         `json:"next_cursor,omitempty" doc:"Give it as cursor to read on; absent on the last page of results."`
 }
 
-type searchResult struct {
+// SearchResult is one page that was found.
+type SearchResult struct {
 	URL         string  `json:"url" doc:"Address of the page. Give it, or path, to read the page."`
 	Path        string  `json:"path"`
 	Title       string  `json:"title,omitempty" doc:"Where it is known without reading the page."`
@@ -26,8 +28,8 @@ type searchResult struct {
 	Score       float64 `json:"score" doc:"From 0 to 1; 1 holds every word in the last part of its path."`
 }
 
-// pageReading is the JSON of a read.
-type pageReading struct {
+// PageReading is the JSON of a read.
+type PageReading struct {
 	URL        string `json:"url"`
 	Path       string `json:"path"`
 	Canonical  string `json:"canonical" doc:"Where the page is at home."`
@@ -43,8 +45,8 @@ type pageReading struct {
 	LastMod    string `json:"lastmod,omitempty" doc:"When the page last changed; absent if that is not known."`
 }
 
-// siteInfo is the JSON of site.json.
-type siteInfo struct {
+// SiteInfo is the JSON of site.json.
+type SiteInfo struct {
 	Name         string            `json:"name"`
 	URL          string            `json:"url"`
 	Description  string            `json:"description,omitempty"`
@@ -52,21 +54,23 @@ type siteInfo struct {
 	Version      string            `json:"version" doc:"Version of the API."`
 	UpdatedAt    string            `json:"updated_at,omitempty" format:"date-time" doc:"When a page last changed, as far as that is known."`
 	Pages        int               `json:"pages" doc:"Public pages."`
-	Operator     siteOperator      `json:"operator"`
-	Access       siteAccess        `json:"access"`
+	Operator     SiteOperator      `json:"operator"`
+	Access       SiteAccess        `json:"access"`
 	Capabilities []string          `json:"capabilities" doc:"What agents can do here."`
 	Policies     map[string]string `json:"policies"`
 	Links        map[string]string `json:"links" doc:"Every companion of the site, by what it is."`
 }
 
-type siteOperator struct {
+// SiteOperator is who runs the store.
+type SiteOperator struct {
 	LegalName string `json:"legal_name"`
 	Address   string `json:"address,omitempty"`
 	Email     string `json:"email,omitempty"`
 	Contact   string `json:"contact,omitempty" doc:"Page that says how to get in touch."`
 }
 
-type siteAccess struct {
+// SiteAccess is what callers need.
+type SiteAccess struct {
 	Authentication string `json:"authentication" enum:"none"`
 	UserAgent      string `json:"user_agent"`
 }
@@ -96,45 +100,47 @@ func openly[T any](body T) *open[T] {
 	return &open[T]{Origin: "*", Cache: "public, max-age=60", Body: body}
 }
 
-// describeSite mounts the calls about pages.
-func (s *server) describeSite() {
-	openapi.Handle(s.api, openapi.Operation{
+// describe mounts and documents the calls about pages.
+func (f *Face) describe(api *openapi.API) {
+	openapi.Handle(api, openapi.Operation{
 		Method: http.MethodGet, Path: "/agent/search", ID: "searchPages", Tags: []string{"site"}, Summary: "Find pages by the words of their path",
 		Description: "Looks at the paths of all public pages, the ones of the sitemap. Pages whose path holds every word come first.",
-	}, func(ctx context.Context, in *searchInput) (*open[*searchResults], error) {
-		found, err := s.searchPages(ctx, site.Query{Words: in.Q, Limit: in.Limit, Cursor: in.Cursor})
+	}, func(ctx context.Context, in *searchInput) (*open[*SearchResults], error) {
+		found, err := f.Search(ctx, site.Query{Words: in.Q, Limit: in.Limit, Cursor: in.Cursor})
 		return openly(found), err
 	})
-	openapi.Handle(s.api, openapi.Operation{
+	openapi.Handle(api, openapi.Operation{
 		Method: http.MethodGet, Path: "/agent/read", ID: "readPage", Tags: []string{"site"}, Summary: "Read one page as Markdown or text",
 		Description: "Reads a page of this host, up to 40,000 characters at once. Where truncated is true, read on at next_offset: the parts make up the whole page.",
-	}, func(ctx context.Context, in *readInput) (*open[*pageReading], error) {
-		r, err := s.readPage(ctx, site.ReadQuery{Path: in.Path, URL: in.URL, Format: in.Format, Offset: in.Offset, Limit: in.Limit})
+	}, func(ctx context.Context, in *readInput) (*open[*PageReading], error) {
+		r, err := f.Read(ctx, site.ReadQuery{Path: in.Path, URL: in.URL, Format: in.Format, Offset: in.Offset, Limit: in.Limit})
 		return openly(r), err
 	})
-	openapi.Describe(s.api, openapi.Operation{
+	openapi.Describe(api, openapi.Operation{
 		Method: http.MethodGet, Path: "/agent/site.json", ID: "siteInfo", Tags: []string{"site"}, Summary: "Who runs the site, and every companion of it",
-	}, openapi.Description{Responses: map[int]openapi.Content{200: {Description: "The site.", Schema: openapi.SchemaOf[siteInfo]()}}})
+	}, openapi.Description{Responses: map[int]openapi.Content{200: {Description: "The site.", Schema: openapi.SchemaOf[SiteInfo]()}}})
 }
 
-func (s *server) searchPages(ctx context.Context, q site.Query) (*searchResults, error) {
-	found, err := s.Pages.Search(ctx, q)
+// Search finds pages; REST and the tools answer the same.
+func (f *Face) Search(ctx context.Context, q site.Query) (*SearchResults, error) {
+	found, err := f.Pages.Search(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	results := &searchResults{Query: q.Words, Total: found.Total, Results: make([]searchResult, len(found.Results)), NextCursor: found.Next}
+	results := &SearchResults{Query: q.Words, Total: found.Total, Results: make([]SearchResult, len(found.Results)), NextCursor: found.Next}
 	for i, r := range found.Results {
-		results.Results[i] = searchResult{URL: r.URL, Path: r.Path, Title: r.Title, Description: r.Description, LastMod: timeText(r.Modified), Score: r.Score}
+		results.Results[i] = SearchResult{URL: r.URL, Path: r.Path, Title: r.Title, Description: r.Description, LastMod: timeText(r.Modified), Score: r.Score}
 	}
 	return results, nil
 }
 
-func (s *server) readPage(ctx context.Context, q site.ReadQuery) (*pageReading, error) {
-	r, err := s.Pages.Read(ctx, q)
+// Read reads a page; REST and the tools answer the same.
+func (f *Face) Read(ctx context.Context, q site.ReadQuery) (*PageReading, error) {
+	r, err := f.Pages.Read(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	reading := &pageReading{
+	reading := &PageReading{
 		URL: r.URL, Path: r.Path, Canonical: r.Canonical, Title: r.Title, Lang: langOf(r.Lang), Format: r.Format, Content: r.Content,
 		Offset: r.Offset, Returned: r.Returned, Total: r.Total, Truncated: r.Truncated, LastMod: timeText(r.Modified),
 	}
@@ -144,38 +150,39 @@ func (s *server) readPage(ctx context.Context, q site.ReadQuery) (*pageReading, 
 	return reading, nil
 }
 
-func (s *server) siteInfo() *siteInfo {
-	snapshot := s.Pages.Snapshot()
+// Info describes the site; REST and the tools answer the same.
+func (f *Face) Info() *SiteInfo {
+	snapshot := f.Pages.Snapshot()
 	home, _ := snapshot.Entry("/")
-	info := &siteInfo{
-		Name: s.Site.Name, URL: s.Site.BaseURL + "/", Description: home.Description, Languages: []string{"en"}, Version: Version,
+	info := &SiteInfo{
+		Name: f.Site.Name, URL: f.Site.BaseURL + "/", Description: home.Description, Languages: []string{"en"}, Version: f.Site.Version,
 		UpdatedAt: timeText(snapshot.Modified), Pages: len(snapshot.Entries),
-		Operator:     siteOperator{LegalName: s.operator(), Address: s.Site.Address, Email: s.Site.Contact},
-		Access:       siteAccess{Authentication: "none", UserAgent: "Send a User-Agent that says who you are."},
+		Operator:     SiteOperator{LegalName: f.operator(), Address: f.Site.Address, Email: f.Site.Contact},
+		Access:       SiteAccess{Authentication: "none", UserAgent: "Send a User-Agent that says who you are."},
 		Capabilities: []string{"read", "search", "buy"},
-		Policies:     map[string]string{"terms": s.Site.Terms, "privacy": s.Site.Privacy, "refunds": s.Site.Refunds},
-		Links:        s.siteLinks(),
+		Policies:     map[string]string{"terms": f.Site.Terms, "privacy": f.Site.Privacy, "refunds": f.Site.Refunds},
+		Links:        f.siteLinks(),
 	}
 	info.Operator.Contact = info.Links["contact"]
 	return info
 }
 
-func (s *server) writeSiteInfo(w http.ResponseWriter, r *http.Request) {
-	body, err := encode(s.siteInfo())
+func (f *Face) writeSiteInfo(w http.ResponseWriter, r *http.Request) {
+	body, err := answer.JSON(f.Info())
 	if err != nil {
-		s.unrouted(w, r, err)
+		f.writeFailure(w, r, err)
 		return
 	}
 	w.Header().Set("Access-Control-Allow-Origin", "*")
-	writeCached(w, r, typeJSON, pageMaxAge, body, body)
+	answer.Cached(w, r, typeJSON, pageMaxAge, body, body)
 }
 
 // operator is the name of whoever runs the store.
-func (s *server) operator() string {
-	if s.Site.Operator != "" {
-		return s.Site.Operator
+func (f *Face) operator() string {
+	if f.Site.Operator != "" {
+		return f.Site.Operator
 	}
-	return s.Site.Name
+	return f.Site.Name
 }
 
 func timeText(t time.Time) string {
@@ -191,3 +198,5 @@ func langOf(lang string) string {
 	}
 	return lang
 }
+
+func rfc3339(t time.Time) string { return t.UTC().Truncate(time.Second).Format(time.RFC3339) }

@@ -1,7 +1,9 @@
-package storehttp
+package sitehttp
 
 import (
 	"testing"
+
+	"ace/internal/storefront/storehttp/answer"
 
 	"github.com/jba/templatecheck"
 )
@@ -37,7 +39,7 @@ func FuzzPrefersMarkdown(f *testing.F) {
 	f.Add("text/markdown;q=0.5, */*")
 	f.Add(";;,,q=")
 	f.Fuzz(func(t *testing.T, accept string) {
-		if prefersMarkdown(accept) && quality(accept, typeMarkdown) == 0 {
+		if prefersMarkdown(accept) && answer.Quality(accept, typeMarkdown) == 0 {
 			t.Errorf("prefersMarkdown(%q) although it is refused", accept)
 		}
 	})

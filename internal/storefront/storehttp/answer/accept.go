@@ -1,28 +1,28 @@
-package storehttp
+package answer
 
 import (
 	"strconv"
 	"strings"
 )
 
-// preferred answers which of the offered media types an Accept header asks for
+// Preferred answers which of the offered media types an Accept header asks for
 // most (RFC 9110, 12.5.1). The first offered one is the default: it wins ties,
 // and a header that is absent. ok is false if none is acceptable.
-func preferred(accept string, offered ...string) (mediaType string, ok bool) {
+func Preferred(accept string, offered ...string) (mediaType string, ok bool) {
 	if strings.TrimSpace(accept) == "" {
 		return offered[0], true
 	}
 	best := 0.0
 	for _, candidate := range offered {
-		if q := quality(accept, candidate); q > best {
+		if q := Quality(accept, candidate); q > best {
 			best, mediaType, ok = q, candidate, true
 		}
 	}
 	return mediaType, ok
 }
 
-// quality is the weight that the most specific range of accept gives a type.
-func quality(accept, mediaType string) float64 {
+// Quality is the weight that the most specific range of accept gives a type.
+func Quality(accept, mediaType string) float64 {
 	kind, _, _ := strings.Cut(mediaType, "/")
 	q, specificity := 0.0, -1
 	for part := range strings.SplitSeq(accept, ",") {

@@ -1,4 +1,4 @@
-package storehttp
+package sitehttp
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 	"image/color"
 	"image/png"
 	"net/http"
+
+	"ace/internal/storefront/storehttp/answer"
 )
 
 // cardPicture draws the picture that stands for pages without one of their
@@ -56,15 +58,15 @@ func static(mediaType string, body []byte) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Access-Control-Allow-Origin", "*")
-		writeCached(w, r, mediaType, 86400, body, body)
+		answer.Cached(w, r, mediaType, 86400, body, body)
 	}
 }
 
 // writeCard answers the picture of the site. It is drawn at the first request.
-func (s *server) writeCard(w http.ResponseWriter, r *http.Request) {
-	card, err := s.card()
+func (f *Face) writeCard(w http.ResponseWriter, r *http.Request) {
+	card, err := f.card()
 	if err != nil {
-		s.writeFailure(w, r, err)
+		f.writeFailure(w, r, err)
 		return
 	}
 	static("image/png", card)(w, r)

@@ -1,4 +1,4 @@
-package storehttp
+package sitehttp
 
 import (
 	"net/http"
@@ -32,24 +32,22 @@ func documents() []document {
 	}
 }
 
-const typeXML = "application/xml"
-
 // siteLinks are the addresses in site.json.
-func (s *server) siteLinks() map[string]string {
+func (f *Face) siteLinks() map[string]string {
 	links := map[string]string{}
 	for _, d := range documents() {
-		links[d.key] = s.Site.BaseURL + d.path
+		links[d.key] = f.Site.BaseURL + d.path
 	}
 	for _, page := range []string{"support", "docs", "contact"} {
-		if _, ok := s.Pages.Snapshot().Entry("/" + page); ok {
-			links[page] = s.Site.BaseURL + "/" + page
+		if _, ok := f.Pages.Snapshot().Entry("/" + page); ok {
+			links[page] = f.Site.BaseURL + "/" + page
 		}
 	}
 	return links
 }
 
 // setLinks writes the Link header (RFC 8288) of a page.
-func (s *server) setLinks(h http.Header, more ...string) {
+func (f *Face) setLinks(h http.Header, more ...string) {
 	links := []string{}
 	for _, d := range documents() {
 		if d.rel != "" {

@@ -1,7 +1,9 @@
-package storehttp
+package sitehttp
 
 import (
 	"bytes"
+	"context"
+	"embed"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -11,6 +13,9 @@ import (
 	"ace/internal/storefront/offer"
 	"ace/internal/storefront/site"
 )
+
+//go:embed pages/*.html
+var pageFiles embed.FS
 
 // siteTemplates are the pages of the site.
 type siteTemplates struct{ page, failure *template.Template }
@@ -66,18 +71,18 @@ type failureView struct {
 	Detail string
 }
 
-func (s *server) frame(title, description, path, lang string) frame {
-	snapshot := s.Pages.Snapshot()
+func (f *Face) frame(title, description, path, lang string) frame {
+	snapshot := f.Pages.Snapshot()
 	return frame{
-		Site: s.Site, Operator: s.operator(), Lang: langOf(lang), Title: title, Description: description, Path: path,
-		Nav: snapshot.Nav, Foot: snapshot.Foot, Sandbox: s.Site.Sandbox,
+		Site: f.Site, Operator: f.operator(), Lang: langOf(lang), Title: title, Description: description, Path: path,
+		Nav: snapshot.Nav, Foot: snapshot.Foot, Sandbox: f.Site.Sandbox,
 	}
 }
 
-func (s *server) htmlPage(r *http.Request, page *site.Page) ([]byte, error) {
+func (f *Face) htmlPage(r *http.Request, page *site.Page) ([]byte, error) {
 	view := siteView{
-		frame: s.frame(page.Title, page.Description, page.Path, page.Lang), Canonical: page.Canonical, Twin: twinPath(page.Path), Kind: "article",
-		Image: s.Site.BaseURL + "/assets/card.png", Home: page.Path == "/", Trail: s.trail(page.Path), Offer: page.Offer, Offers: page.Offers, Lists: page.Lists,
+		frame: f.frame(page.Title, page.Description, page.Path, page.Lang), Canonical: page.Canonical, Twin: twinPath(page.Path), Kind: "article",
+		Image: f.Site.BaseURL + "/assets/card.png", Home: page.Path == "/", Trail: f.trail(page.Path), Offer: page.Offer, Offers: page.Offers, Lists: page.Lists,
 		Body: template.HTML(page.HTML), //nolint:gosec // rendered from Markdown with all HTML left out
 	}
 	if view.Home {
@@ -93,34 +98,34 @@ func (s *server) htmlPage(r *http.Request, page *site.Page) ([]byte, error) {
 			view.Image = o.Offer.ImageURLs[0]
 		}
 		var err error
-		if product, err = s.linkedProduct(r, o.Offer, page.Canonical); err != nil {
+		if product, err = f.linkedProduct(r.Context(), o.Offer, page.Canonical); err != nil {
 			return nil, err
 		}
 	}
-	view.Linked = s.linkedPage(&view, page, product)
+	view.Linked = f.linkedPage(&view, page, product)
 	var body bytes.Buffer
-	if err := s.templates.page.ExecuteTemplate(&body, "site.html", view); err != nil {
+	if err := f.templates.page.ExecuteTemplate(&body, "site.html", view); err != nil {
 		return nil, fmt.Errorf("rendering the page %s: %w", page.Path, err)
 	}
 	return body.Bytes(), nil
 }
 
-func (s *server) failurePage(p *problem.Problem) ([]byte, error) {
+func (f *Face) failurePage(p *problem.Problem) ([]byte, error) {
 	title, detail := p.Kind.Title(), p.Detail
 	if p.Kind == problem.NotFound {
 		title, detail = "This page does not exist", "Check the address, or look for the page from the first one."
 	}
 	var body bytes.Buffer
-	view := failureView{frame: s.frame(title, "", "", ""), Status: p.Kind.Status(), Detail: detail}
-	if err := s.templates.failure.ExecuteTemplate(&body, "failure.html", view); err != nil {
+	view := failureView{frame: f.frame(title, "", "", ""), Status: p.Kind.Status(), Detail: detail}
+	if err := f.templates.failure.ExecuteTemplate(&body, "failure.html", view); err != nil {
 		return nil, fmt.Errorf("rendering a failure: %w", err)
 	}
 	return body.Bytes(), nil
 }
 
 // trail names the pages above a page, from the first one down.
-func (s *server) trail(path string) []site.Entry {
-	snapshot := s.Pages.Snapshot()
+func (f *Face) trail(path string) []site.Entry {
+	snapshot := f.Pages.Snapshot()
 	var trail []site.Entry
 	for at := strings.LastIndexByte(path, '/'); at > 0; at = strings.LastIndexByte(path[:at], '/') {
 		if e, ok := snapshot.Entry(path[:at]); ok && e.Title != "" {
@@ -145,8 +150,8 @@ func paragraphs(text string) []string {
 }
 
 // linkedPage is the page in the words of schema.org.
-func (s *server) linkedPage(view *siteView, page *site.Page, product any) any {
-	base := s.Site.BaseURL
+func (f *Face) linkedPage(view *siteView, page *site.Page, product any) any {
+	base := f.Site.BaseURL
 	about := map[string]any{
 		"@type": "WebPage", "@id": page.Canonical + "#webpage", "url": page.Canonical, "name": page.Title, "inLanguage": view.Lang,
 		"isPartOf": map[string]any{"@id": base + "/#website"},
@@ -157,12 +162,12 @@ func (s *server) linkedPage(view *siteView, page *site.Page, product any) any {
 	if !page.Modified.IsZero() {
 		about["dateModified"] = rfc3339(page.Modified)
 	}
-	graph := []any{s.linkedOperator(), map[string]any{
-		"@type": "WebSite", "@id": base + "/#website", "url": base + "/", "name": s.Site.Name, "publisher": map[string]any{"@id": base + "/#organization"},
+	graph := []any{f.linkedOperator(), map[string]any{
+		"@type": "WebSite", "@id": base + "/#website", "url": base + "/", "name": f.Site.Name, "publisher": map[string]any{"@id": base + "/#organization"},
 	}, about}
 	if len(view.Trail) > 0 {
 		about["breadcrumb"] = map[string]any{"@id": page.Canonical + "#breadcrumb"}
-		graph = append(graph, s.linkedTrail(view, page))
+		graph = append(graph, f.linkedTrail(view, page))
 	}
 	if product != nil {
 		about["mainEntity"] = map[string]any{"@id": page.Canonical + "#offer"}
@@ -171,42 +176,40 @@ func (s *server) linkedPage(view *siteView, page *site.Page, product any) any {
 	if len(page.Offers) > 0 {
 		items := make([]any, len(page.Offers))
 		for i := range page.Offers {
-			items[i] = map[string]any{"@type": "ListItem", "position": i + 1, "name": page.Offers[i].Offer.Name, "url": s.Pages.Address(page.Offers[i].Path)}
+			items[i] = map[string]any{"@type": "ListItem", "position": i + 1, "name": page.Offers[i].Offer.Name, "url": f.Pages.Address(page.Offers[i].Path)}
 		}
 		graph = append(graph, map[string]any{"@type": "ItemList", "numberOfItems": len(items), "itemListElement": items})
 	}
 	return map[string]any{"@context": "https://schema.org", "@graph": graph}
 }
 
-func (s *server) linkedOperator() map[string]any {
-	operator := map[string]any{"@type": "Organization", "@id": s.Site.BaseURL + "/#organization", "name": s.Site.Name, "legalName": s.operator(), "url": s.Site.BaseURL + "/"}
-	if s.Site.Contact != "" {
-		operator["email"] = s.Site.Contact
-		operator["contactPoint"] = map[string]any{"@type": "ContactPoint", "contactType": "customer support", "email": s.Site.Contact, "url": s.Site.BaseURL + "/support"}
+func (f *Face) linkedOperator() map[string]any {
+	operator := map[string]any{"@type": "Organization", "@id": f.Site.BaseURL + "/#organization", "name": f.Site.Name, "legalName": f.operator(), "url": f.Site.BaseURL + "/"}
+	if f.Site.Contact != "" {
+		operator["email"] = f.Site.Contact
+		operator["contactPoint"] = map[string]any{"@type": "ContactPoint", "contactType": "customer support", "email": f.Site.Contact, "url": f.Site.BaseURL + "/support"}
 	}
-	if s.Site.Address != "" {
-		operator["address"] = s.Site.Address
+	if f.Site.Address != "" {
+		operator["address"] = f.Site.Address
 	}
 	return operator
 }
 
-func (s *server) linkedTrail(view *siteView, page *site.Page) any {
+func (f *Face) linkedTrail(view *siteView, page *site.Page) any {
 	var items []any
 	for i, e := range view.Trail {
-		items = append(items, map[string]any{"@type": "ListItem", "position": i + 1, "name": e.Title, "item": s.Pages.Address(e.Path)})
+		items = append(items, map[string]any{"@type": "ListItem", "position": i + 1, "name": e.Title, "item": f.Pages.Address(e.Path)})
 	}
 	items = append(items, map[string]any{"@type": "ListItem", "position": len(items) + 1, "name": page.Title})
 	return map[string]any{"@type": "BreadcrumbList", "@id": page.Canonical + "#breadcrumb", "itemListElement": items}
 }
 
 // linkedProduct is an offer as a product or service with its offer inside.
-func (s *server) linkedProduct(r *http.Request, o *offer.Offer, address string) (any, error) {
-	snapshot, err := s.Catalog.Snapshot(r.Context())
+func (f *Face) linkedProduct(ctx context.Context, o *offer.Offer, address string) (any, error) {
+	linked, err := f.Linker(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	wire := s.wireOffer(snapshot, o)
-	linked := linkedOffer(&wire)
 	thing, ok := linked["itemOffered"].(map[string]any)
 	if !ok {
 		return nil, fmt.Errorf("offer %s has no item in its linked form", o.ID)

@@ -1,4 +1,4 @@
-package storehttp
+package sitehttp
 
 import (
 	"bufio"
@@ -12,6 +12,7 @@ import (
 	"ace/internal/foundation/httpserver"
 	"ace/internal/foundation/problem"
 	"ace/internal/storefront/site"
+	"ace/internal/storefront/storehttp/answer"
 )
 
 // sitemapURLs is how many addresses one file of the sitemap holds at most
@@ -25,10 +26,10 @@ const (
 
 // writeSitemap answers all pages, or the index of the parts where one file
 // cannot hold them.
-func (s *server) writeSitemap(w http.ResponseWriter, r *http.Request) {
-	snapshot := s.Pages.Snapshot()
+func (f *Face) writeSitemap(w http.ResponseWriter, r *http.Request) {
+	snapshot := f.Pages.Snapshot()
 	if len(snapshot.Entries) <= sitemapURLs {
-		s.streamSitemap(w, r, snapshot, snapshot.Entries, "all")
+		f.streamSitemap(w, r, snapshot, snapshot.Entries, "all")
 		return
 	}
 	if !sitemapHeaders(w, r, snapshot, "index") {
@@ -38,15 +39,15 @@ func (s *server) writeSitemap(w http.ResponseWriter, r *http.Request) {
 	_, _ = out.WriteString(sitemapIndex)
 	for part := 0; part*sitemapURLs < len(snapshot.Entries); part++ {
 		entries := sitemapPart(snapshot, part)
-		_, _ = fmt.Fprintf(out, "<sitemap><loc>%s/sitemaps/pages-%04d.xml</loc>%s</sitemap>\n", escapeXML(s.Site.BaseURL), part+1, lastmodXML(newest(entries)))
+		_, _ = fmt.Fprintf(out, "<sitemap><loc>%s/sitemaps/pages-%04d.xml</loc>%s</sitemap>\n", escapeXML(f.Site.BaseURL), part+1, lastmodXML(newest(entries)))
 	}
 	_, _ = out.WriteString("</sitemapindex>\n")
 	_ = out.Flush() // the client has gone if this fails
 }
 
 // writeSitemapPart answers one file that the index names.
-func (s *server) writeSitemapPart(w http.ResponseWriter, r *http.Request) {
-	snapshot := s.Pages.Snapshot()
+func (f *Face) writeSitemapPart(w http.ResponseWriter, r *http.Request) {
+	snapshot := f.Pages.Snapshot()
 	var part int
 	name := r.PathValue("part")
 	_, err := fmt.Sscanf(name, "pages-%04d.xml", &part)
@@ -54,7 +55,7 @@ func (s *server) writeSitemapPart(w http.ResponseWriter, r *http.Request) {
 		httpserver.WriteProblem(w, r, problem.New(problem.NotFound, "sitemap_not_found", "There is no such part of the sitemap. /sitemap.xml names the parts."))
 		return
 	}
-	s.streamSitemap(w, r, snapshot, sitemapPart(snapshot, part-1), name)
+	f.streamSitemap(w, r, snapshot, sitemapPart(snapshot, part-1), name)
 }
 
 func sitemapPart(s *site.Snapshot, part int) []site.Entry {
@@ -68,8 +69,8 @@ func sitemapHeaders(w http.ResponseWriter, r *http.Request, snapshot *site.Snaps
 	h.Set("Access-Control-Allow-Origin", "*")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", fmt.Sprintf("public, max-age=%d", pageMaxAge))
-	h.Set("ETag", etagOf([]byte(snapshot.Version+part)))
-	if matches(r.Header.Get("If-None-Match"), h.Get("ETag")) {
+	h.Set("ETag", answer.ETag([]byte(snapshot.Version+part)))
+	if answer.Matches(r.Header.Get("If-None-Match"), h.Get("ETag")) {
 		w.WriteHeader(http.StatusNotModified)
 		return false
 	}
@@ -79,12 +80,12 @@ func sitemapHeaders(w http.ResponseWriter, r *http.Request, snapshot *site.Snaps
 
 // streamSitemap writes the entries as they stand, without a copy of the file
 // in memory.
-func (s *server) streamSitemap(w http.ResponseWriter, r *http.Request, snapshot *site.Snapshot, entries []site.Entry, part string) {
+func (f *Face) streamSitemap(w http.ResponseWriter, r *http.Request, snapshot *site.Snapshot, entries []site.Entry, part string) {
 	if !sitemapHeaders(w, r, snapshot, part) {
 		return
 	}
 	out := bufio.NewWriterSize(w, 32<<10)
-	base := escapeXML(s.Site.BaseURL)
+	base := escapeXML(f.Site.BaseURL)
 	_, _ = out.WriteString(sitemapHead)
 	for i := range entries {
 		e := &entries[i]

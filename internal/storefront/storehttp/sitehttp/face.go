@@ -1,0 +1,73 @@
+// Package sitehttp is the face of the store for its pages: HTML for people,
+// Markdown and JSON for programs, and the list of all pages.
+//
+//	a path that no route has ──Unrouted──> page? ── Accept ──> HTML (html.go)
+//	                                         |                  Markdown (pages.go)
+//	                                         └ no: a 404 in the shape asked for
+//	/agent/search, /agent/read, /agent/site.json  (calls.go)
+//	/sitemap.xml and its parts                    (sitemap.go)
+//
+// Which companions of the pages there are stands in one list, in links.go.
+package sitehttp
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+
+	"ace/internal/foundation/httpserver"
+	"ace/internal/foundation/openapi"
+	"ace/internal/storefront/offer"
+	"ace/internal/storefront/site"
+)
+
+// Site is what the pages say about the store.
+type Site struct {
+	BaseURL                 string // without a slash at the end
+	Name, Version           string
+	Operator, Address       string // who runs the store, and where; both may be empty
+	Contact                 string // e-mail address; may be empty
+	Terms, Privacy, Refunds string // addresses of the policies
+	Sandbox                 bool   // nothing here moves real money
+}
+
+// Linker writes an offer in the words of schema.org: an Offer whose
+// itemOffered is the product or service.
+type Linker func(ctx context.Context, o *offer.Offer) (map[string]any, error)
+
+// Face serves the pages.
+type Face struct {
+	Site   Site
+	Pages  *site.Service
+	Linker Linker
+
+	secure    httpserver.Middleware // headers of pages
+	templates *siteTemplates
+	card      func() ([]byte, error)
+}
+
+// New answers a face. It fails only if its own templates are at fault.
+func New(s Site, pages *site.Service, linker Linker) (*Face, error) {
+	templates, err := loadSiteTemplates()
+	if err != nil {
+		return nil, err
+	}
+	f := &Face{Site: s, Pages: pages, Linker: linker, templates: templates, card: sync.OnceValues(cardPicture)}
+	f.secure = httpserver.SecurePages(httpserver.PagePolicy{
+		// Pictures of offers stand on other hosts; scripts and forms nowhere.
+		ContentSecurityPolicy: "default-src 'none'; style-src 'self'; img-src 'self' https: data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+		HTTPSOnly:             strings.HasPrefix(s.BaseURL, "https://"),
+	})
+	return f, nil
+}
+
+// Mount adds the calls about pages to api, and their documents by handle.
+func (f *Face) Mount(api *openapi.API, handle func(string, http.HandlerFunc, ...httpserver.Middleware)) {
+	f.describe(api) // and mounts search and read
+	handle("GET /agent/site.json", f.writeSiteInfo)
+	handle("GET /sitemap.xml", f.writeSitemap)
+	handle("GET /sitemaps/{part}", f.writeSitemapPart)
+	handle("GET /assets/icon.svg", static("image/svg+xml", []byte(icon)))
+	handle("GET /assets/card.png", f.writeCard)
+}

@@ -1,0 +1,277 @@
+package sitehttp
+
+import (
+	"compress/gzip"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"ace/internal/foundation/httpserver"
+	"ace/internal/foundation/problem"
+	"ace/internal/storefront/site"
+	"ace/internal/storefront/storehttp/answer"
+)
+
+// How long clients may keep a page, in seconds: one with offers as long as the
+// catalog.
+const (
+	pageMaxAge  = 300
+	offerMaxAge = 30
+)
+
+// Forms of a page and of its companions.
+const (
+	typeHTML     = "text/html"
+	typeMarkdown = "text/markdown"
+	typeJSON     = "application/json"
+	typeXML      = "application/xml"
+)
+
+// contentSignal says what may be done with the pages (contentsignals.org).
+const contentSignal = "search=yes, ai-input=yes, ai-train=no"
+
+// Unrouted answers what no route took: pages, whose paths are known only while
+// the store runs, and everything that does not exist, in the shape that the
+// client asked for.
+func (f *Face) Unrouted(w http.ResponseWriter, r *http.Request, err error) {
+	f.secure(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p, ok := problem.From(err)
+		switch {
+		case !ok || p.Code != "not_found" || forPrograms(r.URL.Path):
+			f.writeFailure(w, r, err)
+		case looped(r):
+			f.writeFailure(w, r, problem.New(problem.Unprocessable, "loop_detected", "This request comes from this store itself. Serve the website's pages from the website."))
+		default:
+			f.servePage(w, r)
+		}
+	})).ServeHTTP(w, r)
+}
+
+// looped reports whether the store asks itself for a page, because the website
+// that it reads leads back to it (RFC 8586).
+func looped(r *http.Request) bool {
+	for _, v := range r.Header.Values("CDN-Loop") {
+		for name := range strings.SplitSeq(v, ",") {
+			if name, _, _ = strings.Cut(strings.TrimSpace(name), ";"); name == "ace" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// forPrograms reports whether a path belongs to interfaces, not to pages.
+func forPrograms(path string) bool {
+	for _, prefix := range []string{"/agent", "/v1", "/mcp", "/.well-known", "/webhooks", "/sitemaps", "/problems"} {
+		if path == prefix || strings.HasPrefix(path, prefix+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// servePage answers a page, as HTML or as its Markdown twin.
+func (f *Face) servePage(w http.ResponseWriter, r *http.Request) {
+	path, err := site.CleanPath(r.URL.EscapedPath())
+	if err != nil {
+		f.writeFailure(w, r, err)
+		return
+	}
+	page, err := f.Pages.Page(r.Context(), path)
+	if err != nil {
+		f.writeFailure(w, r, err)
+		return
+	}
+	twin := strings.HasSuffix(path, ".md") && page.Path != path
+	switch {
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		w.Header().Set("Allow", "GET, HEAD")
+		f.writeFailure(w, r, problem.New(problem.MethodNotAllowed, "method_not_allowed", "Pages are read with GET or HEAD."))
+	case !twin && r.URL.Path != page.Path:
+		to := site.EscapePath(page.Path)
+		if r.URL.RawQuery != "" {
+			to += "?" + r.URL.RawQuery
+		}
+		http.Redirect(w, r, to, http.StatusPermanentRedirect)
+	default:
+		httpserver.NoteOperation(r.Context(), "page")
+		f.writeSitePage(w, r, page, twin)
+	}
+}
+
+func (f *Face) writeSitePage(w http.ResponseWriter, r *http.Request, page *site.Page, twin bool) {
+	h := w.Header()
+	h.Set("Vary", "Accept, Accept-Encoding")
+	h.Set("Content-Language", langOf(page.Lang))
+	h.Set("Content-Signal", contentSignal)
+	h.Set("Access-Control-Allow-Origin", "*")
+	if !page.Modified.IsZero() {
+		h.Set("Last-Modified", page.Modified.UTC().Format(http.TimeFormat))
+	}
+	if twin || prefersMarkdown(r.Header.Get("Accept")) {
+		body := f.markdownPage(page)
+		f.setLinks(h, link(page.Canonical, "canonical", ""))
+		h.Set("X-Markdown-Tokens", strconv.Itoa((len([]rune(body))+3)/4))
+		if twin {
+			h.Set("X-Robots-Tag", "noindex")
+		} else {
+			h.Set("Content-Location", twinPath(page.Path))
+		}
+		writeText(w, r, http.StatusOK, typeMarkdown, ageOf(page), []byte(body))
+		return
+	}
+	body, err := f.htmlPage(r, page)
+	if err != nil {
+		f.writeFailure(w, r, err)
+		return
+	}
+	f.setLinks(h, link(twinPath(page.Path), "alternate", typeMarkdown), link(page.Canonical, "canonical", ""))
+	writeText(w, r, http.StatusOK, typeHTML, ageOf(page), body)
+}
+
+func ageOf(page *site.Page) int {
+	if page.Offer != nil || page.Lists {
+		return offerMaxAge
+	}
+	return pageMaxAge
+}
+
+// twinPath is the path of a page's Markdown, escaped.
+func twinPath(path string) string {
+	if path == "/" {
+		return "/index.md"
+	}
+	return site.EscapePath(path) + ".md"
+}
+
+// prefersMarkdown reports whether Accept names Markdown and likes it at least
+// as much as HTML. A range such as */* means people's browsers and gets HTML.
+func prefersMarkdown(accept string) bool {
+	named := false
+	for part := range strings.SplitSeq(accept, ",") {
+		name, _, _ := strings.Cut(part, ";")
+		named = named || strings.EqualFold(strings.TrimSpace(name), typeMarkdown)
+	}
+	if !named {
+		return false
+	}
+	q := answer.Quality(accept, typeMarkdown)
+	return q > 0 && q >= answer.Quality(accept, typeHTML)
+}
+
+// markdownPage is the twin of a page: a head, a pointer to the site's
+// companions, and the text.
+func (f *Face) markdownPage(page *site.Page) string {
+	var b strings.Builder
+	b.WriteString("---\n")
+	for _, line := range [][2]string{
+		{"title", page.Title}, {"description", page.Description}, {"canonical", page.Canonical}, {"last_updated", timeText(page.Modified)},
+	} {
+		if line[1] != "" {
+			fmt.Fprintf(&b, "%s: %s\n", line[0], strconv.Quote(line[1]))
+		}
+	}
+	b.WriteString("---\n\n")
+	if d, ok := companion("llms_txt"); ok {
+		fmt.Fprintf(&b, "> All pages and interfaces of this site: [llms.txt](%s%s)\n\n", f.Site.BaseURL, d.path)
+	}
+	b.WriteString(page.Markdown)
+	return b.String()
+}
+
+// minGzip is the size from which packing a text is worth it, in bytes.
+const minGzip = 1400
+
+// writeText answers a text, packed if the client takes it so, or 304. A maxAge
+// below zero keeps it out of caches.
+func writeText(w http.ResponseWriter, r *http.Request, status int, mediaType string, maxAge int, body []byte) {
+	h := w.Header()
+	packed := len(body) >= minGzip && answer.Quality(strings.ReplaceAll(r.Header.Get("Accept-Encoding"), "gzip", "x/gzip"), "x/gzip") > 0
+	h.Set("Content-Type", mediaType+"; charset=utf-8")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	if maxAge >= 0 {
+		etag := answer.ETag(append([]byte(mediaType), body...))
+		if packed {
+			etag = strings.TrimSuffix(etag, `"`) + `-gz"`
+		}
+		h.Set("ETag", etag)
+		h.Set("Cache-Control", "public, max-age="+strconv.Itoa(maxAge))
+		if answer.Matches(r.Header.Get("If-None-Match"), etag) {
+			h.Del("Content-Type")
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+	}
+	if !packed {
+		h.Set("Content-Length", strconv.Itoa(len(body)))
+		w.WriteHeader(status)
+		_, _ = w.Write(body) // the client has gone if this fails
+		return
+	}
+	h.Set("Content-Encoding", "gzip")
+	w.WriteHeader(status)
+	if r.Method == http.MethodHead {
+		return
+	}
+	zip := gzip.NewWriter(w)
+	_, _ = zip.Write(body)
+	_ = zip.Close()
+}
+
+// writeFailure answers a failure as a problem, as Markdown or as a page.
+func (f *Face) writeFailure(w http.ResponseWriter, r *http.Request, err error) {
+	h := w.Header()
+	for _, name := range []string{"Last-Modified", "Content-Signal", "Content-Location"} {
+		h.Del(name)
+	}
+	shape := failureShape(r)
+	if shape == typeJSON {
+		httpserver.WriteProblem(w, r, err)
+		return
+	}
+	p := httpserver.ProblemOf(r.Context(), err)
+	h.Set("Vary", "Accept, Accept-Encoding")
+	h.Set("X-Robots-Tag", "noindex")
+	if seconds := httpserver.RetryAfterSeconds(p); seconds > 0 {
+		h.Set("Retry-After", strconv.Itoa(seconds))
+	}
+	if shape == typeMarkdown {
+		writeText(w, r, p.Kind.Status(), typeMarkdown, -1, []byte(f.failureMarkdown(p)))
+		return
+	}
+	body, failed := f.failurePage(p)
+	if failed != nil {
+		httpserver.WriteProblem(w, r, failed)
+		return
+	}
+	writeText(w, r, p.Kind.Status(), typeHTML, -1, body)
+}
+
+// failureShape is the media type in which a client wants to read a failure.
+func failureShape(r *http.Request) string {
+	accept := r.Header.Get("Accept")
+	path := r.URL.Path
+	switch {
+	case forPrograms(path), strings.HasSuffix(path, ".json"), strings.HasSuffix(path, ".xml"), r.Method != http.MethodGet && r.Method != http.MethodHead:
+		return typeJSON
+	case strings.HasSuffix(path, ".md"), strings.HasSuffix(path, ".txt"), prefersMarkdown(accept):
+		return typeMarkdown
+	}
+	if best, ok := answer.Preferred(accept, typeHTML, typeJSON, "application/problem+json"); ok && best != typeHTML {
+		return typeJSON
+	}
+	return typeHTML
+}
+
+func (f *Face) failureMarkdown(p *problem.Problem) string {
+	var b strings.Builder
+	b.WriteString("# " + p.Kind.Title() + "\n\n" + p.Detail + "\n")
+	for _, key := range []string{"sitemap", "llms_txt", "search"} {
+		if d, ok := companion(key); ok {
+			b.WriteString("\n- [" + d.path + "](" + f.Site.BaseURL + d.path + ")")
+		}
+	}
+	return b.String() + "\n"
+}
