@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -147,7 +148,7 @@ func (f *Folder) look(name string, d fs.DirEntry) (file, error) {
 	if err != nil {
 		return file{}, fmt.Errorf("%s: %w", name, err)
 	}
-	page.Private = page.Private || empty
+	page.Absent = empty
 	return file{name: name, changed: info.ModTime(), size: info.Size(), entry: page.Entry, empty: empty}, nil
 }
 
@@ -231,7 +232,7 @@ func (f *Folder) linkFrom(name, at string) func(*url.URL) *url.URL {
 		u := base.ResolveReference(to)
 		if to.Host == "" && to.Scheme == "" && !strings.HasPrefix(to.Path, "/") {
 			if bare, ok := strings.CutSuffix(u.Path, ".md"); ok { // the file; its page is meant
-				u.Path, u.RawPath = strings.TrimSuffix(bare, "/index"), ""
+				u.Path, u.RawPath = cmp.Or(strings.TrimSuffix(bare, "/index"), "/"), ""
 			}
 		}
 		return u

@@ -82,9 +82,9 @@ type Snapshot struct {
 }
 
 type place struct {
-	source  int
-	private bool
-	entry   int // of the public ones
+	source          int
+	private, absent bool
+	entry           int // of the public ones
 }
 
 // Snapshot answers the list of pages.
@@ -93,7 +93,7 @@ func (s *Service) Snapshot() *Snapshot { return s.now.Load() }
 // Entry answers the public page at a path.
 func (s *Snapshot) Entry(path string) (Entry, bool) {
 	at, ok := s.byPath[path]
-	if !ok || at.private {
+	if !ok || at.private || at.absent {
 		return Entry{}, false
 	}
 	return s.Entries[at.entry], true
@@ -161,8 +161,8 @@ func merge(lists [][]Entry) (map[string]place, []Entry) {
 			if _, taken := byPath[e.Path]; taken || shut(e.Path) {
 				continue
 			}
-			byPath[e.Path] = place{source: source, private: e.Private}
-			if !e.Private {
+			byPath[e.Path] = place{source: source, private: e.Private, absent: e.Absent}
+			if !e.Private && !e.Absent {
 				public = append(public, e)
 			}
 		}
@@ -247,7 +247,10 @@ func (s *Service) Page(ctx context.Context, path string) (*Page, error) {
 	snapshot := s.now.Load()
 	for _, p := range spellings(path) {
 		if at, ok := snapshot.byPath[p]; ok {
-			if at.private {
+			switch {
+			case at.absent:
+				return nil, notFound()
+			case at.private:
 				return nil, private()
 			}
 			return s.load(ctx, at.source, p)

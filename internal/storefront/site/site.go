@@ -28,6 +28,7 @@ type Entry struct {
 	Description string
 	Modified    time.Time // zero: not known, and then nothing is claimed
 	Private     bool      // exists, but is neither listed nor read
+	Absent      bool      // there is no such page, whatever later sources say
 	Nav, Foot   int       // place in the menus; 0: not in them
 	Label       string    // name in the menus; empty: Title
 }

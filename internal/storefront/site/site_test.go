@@ -167,7 +167,7 @@ func TestPageProblems(t *testing.T) {
 	t.Parallel()
 	s := world(t, folder(), &shelf{offers: goods()})
 	for path, code := range map[string]string{
-		"/nope": "page_not_found", "/secret": "page_private", "/secret.md": "page_private", "/shut": "page_private", "/checkout/x": "page_private", "/c/token": "page_private",
+		"/nope": "page_not_found", "/secret": "page_private", "/secret.md": "page_private", "/shut": "page_not_found", "/checkout/x": "page_private", "/c/token": "page_private",
 		"/products/nope": "page_not_found", "/products": "page_not_found", "/.git/config": "page_not_found", "/_drafts/x": "page_not_found", "/picture.png": "page_not_found",
 		"/docs/setup.md.md": "page_not_found",
 	} {

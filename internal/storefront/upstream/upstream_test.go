@@ -137,14 +137,24 @@ func TestList(t *testing.T) {
 		pages map[string]answer
 		want  map[string]string
 	}{
-		{"usual place", map[string]answer{"/sitemap.xml": urlset("ORIGIN/ 2026-01-02", "ORIGIN/a/ 2026-01-03T04:05:06Z", "ORIGIN/b#x nonsense", "ORIGIN/a", "ORIGIN/caf%C3%A9 2026-02")},
-			map[string]string{"/": "2026-01-02", "/a": "2026-01-03", "/b": "", "/café": "2026-02-01"}},
-		{"named by robots.txt", map[string]answer{"/robots.txt": {kind: "text/plain", body: "User-agent: *\nsitemap: ORIGIN/maps/one.xml\nSitemap: /maps/two.xml\nSitemap: https://evil.example/x.xml\n"},
-			"/maps/one.xml": urlset("ORIGIN/one"), "/maps/two.xml": urlset("ORIGIN/two")}, map[string]string{"/": "", "/one": "", "/two": ""}},
-		{"index, packed", map[string]answer{"/sitemap.xml": {kind: "application/xml", body: "<sitemapindex><sitemap><loc>ORIGIN/s.xml.gz</loc></sitemap><sitemap><loc>ORIGIN/sitemap.xml</loc></sitemap></sitemapindex>"},
-			"/s.xml.gz": {kind: "application/gzip", body: urlset("ORIGIN/packed 2026-03-04").body, zip: true}}, map[string]string{"/": "", "/packed": "2026-03-04"}},
-		{"other hosts, queries, files, times to come", map[string]answer{"/sitemap.xml": urlset("https://evil.example/x", "ORIGIN/q?a=b", "ORIGIN/f.pdf", "ORIGIN/later 2999-01-01", "ORIGIN/../..", "javascript:alert(1)", "")},
-			map[string]string{"/": "", "/later": ""}},
+		{
+			"usual place",
+			map[string]answer{"/sitemap.xml": urlset("ORIGIN/ 2026-01-02", "ORIGIN/a/ 2026-01-03T04:05:06Z", "ORIGIN/b#x nonsense", "ORIGIN/a", "ORIGIN/caf%C3%A9 2026-02")},
+			map[string]string{"/": "2026-01-02", "/a": "2026-01-03", "/b": "", "/café": "2026-02-01"},
+		},
+		{"named by robots.txt", map[string]answer{
+			"/robots.txt":   {kind: "text/plain", body: "User-agent: *\nsitemap: ORIGIN/maps/one.xml\nSitemap: /maps/two.xml\nSitemap: https://evil.example/x.xml\n"},
+			"/maps/one.xml": urlset("ORIGIN/one"), "/maps/two.xml": urlset("ORIGIN/two"),
+		}, map[string]string{"/": "", "/one": "", "/two": ""}},
+		{"index, packed", map[string]answer{
+			"/sitemap.xml": {kind: "application/xml", body: "<sitemapindex><sitemap><loc>ORIGIN/s.xml.gz</loc></sitemap><sitemap><loc>ORIGIN/sitemap.xml</loc></sitemap></sitemapindex>"},
+			"/s.xml.gz":    {kind: "application/gzip", body: urlset("ORIGIN/packed 2026-03-04").body, zip: true},
+		}, map[string]string{"/": "", "/packed": "2026-03-04"}},
+		{
+			"other hosts, queries, files, times to come",
+			map[string]answer{"/sitemap.xml": urlset("https://evil.example/x", "ORIGIN/q?a=b", "ORIGIN/f.pdf", "ORIGIN/later 2999-01-01", "ORIGIN/../..", "javascript:alert(1)", "")},
+			map[string]string{"/": "", "/later": ""},
+		},
 		{"broken at the end", map[string]answer{"/sitemap.xml": {kind: "text/xml", body: "<urlset><url><loc>ORIGIN/kept</loc></url><url><loc>ORIGIN/lo"}}, map[string]string{"/": "", "/kept": ""}},
 		{"none: links of the first page", map[string]answer{"/": html(`<a href="/x">x</a> <a href="ORIGIN/y#z">y</a> <a href="https://evil.example/">e</a>`)}, map[string]string{"/": "", "/x": "", "/y": ""}},
 	}
