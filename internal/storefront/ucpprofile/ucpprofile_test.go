@@ -98,8 +98,14 @@ func TestAge(t *testing.T) {
 		cacheControl string
 		want         time.Duration
 	}{
-		{"", time.Minute}, {"no-store", time.Minute}, {"max-age=5", time.Minute}, {"public, max-age=600", 10 * time.Minute},
-		{`Max-Age="600"`, 10 * time.Minute}, {"max-age=999999999", time.Hour}, {"max-age=-1", time.Minute}, {"max-age=x", time.Minute},
+		{"", time.Minute},
+		{"no-store", time.Minute},
+		{"max-age=5", time.Minute},
+		{"public, max-age=600", 10 * time.Minute},
+		{`Max-Age="600"`, 10 * time.Minute},
+		{"max-age=999999999", time.Hour},
+		{"max-age=-1", time.Minute},
+		{"max-age=x", time.Minute},
 	}
 	for _, tt := range tests {
 		t.Run(tt.cacheControl, func(t *testing.T) {

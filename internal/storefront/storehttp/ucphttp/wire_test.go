@@ -29,7 +29,8 @@ func TestPaidTotals(t *testing.T) {
 		{"as quoted", quoteOf(1000, offer.TaxIncluded, 0), order.Paid{Total: 2000}, map[string]int64{"subtotal": 2000, "total": 2000}},
 		{"tax inside", quoteOf(1000, offer.TaxIncluded, 0), order.Paid{Total: 2000, Tax: 320}, map[string]int64{"subtotal": 2000, "total": 2000}},
 		{
-			"tax and shipping on top", quoteOf(1000, offer.TaxExcluded, 0), order.Paid{Total: 2880, Tax: 380, Shipping: 500},
+			"tax and shipping on top", quoteOf(1000, offer.TaxExcluded, 0),
+			order.Paid{Total: 2880, Tax: 380, Shipping: 500},
 			map[string]int64{"subtotal": 2000, "tax": 380, "fulfillment": 500, "total": 2880},
 		},
 		{"promotion", quoteOf(1000, offer.TaxIncluded, 0), order.Paid{Total: 1500}, map[string]int64{"subtotal": 2000, "discount": -500, "total": 1500}},
