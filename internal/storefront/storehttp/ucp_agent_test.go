@@ -132,16 +132,38 @@ type ucpAgent struct {
 	tools    bool
 }
 
-// ucpAgents runs a test as each kind of agent, each in a world of its own.
+func ucpKinds() []ucpAgent {
+	return []ucpAgent{{}, {version: ucp.Version20260825}, {version: ucp.Version20260408}, {tools: true}, {tools: true, version: ucp.Version20260408}}
+}
+
+func (a *ucpAgent) name() string { return fmt.Sprintf("version %s tools %t", a.version, a.tools) }
+
+// ucpAgents runs a test as each kind of agent, one after the other in one
+// world.
 func ucpAgents(t *testing.T, test func(a *ucpAgent)) {
 	t.Helper()
-	for _, kind := range []ucpAgent{
-		{}, {version: ucp.Version20260825}, {version: ucp.Version20260408}, {tools: true}, {tools: true, version: ucp.Version20260408},
-	} {
-		t.Run(fmt.Sprintf("version %s tools %t", kind.version, kind.tools), func(t *testing.T) {
+	platform := newUCPPlatform(t)
+	shared := setup(t, platform.join(t))
+	for _, kind := range ucpKinds() {
+		t.Run(kind.name(), func(t *testing.T) {
+			shared.t = t
+			kind.world, kind.platform = shared, platform
+			test(&kind)
+		})
+	}
+	shared.t = t
+}
+
+// ucpAgentsApart is ucpAgents with a world for each, for tests that move the
+// clock of the sandbox.
+func ucpAgentsApart(t *testing.T, test func(a *ucpAgent)) {
+	t.Helper()
+	for _, kind := range ucpKinds() {
+		t.Run(kind.name(), func(t *testing.T) {
 			t.Parallel()
 			platform := newUCPPlatform(t)
-			test(&ucpAgent{setup(t, platform.join(t)), platform, kind.version, kind.tools})
+			kind.world, kind.platform = setup(t, platform.join(t)), platform
+			test(&kind)
 		})
 	}
 }
@@ -325,8 +347,15 @@ func validUCP(t testing.TB, version ucp.Version, schema string, body []byte) {
 		t.Log("left out: ACE_SHARED_DIR is not set")
 		return
 	}
-	schematest.UCP(t, string(version)).Validate(t, schema, body)
+	set, ok := ucpSchemas.Load(version)
+	if !ok {
+		set, _ = ucpSchemas.LoadOrStore(version, schematest.UCP(t, string(version)))
+	}
+	set.(*schematest.Set).Validate(t, schema, body)
 }
+
+// ucpSchemas keeps what was compiled: one set per version serves all tests.
+var ucpSchemas sync.Map
 
 func wish(offerID string, quantity int) string {
 	return fmt.Sprintf(`{"line_items":[{"item":{"id":%q},"quantity":%d}]}`, offerID, quantity)

@@ -97,14 +97,18 @@ func TestUCPLookup(t *testing.T) {
 	}{
 		{`"home_box"`, []string{"home_box: home_box"}, map[string][]ucp.Input{"home_box": {{ID: "home_box", Match: "exact"}}}, 0},
 		{
-			`"prod_test_assistant_pro","assistant_pro_yearly","assistant_pro_yearly"`, []string{assistant},
+			`"prod_test_assistant_pro","assistant_pro_yearly","assistant_pro_yearly"`,
+			[]string{assistant},
 			map[string][]ucp.Input{
 				"assistant_pro_monthly": {{ID: "prod_test_assistant_pro", Match: "featured"}}, "assistant_pro_yearly": {{ID: "assistant_pro_yearly", Match: "exact"}},
-			}, 0,
+			},
+			0,
 		},
 		{
-			`"prod_test_home_box","price_test_home_box"`, []string{"home_box: home_box"},
-			map[string][]ucp.Input{"home_box": {{ID: "prod_test_home_box", Match: "featured"}, {ID: "price_test_home_box", Match: "exact"}}}, 0,
+			`"prod_test_home_box","price_test_home_box"`,
+			[]string{"home_box: home_box"},
+			map[string][]ucp.Input{"home_box": {{ID: "prod_test_home_box", Match: "featured"}, {ID: "price_test_home_box", Match: "exact"}}},
+			0,
 		},
 		{`"nothing","setup_call","nor this"`, []string{"setup_call: setup_call"}, map[string][]ucp.Input{"setup_call": {{ID: "setup_call", Match: "exact"}}}, 2},
 		{`"nothing"`, []string{}, map[string][]ucp.Input{}, 1},

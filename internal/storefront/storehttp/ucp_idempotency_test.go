@@ -21,12 +21,17 @@ func TestUCPRepetition(t *testing.T) {
 			a.t.Skip("a plain call of a tool has no place for a key")
 		}
 		key := typeid.New("key")
-		first := a.call(ucp.ToolCreateCheckout, "", `{"line_items":[{"item":{"id":"setup_call"},"quantity":1}],"attribution":{"a":"1","b":"2"}}`, ucp.HeaderIdempotencyKey, key)
+		const body = `{"line_items":[{"item":{"id":"setup_call"},"quantity":1}],"attribution":{"a":"1","b":"2"}}`
+		first := a.call(ucp.ToolCreateCheckout, "", body, ucp.HeaderIdempotencyKey, key)
 		same := a.call(ucp.ToolCreateCheckout, "", `{ "attribution":{"b":"2","a":"1"}, "line_items":[{"quantity":1.0,"item":{"id":"setup_c\u0061ll"}}]}`, ucp.HeaderIdempotencyKey, key)
 		if string(first.Body) != string(same.Body) || first.Status != same.Status {
 			a.t.Errorf("repetition = %d %s, want %d %s", same.Status, same.Body, first.Status, first.Body)
 		}
 		a.wantFailure(a.call(ucp.ToolCreateCheckout, "", wish("setup_call", 2), ucp.HeaderIdempotencyKey, key), 409, ucp.IdempotencyConflict, "-32000")
+		if !a.tools && a.version != "" {
+			r := a.do(http.MethodPost, ucpBase+"/checkout-sessions", body, ucp.HeaderIdempotencyKey, key, ucp.HeaderAgent, `profile="`+a.platform.URL+`/another"; version="2026-04-08"`)
+			a.wantFailure(r, 409, ucp.IdempotencyConflict, "")
+		}
 
 		id := a.checkout(first).ID
 		// The same key means nothing for another operation or another checkout.

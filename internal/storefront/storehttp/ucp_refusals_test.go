@@ -2,6 +2,7 @@ package storehttp_test
 
 import (
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -121,7 +122,7 @@ func TestUCPProcessorAway(t *testing.T) {
 	t.Parallel()
 	ucpAgents(t, func(a *ucpAgent) {
 		opened := a.order("setup_call", 1)
-		const key = "one-and-the-same-key"
+		key := typeid.New("key")
 		a.Sandbox.FailAPI(http.MethodPost, "/v1/checkout/sessions", "429", 50)
 		r := a.call(ucp.ToolCreateCheckout, "", wish("prompt_handbook", 1), ucp.HeaderIdempotencyKey, key)
 		a.wantFailure(r, 503, ucp.ServiceUnavailable, "-32000")
@@ -166,7 +167,10 @@ func TestUCPInFlight(t *testing.T) {
 	a.onStep(nil)
 	busy := a.call(ucp.ToolCreateCheckout, "", wish("setup_call", 1), "Idempotency-Key", key)
 	a.wantFailure(busy, 409, ucp.IdempotencyInFlight, "")
-	if busy.Header.Get("Retry-After") == "" {
+	id := regexp.MustCompile(`chk_[a-z2-7]{26}`).FindString(string(a.kept()))
+	opening := a.call(ucp.ToolGetCheckout, id, "")
+	a.wantFailure(opening, 409, "checkout_in_flight", "")
+	if busy.Header.Get("Retry-After") == "" || opening.Header.Get("Retry-After") == "" {
 		t.Error("a request in flight names no Retry-After")
 	}
 	close(goOn)

@@ -37,16 +37,22 @@ func TestUCPTermsOfOffers(t *testing.T) {
 		{"prompt_handbook", 1, "USD", map[string]int64{"subtotal": 2900, "total": 2900}, []string{"error payment_required"}, ""},
 		{"prompt_handbook_jp", 1, "JPY", map[string]int64{"subtotal": 4200, "total": 4200}, []string{"error payment_required"}, ""},
 		{
-			"assistant_pro_monthly", 1, "USD", map[string]int64{"subtotal": 1900, "trial_credit": -1900, "total": 0},
-			[]string{"error payment_required", "warning recurring_charge", "info tax_at_payment"}, "Free for 14 days, then USD 19.00 every month until canceled.",
+			"assistant_pro_monthly", 1, "USD",
+			map[string]int64{"subtotal": 1900, "trial_credit": -1900, "total": 0},
+			[]string{"error payment_required", "warning recurring_charge", "info tax_at_payment"},
+			"Free for 14 days, then USD 19.00 every month until canceled.",
 		},
 		{
-			"assistant_pro_yearly", 1, "USD", map[string]int64{"subtotal": 19000, "total": 19000},
-			[]string{"error payment_required", "warning recurring_charge", "info tax_at_payment"}, "USD 190.00 every year until canceled.",
+			"assistant_pro_yearly", 1, "USD",
+			map[string]int64{"subtotal": 19000, "total": 19000},
+			[]string{"error payment_required", "warning recurring_charge", "info tax_at_payment"},
+			"USD 190.00 every year until canceled.",
 		},
 		{
-			"home_box", 1, "USD", map[string]int64{"subtotal": 14900, "total": 14900},
-			[]string{"error payment_required", "info tax_at_payment", "info shipping_at_payment"}, "",
+			"home_box", 1, "USD",
+			map[string]int64{"subtotal": 14900, "total": 14900},
+			[]string{"error payment_required", "info tax_at_payment", "info shipping_at_payment"},
+			"",
 		},
 		{"setup_call", 1, "USD", map[string]int64{"subtotal": 9000, "total": 9000}, []string{"error payment_required", "info tax_at_payment"}, ""},
 	}
@@ -73,6 +79,7 @@ func TestUCPTermsOfOffers(t *testing.T) {
 			if diff := cmp.Diff(c, a.checkout(a.call(ucp.ToolGetCheckout, c.ID, ""))); diff != "" {
 				a.t.Errorf("get after create (-create +get):\n%s", diff)
 			}
+			a.call(ucp.ToolCancelCheckout, c.ID, "") // gives back what is held
 		}
 	})
 }
@@ -143,7 +150,7 @@ func TestUCPDelayedPayment(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.result, func(t *testing.T) {
 			t.Parallel()
-			ucpAgents(t, func(a *ucpAgent) {
+			ucpAgentsApart(t, func(a *ucpAgent) {
 				opened := a.order("prompt_handbook", 1)
 				if seen := sandboxtest.NewPerson(a.t, nil).PayLater(opened.ContinueURL, tt.result); seen.Status != http.StatusSeeOther {
 					a.t.Fatalf("paying answered %d:\n%s", seen.Status, seen.Body)
@@ -168,7 +175,7 @@ func TestUCPDelayedPayment(t *testing.T) {
 // TestUCPEnds are the ways in which a checkout ends unpaid.
 func TestUCPEnds(t *testing.T) {
 	t.Parallel()
-	ucpAgents(t, func(a *ucpAgent) {
+	ucpAgentsApart(t, func(a *ucpAgent) {
 		canceled := a.checkout(a.call(ucp.ToolCancelCheckout, a.order("setup_call", 1).ID, ""))
 		late := a.order("prompt_handbook", 1)
 		gone := a.order("home_box", 1)

@@ -102,10 +102,11 @@ func (f *Face) toolCall(ctx context.Context, op *operation, in *mcp.Call, argume
 	call.id, call.body = read.ID, read
 	if op.keyed && read.IdempotencyKey != "" {
 		call.key = read.IdempotencyKey
-		if call.canonical, err = read.Canonical(arguments); err != nil {
+		form, err := read.Canonical(arguments)
+		if err != nil {
 			return call, err
 		}
-		call.canonical = append([]byte(read.Agent.Version+"\n"), call.canonical...)
+		call.canonical = asked(read.Agent, form)
 	}
 	sent, _ := ctx.Value(signedKey{}).(*signedRequest)
 	call.exchange, err = f.negotiate(ctx, op.capability, read.Agent, sent)

@@ -87,19 +87,25 @@ func (f *Face) signed(r *http.Request, body []byte) *signedRequest {
 	return &signedRequest{httpsig.RequestMessage(r, f.scheme()), body}
 }
 
-// canonical is what repetitions are compared by. The declared version is
-// part of it, since it decides how the body is read.
+// canonical is what repetitions are compared by: who asks, in which version,
+// and the body.
 func canonical(platform ucp.Agent, body []byte) ([]byte, error) {
-	head := []byte(platform.Version + "\n")
 	if len(body) == 0 {
-		return head, nil
+		return asked(platform, nil), nil
 	}
 	form, err := jcs.Canonical(body)
 	if err != nil { // valid JSON, but with a number or a text that has no one form
 		return nil, problem.New(problem.Malformed, "invalid_json",
 			"The body holds a number or a text that JSON readers understand differently. Send plain numbers and whole characters.").Advise("fix_arguments")
 	}
-	return append(head, form...), nil
+	return asked(platform, form), nil
+}
+
+// asked puts the platform before what it asks for. A platform that comes upon
+// the key of another is not given the other's checkout, and the version decides
+// how a body is read.
+func asked(platform ucp.Agent, form []byte) []byte {
+	return append([]byte(platform.Profile+"\n"+string(platform.Version)+"\n"), form...)
 }
 
 // jsonBody is the body of a REST request.
