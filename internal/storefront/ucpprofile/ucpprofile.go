@@ -23,6 +23,7 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
+	"ace/internal/foundation/egress"
 	"ace/internal/foundation/problem"
 	"ace/internal/protocol/ucp"
 )
@@ -180,6 +181,9 @@ func (r *Reader) fetch(ctx context.Context, address string) (*ucp.PlatformProfil
 	}
 	req.Header.Set("Accept", "application/json")
 	res, err := r.client.Do(req)
+	if egress.Reason(err) != "" {
+		return nil, 0, unreachable("this store may not call its address.")
+	}
 	if err != nil {
 		return nil, 0, unreachable("nothing answered in time at its address.")
 	}

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"ace/internal/foundation/egress"
 	"ace/internal/foundation/problem"
 	"ace/internal/protocol/ucp"
 )
@@ -239,6 +240,18 @@ func TestSize(t *testing.T) {
 	}
 	if len(r.byURL) != 2 || r.recent.Len() != 2 {
 		t.Errorf("%d and %d profiles are kept, want 2", len(r.byURL), r.recent.Len())
+	}
+}
+
+// TestForbiddenAddress names addresses that the guard does not let through.
+func TestForbiddenAddress(t *testing.T) {
+	t.Parallel()
+	r := New(egress.New(nil).Client(egress.UCPProfile()), nil)
+	for _, address := range []string{"https://127.0.0.1/ucp", "https://169.254.169.254/latest", "https://[::1]:443/", "https://p.example:25/"} {
+		_, err := r.Profile(t.Context(), address)
+		if p, _ := problem.From(err); p.Code != "profile_unreachable" || !strings.Contains(p.Detail, "may not call") {
+			t.Errorf("Profile(%s) = %v, want a refusal that says nothing about the network", address, err)
+		}
 	}
 }
 
