@@ -1,53 +1,19 @@
 package sandbox
 
 import (
-	"bufio"
 	"net/http"
-	"os"
-	"os/exec"
 	"strings"
 	"testing"
-)
 
-// startMock starts the server that knows Stripe's published API description
-// and answers its address.
-func startMock(t *testing.T) string {
-	t.Helper()
-	binary := os.Getenv("ACE_STRIPE_MOCK")
-	if binary == "" {
-		t.Skip("left out: ACE_STRIPE_MOCK does not name a stripe-mock binary; " +
-			"build one: go build -modfile=tools/stripemock.mod -o bin/stripe-mock github.com/stripe/stripe-mock")
-	}
-	cmd := exec.CommandContext(t.Context(), binary, "-http-addr", "127.0.0.1:0")
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd.Stderr = cmd.Stdout
-	if err := cmd.Start(); err != nil {
-		t.Fatalf("starting %s: %v", binary, err)
-	}
-	t.Cleanup(func() { _ = cmd.Wait() }) // ends with the context of the test
-	lines := bufio.NewScanner(out)
-	for lines.Scan() {
-		if _, address, ok := strings.Cut(lines.Text(), "Listening for HTTP at address: "); ok {
-			go func() {
-				for lines.Scan() { // keeps the pipe empty
-				}
-			}()
-			return "http://" + strings.TrimSpace(address)
-		}
-	}
-	t.Fatalf("%s said no address", binary)
-	return ""
-}
+	"ace/internal/sandbox/stripemocktest"
+)
 
 // TestAgainstPublishedAPI sends each form that the sandbox takes to both, and
 // each form with an unknown parameter too: they must agree on what is a valid
 // call.
 func TestAgainstPublishedAPI(t *testing.T) {
 	t.Parallel()
-	mock := &world{url: startMock(t)}
+	mock := &world{url: stripemocktest.Start(t)}
 	w := setup(t)
 	pay := "mode=payment&success_url=https://shop.example/done&line_items[0][price]=price_test_home_box&line_items[0][quantity]=1"
 	subscribe := "mode=subscription&success_url=https://shop.example/done&line_items[0][price]=price_test_assistant_pro_monthly&line_items[0][quantity]=1"
