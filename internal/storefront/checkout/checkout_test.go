@@ -502,3 +502,29 @@ func TestPaymentWithoutASession(t *testing.T) {
 		t.Errorf("%d orders for an unknown session", orders)
 	}
 }
+
+// A processor that only fails is not hammered, and the session that nobody has
+// seen is given up in the end.
+func TestAProcessorThatOnlyFails(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	for range 100 {
+		s.processor.Fail("open", checkouttest.Burnt)
+	}
+	req := checkout.Request{ID: typeid.New("chk"), OfferID: "handbook"}
+	if _, err := s.Create(t.Context(), req); !problem.Is(err, "processor_unavailable") {
+		t.Fatalf("Create = %v, want processor_unavailable", err)
+	}
+	if n := s.processor.Calls("open"); n != 3 {
+		t.Errorf("%d tries in one request, want 3", n)
+	}
+	for range 10 {
+		s.hurry(checkout.JobOpen, req.ID)
+	}
+	if _, err := s.store.Session(t.Context(), req.ID); !problem.Is(err, "checkout_not_found") {
+		t.Errorf("Session = %v, want it given up", err)
+	}
+	if n := s.processor.Calls("open"); n != 20 {
+		t.Errorf("%d tries in all, want 20", n)
+	}
+}

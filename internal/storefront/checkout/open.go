@@ -147,6 +147,10 @@ func (s *Service) holdCheck(session *Session) func(Holds) error {
 // open brings the current page of a session to life and the earlier ones to
 // rest. It may run any number of times, in any process.
 func (s *Service) open(ctx context.Context, session *Session, evidence string) (*Session, error) {
+	return s.tryOpen(ctx, session, evidence, 1)
+}
+
+func (s *Service) tryOpen(ctx context.Context, session *Session, evidence string, try int) (*Session, error) {
 	facts, err := s.closePages(ctx, session, session.Pages[:len(session.Pages)-1])
 	if err != nil {
 		return nil, err
@@ -165,7 +169,7 @@ func (s *Service) open(ctx context.Context, session *Session, evidence string) (
 	s.opts.Step("opened")
 	switch {
 	case errors.Is(err, ErrPageLost):
-		return s.reopen(ctx, session, evidence)
+		return s.reopen(ctx, session, facts, evidence, try)
 	case problem.Is(err, "processor_refused"):
 		return nil, errors.Join(err, s.refused(ctx, session, facts))
 	case err != nil:
@@ -193,14 +197,20 @@ func (s *Service) refused(ctx context.Context, session *Session, facts []PageFac
 	return err
 }
 
-// maxPages bounds how often a page is tried anew under another key.
-const maxPages = 20
+// A burnt key is replaced at once maxTries times in all; then the processor is
+// left alone for a while. After maxPages it is given up.
+const (
+	maxTries = 3
+	maxPages = 20
+)
 
 // reopen gives up the key of the current page and tries a fresh one.
-func (s *Service) reopen(ctx context.Context, session *Session, evidence string) (*Session, error) {
+func (s *Service) reopen(ctx context.Context, session *Session, facts []PageFacts, evidence string, try int) (*Session, error) {
 	page := session.Page()
+	away := problem.New(problem.Unavailable, "processor_unavailable",
+		"The payment processor fails to open a page right now. Nothing was charged; try again in a few seconds.").After(5 * time.Second)
 	if page.N >= maxPages {
-		return nil, fmt.Errorf("opening page %d of session %s: %w", page.N, session.ID, ErrPageLost)
+		return nil, errors.Join(away, s.refused(ctx, session, facts))
 	}
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	next := session.clone()
@@ -209,7 +219,10 @@ func (s *Service) reopen(ctx context.Context, session *Session, evidence string)
 	if err := s.save(ctx, Change{Session: next, Evidence: evidence + ": page lost"}, nil); err != nil {
 		return nil, err
 	}
-	return s.open(ctx, next, evidence)
+	if try == maxTries {
+		return nil, away
+	}
+	return s.tryOpen(ctx, next, evidence, try+1)
 }
 
 // closePages makes sure that none of pages can be paid any more. It stops at
