@@ -281,15 +281,22 @@ func (o Object) array(name string, most int) []any {
 	return values
 }
 
+// bounded answers the object under name, if it has members and at most count
+// of them; more are a fault.
+func (o Object) bounded(name string, count int) (inner Object, ok bool) {
+	inner = o.Object(name)
+	if len(inner.members) > count {
+		o.Fault(name, "too_many", fmt.Sprintf("This object may have %d members at most.", count))
+		return inner, false
+	}
+	return inner, len(inner.members) > 0
+}
+
 // TextMap reads an object of up to count strings of up to most characters
 // each. Members that are not strings are faults.
 func (o Object) TextMap(name string, count, most int) map[string]string {
-	inner := o.Object(name)
-	if len(inner.members) == 0 {
-		return nil
-	}
-	if len(inner.members) > count {
-		o.Fault(name, "too_many", fmt.Sprintf("This object may have %d members at most.", count))
+	inner, ok := o.bounded(name, count)
+	if !ok {
 		return nil
 	}
 	texts := make(map[string]string, len(inner.members))
@@ -307,12 +314,8 @@ func (o Object) TextMap(name string, count, most int) map[string]string {
 // Scalars reads an object of up to count strings, numbers, truths and
 // falsehoods, as JSON; text may have up to most characters.
 func (o Object) Scalars(name string, count, most int) map[string]any {
-	inner := o.Object(name)
-	if len(inner.members) == 0 {
-		return nil
-	}
-	if len(inner.members) > count {
-		o.Fault(name, "too_many", fmt.Sprintf("This object may have %d members at most.", count))
+	inner, ok := o.bounded(name, count)
+	if !ok {
 		return nil
 	}
 	scalars := make(map[string]any, len(inner.members))

@@ -19,11 +19,6 @@ func pageEvents() []string {
 	}
 }
 
-// WebhookEvents are the types that an endpoint of this store asks for.
-func WebhookEvents() []string {
-	return append(pageEvents(), "charge.refunded", "price.created", "price.updated", "price.deleted", "product.created", "product.updated", "product.deleted")
-}
-
 // ParseEvent verifies a message over its raw bytes and reads what it is about.
 // It returns signature_invalid (Malformed): Stripe shows a 400 to the operator
 // and tries again.
