@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math"
 	"net/http"
 	"strconv"
@@ -132,11 +133,31 @@ func writeProblemBody(w http.ResponseWriter, r *http.Request, p *problem.Problem
 	if body.RetryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(body.RetryAfter))
 	}
-	encoded, err := json.Marshal(body)
+	encoded, err := encodeProblem(body, p)
 	if err != nil { // strings and integers always encode
 		encoded = []byte(`{"title":"Internal error","status":500,"code":"internal_error"}`)
 	}
 	h.Set("Content-Length", strconv.Itoa(len(encoded)+1))
 	w.WriteHeader(body.Status)
 	_, _ = w.Write(append(encoded, '\n')) // the client has gone if this fails
+}
+
+// encodeProblem is the JSON of a problem with the members of p behind those
+// that every problem has. A member cannot replace one of these.
+func encodeProblem(body ProblemBody, p *problem.Problem) ([]byte, error) {
+	encoded, err := json.Marshal(body)
+	if err != nil || len(p.Members) == 0 {
+		return encoded, err
+	}
+	members := maps.Clone(p.Members)
+	var known map[string]json.RawMessage
+	if err := json.Unmarshal(encoded, &known); err != nil {
+		return nil, err
+	}
+	maps.DeleteFunc(members, func(name string, _ any) bool { _, taken := known[name]; return taken })
+	more, err := json.Marshal(members)
+	if err != nil || len(members) == 0 {
+		return encoded, err
+	}
+	return append(append(encoded[:len(encoded)-1], ','), more[1:]...), nil
 }

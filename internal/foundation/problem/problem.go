@@ -16,6 +16,7 @@ package problem
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"time"
 )
@@ -91,6 +92,9 @@ type Problem struct {
 	NextAction string        // machine-readable advice, for example "fix_arguments"; may be empty
 	RetryAfter time.Duration // zero: nothing is known
 	Policies   []string      // names of the limits that a RateLimited request is over
+	// Members are further facts for programs, such as the address of a sign-in
+	// link; RFC 9457 calls them extension members. They never hold secrets.
+	Members map[string]any
 }
 
 // Item is one fault at one place of the input.
@@ -139,6 +143,18 @@ func (p *Problem) Advise(next string) *Problem {
 func (p *Problem) Over(policy string) *Problem {
 	q := *p
 	q.Policies = append(slices.Clip(q.Policies), policy)
+	return &q
+}
+
+// With answers a copy that holds one more member for programs. The value has
+// to encode as JSON.
+func (p *Problem) With(name string, value any) *Problem {
+	q := *p
+	q.Members = maps.Clone(q.Members)
+	if q.Members == nil {
+		q.Members = map[string]any{}
+	}
+	q.Members[name] = value
 	return &q
 }
 

@@ -46,6 +46,10 @@ func TestCopiesDoNotShare(t *testing.T) {
 	base := problem.New(problem.Invalid, "invalid_request", "Some values are wrong.")
 	one := base.At("/a")
 	two := one.At("/b").After(time.Second).Advise("fix_arguments")
+	three := two.With("connect", "a").With("app", "notes")
+	if len(two.Members) != 0 || len(three.Members) != 2 || three.With("app", "mail").Members["app"] != "mail" || three.Members["app"] != "notes" {
+		t.Errorf("members %v, %v: a derived problem changed its source", two.Members, three.Members)
+	}
 	if len(base.Items) != 0 || len(one.Items) != 1 || len(two.Items) != 2 || one.RetryAfter != 0 || one.NextAction != "" {
 		t.Errorf("items %d, %d, %d: a derived problem changed its source", len(base.Items), len(one.Items), len(two.Items))
 	}
