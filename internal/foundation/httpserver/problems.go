@@ -143,21 +143,22 @@ func writeProblemBody(w http.ResponseWriter, r *http.Request, p *problem.Problem
 }
 
 // encodeProblem is the JSON of a problem with the members of p behind those
-// that every problem has. A member cannot replace one of these.
+// that every problem has. A member cannot replace one of these; members that
+// cannot be encoded are left out, because a refusal has to reach its caller.
 func encodeProblem(body ProblemBody, p *problem.Problem) ([]byte, error) {
 	encoded, err := json.Marshal(body)
 	if err != nil || len(p.Members) == 0 {
 		return encoded, err
 	}
-	members := maps.Clone(p.Members)
 	var known map[string]json.RawMessage
 	if err := json.Unmarshal(encoded, &known); err != nil {
 		return nil, err
 	}
+	members := maps.Clone(p.Members)
 	maps.DeleteFunc(members, func(name string, _ any) bool { _, taken := known[name]; return taken })
 	more, err := json.Marshal(members)
 	if err != nil || len(members) == 0 {
-		return encoded, err
+		return encoded, nil
 	}
 	return append(append(encoded[:len(encoded)-1], ','), more[1:]...), nil
 }
