@@ -11,8 +11,9 @@ import (
 )
 
 // SchemaOf is the JSON Schema (draft 2020-12) of T as a program sends it:
-// self-contained, without unions with null, open to members that come later.
-// It panics on a type that contains itself or that JSON cannot hold.
+// self-contained, open to members that come later, and with unions with null
+// only for the fields that are tagged nullable:"true". It panics on a type that
+// contains itself or that JSON cannot hold.
 func SchemaOf[T any]() json.RawMessage { return schemaOf(reflect.TypeFor[T](), false) }
 
 // InputSchemaOf is SchemaOf for what a caller sends: members that T does not
@@ -22,6 +23,10 @@ func InputSchemaOf[T any]() json.RawMessage { return schemaOf(reflect.TypeFor[T]
 func schemaOf(t reflect.Type, closed bool) json.RawMessage {
 	registry := huma.NewMapRegistry("#/", uniqueName)
 	root := registry.Schema(t, false, "Root")
+	markNullable(t, root)
+	for name, schema := range registry.Map() {
+		markNullable(registry.TypeFromRef("#/"+name), schema)
+	}
 	encoded, err := json.Marshal(root)
 	if err != nil {
 		panic(fmt.Sprintf("openapi: schema of %s: %v", t, err))
@@ -33,6 +38,25 @@ func schemaOf(t reflect.Type, closed bool) json.RawMessage {
 		panic(fmt.Sprintf("openapi: schema of %s: %v", t, err))
 	}
 	return plain
+}
+
+// keepNull marks the schema of a field that says itself that it may be null. The
+// mark never leaves this file.
+const keepNull = "x-keep-null"
+
+func markNullable(t reflect.Type, schema *huma.Schema) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		return
+	}
+	for _, field := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if property := schema.Properties[name]; property != nil && field.Tag.Get("nullable") == "true" {
+			property.Extensions = map[string]any{keepNull: true}
+		}
+	}
 }
 
 // uniqueName tells equal names of different packages apart; the names never
@@ -92,9 +116,11 @@ func (in *inliner) resolve(n map[string]any, ref string, path []string) any {
 }
 
 // tidy drops what the library adds to a schema and our readers do not want:
-// unions with null, and in what we send the promise that nothing is added.
+// unions with null that nobody asked for, and in what we send the promise that nothing is added.
 func tidy(schema map[string]any, closed bool) {
-	if types, ok := schema["type"].([]any); ok {
+	_, nullable := schema[keepNull]
+	delete(schema, keepNull)
+	if types, ok := schema["type"].([]any); ok && !nullable {
 		for _, t := range types {
 			if t != "null" {
 				schema["type"] = t

@@ -27,6 +27,19 @@ type shelf struct {
 	Any   any       `json:"any,omitempty"`
 }
 
+type page struct {
+	PageEnd
+	Parts []pagePart `json:"parts"`
+}
+
+type PageEnd struct {
+	Next *int `json:"next" doc:"Where to go on." nullable:"true"`
+}
+
+type pagePart struct {
+	Why *string `json:"why" nullable:"true"`
+}
+
 type tree struct {
 	Children []tree `json:"children"`
 }
@@ -47,6 +60,7 @@ func TestSchemaOf(t *testing.T) {
 	}{
 		{"open", openapi.SchemaOf[shelfAlias](), shelf("")},
 		{"closed", openapi.InputSchemaOf[shelfAlias](), shelf(`"additionalProperties":false,`)},
+		{"may be null", openapi.SchemaOf[page](), `{"properties":{"next":{"description":"Where to go on.","format":"int64","type":["integer","null"]},"parts":{"items":{"properties":{"why":{"type":["string","null"]}},"required":["why"],"type":"object"},"type":"array"}},"required":["parts","next"],"type":"object"}`},
 		{"empty", openapi.InputSchemaOf[struct{}](), `{"additionalProperties":false,"type":"object"}`},
 	}
 	for _, tt := range tests {
