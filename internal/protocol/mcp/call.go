@@ -46,11 +46,24 @@ func (s *Server) callTool(x *exchange, params json.RawMessage) (json.RawMessage,
 	}
 	t := s.tools[name]
 	if t == nil {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "Unknown tool: " + shorten(name)}
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "Unknown tool: " + shorten(name), Data: s.names()}
 	}
 	call.Tool = name
 	httpserver.NoteOperation(x.ctx, "tools/call "+name)
 	return s.run(x.ctx, t, call, arguments)
+}
+
+// toolNames tells a model that misspelt a tool what there is.
+type toolNames struct {
+	Tools []string `json:"tools"`
+}
+
+func (s *Server) names() toolNames {
+	names := toolNames{Tools: make([]string, len(s.order))}
+	for i, t := range s.order {
+		names.Tools[i] = t.Name
+	}
+	return names
 }
 
 func invalidParams(detail string) *jsonrpc.Error {
@@ -100,12 +113,12 @@ func (s *Server) handle(ctx context.Context, t *tool, call *Call, arguments json
 		}
 		result, err = nil, fmt.Errorf("tool %s panicked: %v\n%s", t.Name, cause, debug.Stack())
 	}()
-	if err := t.input.check(arguments); err != nil {
+	if err := t.input.Check(arguments); err != nil {
 		return nil, err
 	}
 	result, err = t.handler(ctx, call, arguments)
 	if err == nil && s.options.CheckOutput && t.output != nil && result != nil && !result.IsError {
-		if bad := t.output.check(result.Structured); bad != nil {
+		if bad := t.output.Check(result.Structured); bad != nil {
 			p, _ := problem.From(bad)
 			return nil, fmt.Errorf("result of tool %s does not fit its schema: %w %v", t.Name, errors.New(bad.Error()), p.Items)
 		}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"ace/internal/foundation/httpserver"
+	"ace/internal/foundation/problem"
 	"ace/internal/protocol/mcp"
 )
 
@@ -197,6 +198,31 @@ func TestRegistrationRefuses(t *testing.T) {
 			}()
 			newServer(nil).AddRawTool(tt.tool, nil)
 		})
+	}
+}
+
+// What a tool says to programs stands in the list, and other faces can check
+// arguments as the server does.
+func TestMetaAndSchema(t *testing.T) {
+	t.Parallel()
+	s := mcp.NewServer(mcp.Implementation{Name: "t", Version: "1"}, nil)
+	tool, handler := mcp.Typed(mcp.Tool{Name: "add", Description: "Adds.", Meta: json.RawMessage(`{"price":"free"}`)},
+		func(_ context.Context, _ *mcp.Call, in *addInput) (*addOutput, error) { return &addOutput{Sum: in.A + in.B}, nil })
+	s.AddRawTool(tool, handler)
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, post(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
+	if !strings.Contains(w.Body.String(), `"_meta":{"price":"free"}`) || tool.OutputSchema == nil {
+		t.Errorf("tools/list = %s, want _meta and both schemas", w.Body)
+	}
+	schema, err := mcp.CompileSchema(tool.InputSchema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := schema.Check(json.RawMessage(`{"a":1,"b":2}`)); err != nil {
+		t.Errorf("Check of what fits = %v", err)
+	}
+	if err := schema.Check(json.RawMessage(`{"a":1}`)); !problem.Is(err, "invalid_arguments") {
+		t.Errorf("Check without b = %v, want invalid_arguments", err)
 	}
 }
 

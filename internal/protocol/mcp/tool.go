@@ -30,6 +30,8 @@ type Tool struct {
 	// NoOutputSchema keeps AddTool from declaring one, so that errors may carry
 	// structured content of another shape.
 	NoOutputSchema bool
+	// Meta is _meta in tools/list, a JSON object; nil: none.
+	Meta json.RawMessage
 }
 
 // Annotations are hints about what a tool does. All four are always stated,
@@ -75,7 +77,7 @@ type RawHandler func(ctx context.Context, call *Call, arguments json.RawMessage)
 
 type tool struct {
 	Tool
-	input, output *validator
+	input, output *Schema
 	handler       RawHandler
 }
 
@@ -84,6 +86,12 @@ type tool struct {
 // and the result is both structured content and its JSON as text. It panics on
 // what cannot be served, at start.
 func AddTool[In, Out any](s *Server, t Tool, handler func(ctx context.Context, call *Call, in *In) (*Out, error)) {
+	s.AddRawTool(Typed(t, handler))
+}
+
+// Typed is what AddTool registers: the tool with its schemas, and a handler of
+// arguments that fit them.
+func Typed[In, Out any](t Tool, handler func(ctx context.Context, call *Call, in *In) (*Out, error)) (Tool, RawHandler) {
 	if t.InputSchema == nil {
 		t.InputSchema = openapi.InputSchemaOf[In]()
 	}
@@ -91,7 +99,7 @@ func AddTool[In, Out any](s *Server, t Tool, handler func(ctx context.Context, c
 		t.OutputSchema = openapi.SchemaOf[Out]()
 	}
 	defaults := defaultsOf(t.InputSchema)
-	s.AddRawTool(t, func(ctx context.Context, call *Call, arguments json.RawMessage) (*Result, error) {
+	return t, func(ctx context.Context, call *Call, arguments json.RawMessage) (*Result, error) {
 		in := new(In)
 		if defaults != nil {
 			if err := json.Unmarshal(defaults, in); err != nil {
@@ -110,7 +118,7 @@ func AddTool[In, Out any](s *Server, t Tool, handler func(ctx context.Context, c
 			return nil, fmt.Errorf("encoding the result of tool %s: %w", call.Tool, err)
 		}
 		return &Result{Structured: structured}, nil
-	})
+	}
 }
 
 // decodeArguments reads arguments that fit the schema. JSON Schema calls 1.0 an
@@ -175,11 +183,11 @@ func (s *Server) AddRawTool(t Tool, handler RawHandler) {
 	}
 	added := &tool{Tool: t, handler: handler}
 	var err error
-	if added.input, err = compile(t.InputSchema); err != nil {
+	if added.input, err = CompileSchema(t.InputSchema); err != nil {
 		panic(fmt.Sprintf("mcp: input schema of tool %s: %v", t.Name, err))
 	}
 	if t.OutputSchema != nil {
-		if added.output, err = compile(t.OutputSchema); err != nil {
+		if added.output, err = CompileSchema(t.OutputSchema); err != nil {
 			panic(fmt.Sprintf("mcp: output schema of tool %s: %v", t.Name, err))
 		}
 	}
@@ -196,6 +204,7 @@ type listedTool struct {
 	InputSchema  json.RawMessage `json:"inputSchema"`
 	OutputSchema json.RawMessage `json:"outputSchema,omitempty"`
 	Annotations  listedHints     `json:"annotations"`
+	Meta         json.RawMessage `json:"_meta,omitempty"`
 }
 
 type listedHints struct {
@@ -209,7 +218,7 @@ func (s *Server) render() {
 	for i, t := range s.order {
 		listed[i] = listedTool{
 			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.InputSchema, OutputSchema: t.OutputSchema,
-			Annotations: listedHints{Title: t.Title, Annotations: t.Annotations},
+			Annotations: listedHints{Title: t.Title, Annotations: t.Annotations}, Meta: t.Meta,
 		}
 	}
 	result := mustMarshal(struct {
@@ -228,7 +237,7 @@ func defaultsOf(schema json.RawMessage) json.RawMessage {
 		} `json:"properties"`
 	}
 	if err := json.Unmarshal(schema, &s); err != nil {
-		return nil // compile reports it
+		return nil // CompileSchema reports it
 	}
 	defaults := map[string]json.RawMessage{}
 	for name, p := range s.Properties {

@@ -16,8 +16,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// validator is a compiled schema of an object.
-type validator struct{ schema *jsonschema.Schema }
+// Schema is a compiled JSON Schema of an object. It is safe for concurrent use.
+type Schema struct{ schema *jsonschema.Schema }
 
 type noLoader struct{}
 
@@ -26,7 +26,9 @@ func (noLoader) Load(url string) (any, error) {
 	return nil, fmt.Errorf("the schema refers to %s outside of itself", url)
 }
 
-func compile(schema json.RawMessage) (*validator, error) {
+// CompileSchema reads a JSON Schema (draft 2020-12 unless it says another) that
+// stands on its own and describes an object.
+func CompileSchema(schema json.RawMessage) (*Schema, error) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
 	if err != nil {
 		return nil, fmt.Errorf("reading it: %w", err)
@@ -47,15 +49,15 @@ func compile(schema json.RawMessage) (*validator, error) {
 	if err != nil {
 		return nil, fmt.Errorf("compiling it: %w", err)
 	}
-	return &validator{compiled}, nil
+	return &Schema{compiled}, nil
 }
 
 // maxFaults bounds how many faults are told at once.
 const maxFaults = 8
 
-// check validates a JSON value. It returns the problem invalid_arguments with
+// Check validates a JSON value. It returns the problem invalid_arguments with
 // one item per fault, naming the place and what is right, never the value.
-func (v *validator) check(data json.RawMessage) error {
+func (v *Schema) Check(data json.RawMessage) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
 	var value any
