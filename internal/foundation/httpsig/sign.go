@@ -2,10 +2,12 @@ package httpsig
 
 import (
 	"crypto"
+	"crypto/ecdsa"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/asn1"
 	"fmt"
+	"io"
 	"log/slog"
 	"math/big"
 	"time"
@@ -66,19 +68,35 @@ func (s *Signer) Sign(m *Message, label string, components []Component, p Params
 	if err != nil {
 		return err
 	}
-	value, err := s.sign(base)
+	value, err := s.sign(rand.Reader, []byte(base))
 	if err != nil {
 		return fmt.Errorf("signing a message: %w", err)
 	}
 	return attach(m, label, signature.list, value)
 }
 
-func (s *Signer) sign(base string) ([]byte, error) {
-	if s.alg == AlgEd25519 {
-		return s.key.Sign(rand.Reader, []byte(base), crypto.Hash(0))
+// SignBytes signs data that is no message, as a JSON Web Signature with the
+// alg of the signer's JWK writes it (RFC 7518 section 3.4, RFC 8037). The same
+// key and data give the same signature where the key is in this process, so
+// that replicas publish the same bytes.
+func (s *Signer) SignBytes(data []byte) ([]byte, error) {
+	var random io.Reader = rand.Reader
+	if _, ok := s.key.(*ecdsa.PrivateKey); ok {
+		random = nil // as RFC 6979 says
 	}
-	sum := sha256.Sum256([]byte(base))
-	der, err := s.key.Sign(rand.Reader, sum[:], crypto.SHA256)
+	value, err := s.sign(random, data)
+	if err != nil {
+		return nil, fmt.Errorf("signing data: %w", err)
+	}
+	return value, nil
+}
+
+func (s *Signer) sign(random io.Reader, data []byte) ([]byte, error) {
+	if s.alg == AlgEd25519 {
+		return s.key.Sign(random, data, crypto.Hash(0))
+	}
+	sum := sha256.Sum256(data)
+	der, err := s.key.Sign(random, sum[:], crypto.SHA256)
 	if err != nil {
 		return nil, err
 	}

@@ -62,15 +62,24 @@ func (s *Signature) Verify(m *Message, public crypto.PublicKey) error {
 	if err != nil {
 		return err
 	}
+	return VerifyBytes(public, []byte(base), s.Value)
+}
+
+// VerifyBytes checks what Signer.SignBytes made. The errors wrap ErrAlgorithm
+// or ErrInvalid.
+func VerifyBytes(public crypto.PublicKey, data, value []byte) error {
+	if _, err := Algorithm(public); err != nil {
+		return err
+	}
 	ok := false
 	switch p := public.(type) {
 	case ed25519.PublicKey:
-		ok = ed25519.Verify(p, []byte(base), s.Value)
+		ok = ed25519.Verify(p, data, value)
 	case *ecdsa.PublicKey:
-		ok = verifyP256(p, base, s.Value)
+		ok = verifyP256(p, data, value)
 	case *rsa.PublicKey:
-		sum := sha512.Sum512([]byte(base))
-		ok = rsa.VerifyPSS(p, crypto.SHA512, sum[:], s.Value, &rsa.PSSOptions{SaltLength: sha512.Size}) == nil
+		sum := sha512.Sum512(data)
+		ok = rsa.VerifyPSS(p, crypto.SHA512, sum[:], value, &rsa.PSSOptions{SaltLength: sha512.Size}) == nil
 	}
 	if !ok {
 		return ErrInvalid
@@ -79,10 +88,10 @@ func (s *Signature) Verify(m *Message, public crypto.PublicKey) error {
 }
 
 // verifyP256 checks r and s side by side, 32 bytes each, not DER.
-func verifyP256(public *ecdsa.PublicKey, base string, value []byte) bool {
+func verifyP256(public *ecdsa.PublicKey, data, value []byte) bool {
 	if len(value) != 64 {
 		return false
 	}
-	sum := sha256.Sum256([]byte(base))
+	sum := sha256.Sum256(data)
 	return ecdsa.Verify(public, sum[:], new(big.Int).SetBytes(value[:32]), new(big.Int).SetBytes(value[32:]))
 }
