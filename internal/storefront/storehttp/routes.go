@@ -2,7 +2,7 @@
 // each protocol into calls of the domain and the answers back. No handler
 // decides anything about money or stock.
 //
-//	/agent/commerce/products      the catalog (products.go)
+//	/agent/commerce/products      the catalog (cataloghttp)
 //	/agent/commerce/ucp/…         UCP over REST and MCP (package ucphttp)
 //	/agent/commerce/acp/…         ACP and its feed (acp*.go)
 //	/agent/search, /agent/read    finding and reading pages (sitehttp)
@@ -30,6 +30,7 @@ import (
 	"ace/internal/storefront/order"
 	"ace/internal/storefront/site"
 	"ace/internal/storefront/storehttp/admission"
+	"ace/internal/storefront/storehttp/cataloghttp"
 	"ace/internal/storefront/storehttp/sessionhttp"
 	"ace/internal/storefront/storehttp/sitehttp"
 	"ace/internal/storefront/storehttp/ucphttp"
@@ -86,6 +87,7 @@ type server struct {
 	sessions *sessionhttp.Desk
 	api      *openapi.API
 	pages    *pages
+	catalog  *cataloghttp.Face
 	site     *sitehttp.Face
 }
 
@@ -118,7 +120,9 @@ func build(d Deps) (*server, *httpserver.Mux, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	s := &server{Deps: d, pages: pages}
+	s := &server{Deps: d, pages: pages, catalog: &cataloghttp.Face{
+		Site: cataloghttp.Site{BaseURL: d.Site.BaseURL, Terms: d.Site.Terms, Privacy: d.Site.Privacy, Refunds: d.Site.Refunds}, Catalog: d.Catalog,
+	}}
 	if s.site, err = s.siteFace(); err != nil {
 		return nil, nil, err
 	}
@@ -154,9 +158,7 @@ func (s *server) routes(mux *httpserver.Mux) {
 
 	handle("GET /healthz", s.health)
 
-	handle("GET /agent/commerce/products", s.listProducts)
-	handle("GET /agent/commerce/products/{id}", s.getProduct)
-	s.describeProducts()
+	s.catalog.Mount(s.api, handle)
 
 	handle("GET "+acp.DiscoveryPath, s.acpDiscovery)
 	handle("POST "+acpBase+"/checkout_sessions", s.acpPost(http.StatusCreated, s.acpCreate))

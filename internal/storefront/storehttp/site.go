@@ -2,11 +2,9 @@ package storehttp
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"net/url"
 
-	"ace/internal/storefront/offer"
 	"ace/internal/storefront/site"
 	"ace/internal/storefront/storehttp/sitehttp"
 )
@@ -23,15 +21,5 @@ func (s *server) siteFace() (*sitehttp.Face, error) {
 	return sitehttp.New(sitehttp.Site{
 		BaseURL: s.Site.BaseURL, Name: s.Site.Name, Version: Version, Operator: cmp.Or(s.Site.Operator, s.Site.Name), Address: s.Site.Address, Contact: s.Site.Contact,
 		Terms: s.Site.Terms, Privacy: s.Site.Privacy, Refunds: s.Site.Refunds, Sandbox: s.Site.Sandbox,
-	}, s.Pages, s.linkOffer)
-}
-
-// linkOffer is an offer in the words of schema.org.
-func (s *server) linkOffer(ctx context.Context, o *offer.Offer) (map[string]any, error) {
-	snapshot, err := s.Catalog.Snapshot(ctx)
-	if err != nil {
-		return nil, err
-	}
-	wire := s.wireOffer(snapshot, o)
-	return linkedOffer(&wire), nil
+	}, s.Pages, s.catalog.LinkOffer)
 }

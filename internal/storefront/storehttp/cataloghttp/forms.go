@@ -1,4 +1,4 @@
-package storehttp
+package cataloghttp
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 )
 
 // linkedOffers is the catalog in the words of schema.org.
-func linkedOffers(c *offerCatalog) map[string]any {
+func linkedOffers(c *OfferCatalog) map[string]any {
 	items := []any{}
 	for i := range c.Offers {
 		items = append(items, map[string]any{"@type": "ListItem", "position": i + 1, "item": linkedOffer(&c.Offers[i])})
@@ -14,7 +14,7 @@ func linkedOffers(c *offerCatalog) map[string]any {
 	return map[string]any{"@context": "https://schema.org", "@type": "OfferCatalog", "numberOfItems": c.Total, "itemListElement": items}
 }
 
-func linkedOffer(o *wireOffer) map[string]any {
+func linkedOffer(o *Offer) map[string]any {
 	kind := "Product"
 	if o.Category == "service" {
 		kind = "Service"
@@ -54,7 +54,7 @@ func linkedAvailability(status string) string {
 // unitCodes are the UN/CEFACT codes of the intervals.
 var unitCodes = map[string]string{"day": "DAY", "week": "WEE", "month": "MON", "year": "ANN"}
 
-func linkedPrices(o *wireOffer) []any {
+func linkedPrices(o *Offer) []any {
 	price := map[string]any{"@type": "UnitPriceSpecification", "price": o.Price.Decimal, "priceCurrency": o.Price.Currency}
 	if o.Price.Tax != "unspecified" {
 		price["valueAddedTaxIncluded"] = o.Price.Tax == "included"
@@ -74,7 +74,7 @@ func linkedPrices(o *wireOffer) []any {
 	return []any{trial, price}
 }
 
-func linkedShipping(o *wireOffer) []any {
+func linkedShipping(o *Offer) []any {
 	details := []any{}
 	for _, country := range o.Delivery.ShipsTo {
 		d := map[string]any{"@type": "OfferShippingDetails", "shippingDestination": map[string]any{"@type": "DefinedRegion", "addressCountry": country}}
@@ -91,7 +91,7 @@ func linkedShipping(o *wireOffer) []any {
 }
 
 // markdownOffers is the catalog as a table that a model reads at a glance.
-func markdownOffers(c *offerCatalog) []byte {
+func markdownOffers(c *OfferCatalog) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Offers\n\nPrices verified at %s", c.VerifiedAt)
 	if c.Stale {

@@ -1,6 +1,15 @@
-package storehttp
+// Package cataloghttp is the face of the store for what can be bought: the
+// catalog as JSON, as schema.org and as a table. REST, the tools of agents and
+// the pages tell of an offer by the same structs.
+//
+//	GET /agent/commerce/products[/{id}] -> query -> List, One ── Accept ──> JSON
+//	                                                    |                   JSON-LD
+//	tools of MCP and A2A ───────────────────────────────┤                   Markdown
+//	pages ── LinkOffer ─────────────────────────────────┘
+package cataloghttp
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -11,7 +20,66 @@ import (
 	"ace/internal/foundation/openapi"
 	"ace/internal/foundation/problem"
 	"ace/internal/storefront/offer"
+	"ace/internal/storefront/storehttp/answer"
 )
+
+// Face serves the catalog. Its fields are set once.
+type Face struct {
+	Site    Site
+	Catalog *offer.Catalog
+}
+
+// Site is what the store says about itself beside its offers.
+type Site struct {
+	BaseURL                 string // without a slash at the end
+	Terms, Privacy, Refunds string // addresses of the policies
+}
+
+// Mount adds the calls of the catalog to api, and serves them by handle.
+func (f *Face) Mount(api *openapi.API, handle func(string, http.HandlerFunc, ...httpserver.Middleware)) {
+	handle("GET /agent/commerce/products", f.listProducts)
+	handle("GET /agent/commerce/products/{id}", f.getProduct)
+	describe(api)
+}
+
+// List answers one page of what can be bought; REST and the tools answer the
+// same. It returns the problems of offer.Catalog.Snapshot and
+// offer.Snapshot.Select.
+func (f *Face) List(ctx context.Context, q offer.Query) (*OfferCatalog, error) {
+	snapshot, err := f.Catalog.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	page, err := snapshot.Select(q)
+	if err != nil {
+		return nil, err
+	}
+	return f.catalogOf(snapshot, page), nil
+}
+
+// One answers a catalog of one offer, named by its id. It returns
+// offer_not_found (NotFound).
+func (f *Face) One(ctx context.Context, id string) (*OfferCatalog, error) {
+	snapshot, err := f.Catalog.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	o, err := snapshot.Find(id)
+	if err != nil {
+		return nil, err
+	}
+	return f.catalogOf(snapshot, &offer.Selection{Offers: []*offer.Offer{o}, Total: 1}), nil
+}
+
+// LinkOffer is an offer in the words of schema.org.
+func (f *Face) LinkOffer(ctx context.Context, o *offer.Offer) (map[string]any, error) {
+	snapshot, err := f.Catalog.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	wire := f.offerOf(snapshot, o)
+	return linkedOffer(&wire), nil
+}
 
 // Forms of the catalog.
 const (
@@ -20,60 +88,50 @@ const (
 	typeMarkdown = "text/markdown"
 )
 
-// catalogMaxAge is how long clients may keep the catalog, in seconds.
-const catalogMaxAge = 30
+// maxAge is how long clients may keep the catalog, in seconds.
+const maxAge = 30
 
-func (s *server) listProducts(w http.ResponseWriter, r *http.Request) {
+func (f *Face) listProducts(w http.ResponseWriter, r *http.Request) {
 	query, err := productQuery(r.URL.Query())
 	if err != nil {
 		httpserver.WriteProblem(w, r, err)
 		return
 	}
-	snapshot, err := s.Catalog.Snapshot(r.Context())
+	catalog, err := f.List(r.Context(), query)
 	if err != nil {
 		httpserver.WriteProblem(w, r, err)
 		return
 	}
-	page, err := snapshot.Select(query)
-	if err != nil {
-		httpserver.WriteProblem(w, r, err)
-		return
-	}
-	s.writeProducts(w, r, snapshot, s.wireCatalog(snapshot, page))
+	write(w, r, catalog)
 }
 
-func (s *server) getProduct(w http.ResponseWriter, r *http.Request) {
-	snapshot, err := s.Catalog.Snapshot(r.Context())
+func (f *Face) getProduct(w http.ResponseWriter, r *http.Request) {
+	catalog, err := f.One(r.Context(), r.PathValue("id"))
 	if err != nil {
 		httpserver.WriteProblem(w, r, err)
 		return
 	}
-	o, err := snapshot.Find(r.PathValue("id"))
-	if err != nil {
-		httpserver.WriteProblem(w, r, err)
-		return
-	}
-	s.writeProducts(w, r, snapshot, s.wireCatalog(snapshot, &offer.Selection{Offers: []*offer.Offer{o}, Total: 1}))
+	write(w, r, catalog)
 }
 
-// writeProducts answers in the form that the client prefers. The ETag covers
-// what is said about the offers, not when it was said: an unchanged catalog
-// answers 304 after a refresh as well.
-func (s *server) writeProducts(w http.ResponseWriter, r *http.Request, snapshot *offer.Snapshot, catalog *offerCatalog) {
+// write answers in the form that the client prefers. The ETag covers what is
+// said about the offers, not when it was said: an unchanged catalog answers 304
+// after a refresh as well.
+func write(w http.ResponseWriter, r *http.Request, catalog *OfferCatalog) {
 	w.Header().Set("Access-Control-Allow-Origin", "*")
 	w.Header().Set("Vary", "Accept")
-	mediaType, ok := preferred(r.Header.Get("Accept"), typeJSON, typeLD, typeMarkdown)
+	mediaType, ok := answer.Preferred(r.Header.Get("Accept"), typeJSON, typeLD, typeMarkdown)
 	if !ok {
 		httpserver.WriteProblem(w, r, problem.New(problem.NotAcceptable, "not_acceptable",
 			"The catalog comes as application/json, application/ld+json or text/markdown."))
 		return
 	}
-	body, err := s.renderProducts(mediaType, snapshot, catalog)
+	body, err := render(mediaType, catalog)
 	if err != nil {
 		httpserver.WriteProblem(w, r, err)
 		return
 	}
-	basis, err := encode(catalog.timeless())
+	basis, err := answer.JSON(catalog.timeless())
 	if err != nil {
 		httpserver.WriteProblem(w, r, err)
 		return
@@ -81,18 +139,17 @@ func (s *server) writeProducts(w http.ResponseWriter, r *http.Request, snapshot 
 	if mediaType == typeMarkdown {
 		mediaType += "; charset=utf-8"
 	}
-	writeCached(w, r, mediaType, catalogMaxAge, body, append(basis, mediaType...))
+	answer.Cached(w, r, mediaType, maxAge, body, append(basis, mediaType...))
 }
 
-func (s *server) renderProducts(mediaType string, snapshot *offer.Snapshot, catalog *offerCatalog) ([]byte, error) {
+func render(mediaType string, catalog *OfferCatalog) ([]byte, error) {
 	switch mediaType {
 	case typeLD:
-		return encode(linkedOffers(catalog))
+		return answer.JSON(linkedOffers(catalog))
 	case typeMarkdown:
 		return markdownOffers(catalog), nil
 	default:
-		catalog.Stale = snapshot.Stale
-		return encode(catalog)
+		return answer.JSON(catalog)
 	}
 }
 
@@ -126,13 +183,13 @@ func productQuery(values url.Values) (offer.Query, error) {
 	return q, nil
 }
 
-func (s *server) describeProducts() {
+func describe(api *openapi.API) {
 	text := func(name, description string) openapi.Parameter {
 		return openapi.Parameter{Name: name, In: "query", Description: description}
 	}
-	catalog := openapi.Content{Description: "The offers, also as application/ld+json and text/markdown.", Schema: openapi.SchemaOf[offerCatalog]()}
+	catalog := openapi.Content{Description: "The offers, also as application/ld+json and text/markdown.", Schema: openapi.SchemaOf[OfferCatalog]()}
 	failure := openapi.Content{Description: "What is wrong and what to do.", MediaType: "application/problem+json", Schema: openapi.SchemaOf[httpserver.ProblemBody]()}
-	openapi.Describe(s.api, openapi.Operation{
+	openapi.Describe(api, openapi.Operation{
 		Method: http.MethodGet, Path: "/agent/commerce/products", ID: "listProducts", Tags: []string{"commerce"},
 		Summary:     "Everything that can be bought, with verified prices and live availability",
 		Description: "Prices, billing intervals and trials are read from the payment processor; price_verification says when. stale is true while the processor cannot be reached.",
@@ -144,7 +201,7 @@ func (s *server) describeProducts() {
 		},
 		Responses: map[int]openapi.Content{200: catalog, 0: failure},
 	})
-	openapi.Describe(s.api, openapi.Operation{
+	openapi.Describe(api, openapi.Operation{
 		Method: http.MethodGet, Path: "/agent/commerce/products/{id}", ID: "getProduct", Tags: []string{"commerce"}, Summary: "One offer by id",
 	}, openapi.Description{
 		Parameters: []openapi.Parameter{{Name: "id", In: "path", Required: true, Description: "Id of the offer."}},
