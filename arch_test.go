@@ -55,7 +55,7 @@ var wired = map[string][]string{
 // testSupport is for tests and for work on the repository, no part of the
 // product; so is every package whose name ends in "test". It may import what
 // it supports, also a face or an adapter.
-var testSupport = []string{"internal/browsertest", "internal/schematest", "internal/tools", "test"}
+var testSupport = []string{"internal/browsertest", "internal/schematest", "internal/testsites", "internal/tools", "test"}
 
 // standard lists packages of the standard library that only some rooms may
 // import, and why.
