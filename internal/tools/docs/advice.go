@@ -100,6 +100,9 @@ var advice = map[string]string{
 	"missing_required_field":          "Add the member that `param` names.",
 	"unsupported_api_version":         "Use one of `supported_versions`.",
 
+	// x402.
+	"invalid_payload": "Send the whole x402 version 2 payment, base64 of its JSON, once: as `payment_signature`, in `_meta` or in the header `PAYMENT-SIGNATURE`.",
+
 	// Operators.
 	"event_not_found":     "Use an id that `ace order show` lists.",
 	"event_unreadable":    "Check that Stripe alone posts to this address.",
