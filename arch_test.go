@@ -35,6 +35,7 @@ var domain = map[string][]string{
 	"internal/storefront/offer":    {},
 	"internal/storefront/order":    {"internal/storefront/offer"},
 	"internal/storefront/checkout": {"internal/storefront/offer", "internal/storefront/order"},
+	"internal/storefront/crawl":    {},                            // reads foreign websites for the website services
 	"internal/storefront/site":     {"internal/storefront/offer"}, // pages name what is for sale
 	"internal/storefront/datapack": {"internal/storefront/crawl"}, // the data of pages that were read
 }
@@ -100,7 +101,7 @@ var modules = map[string]struct {
 	"golang.org/x/sync":                                        {"one outbound read for many callers", []string{"internal/storefront/checkout", "internal/storefront/ucpprofile", "internal/storefront/upstream"}},
 	"github.com/redis/go-redis/v9":                             {"rate limits that replicas share", []string{"internal/foundation/ratelimit/redislimit"}},
 	"github.com/yuin/goldmark":                                 {"pages written in Markdown", []string{"internal/foundation/markdown"}},
-	"golang.org/x/net":                                         {"HTML as browsers parse it", []string{"internal/foundation/htmltext", "internal/storefront/datapack", "internal/storefront/upstream"}},
+	"golang.org/x/net":                                         {"HTML as browsers parse it", []string{"internal/foundation/htmltext", "internal/storefront/crawl", "internal/storefront/datapack", "internal/storefront/upstream"}},
 	"golang.org/x/text":                                        {"Unicode normal forms of words", []string{"internal/foundation/textindex"}},
 	"modernc.org/sqlite":                                       {"SQLite without cgo", []string{"internal/foundation/sqldb"}},
 	"github.com/chromedp/cdproto":                              {"drives Chromium in tests", []string{inTests}},

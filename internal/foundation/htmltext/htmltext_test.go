@@ -102,6 +102,14 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+func TestWords(t *testing.T) {
+	t.Parallel()
+	in := `<main><h1>T</h1><p>See <a href="/x">this page</a> and <img src="/i.png" alt="a lamp">.</p><ul><li><a href="/y">one</a></ul></main>`
+	if got, want := parse(t, in).Words(), "T\n\nSee this page and a lamp.\n\n- one\n"; got != want {
+		t.Errorf("Words(%q) = %q, want %q", in, got, want)
+	}
+}
+
 func TestHead(t *testing.T) {
 	t.Parallel()
 	d := parse(t, `<html lang="de-AT"><head><title> A &amp;

@@ -12,14 +12,16 @@ import (
 
 // Markdown is the main part of the page as CommonMark with tables. It ends in
 // a newline unless it is empty.
-func (d *Document) Markdown() string { return d.write(true) }
+func (d *Document) Markdown() string { return d.write(&writer{doc: d, markdown: true}) }
 
 // Text is the main part of the page without markup: blocks on lines of their
 // own, list markers kept, links as "text (address)".
-func (d *Document) Text() string { return d.write(false) }
+func (d *Document) Text() string { return d.write(&writer{doc: d}) }
 
-func (d *Document) write(markdown bool) string {
-	w := &writer{doc: d, markdown: markdown}
+// Words is Text without the addresses of links: what a reader sees.
+func (d *Document) Words() string { return d.write(&writer{doc: d, inLink: true}) }
+
+func (d *Document) write(w *writer) string {
 	for _, n := range d.content {
 		w.children(n)
 	}

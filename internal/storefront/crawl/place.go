@@ -1,0 +1,136 @@
+package crawl
+
+import (
+	"bytes"
+	"io"
+	"strings"
+
+	"golang.org/x/net/html"
+)
+
+// Place is where something stands in the source of a page.
+type Place struct {
+	Line int // counts from 1; 0: not in the source, the parser added it
+	Byte int // counts from 0
+}
+
+// Where answers the place of an element's tag or of a comment.
+func (d *Document) Where(n *html.Node) Place {
+	if n == nil {
+		return Place{}
+	}
+	return d.places()[n]
+}
+
+// Find answers the place where a piece of source stands first.
+func (d *Document) Find(piece string) Place {
+	i := bytes.Index(d.Source, []byte(piece))
+	if i < 0 || piece == "" {
+		return Place{}
+	}
+	return Place{Line: 1 + bytes.Count(d.Source[:i], []byte("\n")), Byte: i}
+}
+
+// locate pairs the elements of a tree with the tags of its source. The parser
+// adds elements and moves some; a tag and an element belong together if they
+// spell the same, in the order in which they come.
+func locate(source []byte, root *html.Node) map[*html.Node]Place {
+	tags := map[string][]Place{}
+	z := html.NewTokenizer(bytes.NewReader(source))
+	at, line := 0, 1
+	for {
+		kind := z.Next()
+		if kind == html.ErrorToken {
+			break
+		}
+		raw := z.Raw()
+		size, breaks := len(raw), bytes.Count(raw, []byte("\n"))
+		switch kind {
+		case html.StartTagToken, html.SelfClosingTagToken, html.CommentToken:
+			token := z.Token()
+			key := spelling(token.Type == html.CommentToken, token.Data, token.Attr)
+			tags[key] = append(tags[key], Place{Line: line, Byte: at})
+		}
+		at += size
+		line += breaks
+	}
+	places := map[*html.Node]Place{}
+	for n := range root.Descendants() {
+		if n.Type != html.ElementNode && n.Type != html.CommentNode {
+			continue
+		}
+		key := spelling(n.Type == html.CommentNode, n.Data, n.Attr)
+		if queue := tags[key]; len(queue) > 0 {
+			places[n], tags[key] = queue[0], queue[1:]
+		}
+	}
+	return places
+}
+
+func spelling(comment bool, data string, attrs []html.Attribute) string {
+	if comment {
+		return "!" + data
+	}
+	var b strings.Builder
+	b.WriteString(strings.ToLower(data))
+	for _, a := range attrs {
+		b.WriteString("\x00" + strings.ToLower(a.Key) + "\x01" + a.Val)
+	}
+	return b.String()
+}
+
+// maxNodes bounds the tree of one page.
+const maxNodes = 400_000
+
+// tooComplex estimates how many nodes a parser would make of a source. A format
+// tag that is not closed, such as <b>, is opened again in every block after it:
+// a small page can so ask for a tree that fills all memory.
+func tooComplex(source []byte) bool {
+	z := html.NewTokenizer(bytes.NewReader(source))
+	open := map[string]int{}
+	unclosed, nodes := 0, 0
+	for {
+		switch z.Next() {
+		case html.ErrorToken:
+			return z.Err() != io.EOF //nolint:errorlint // the tokenizer answers it bare
+		case html.StartTagToken:
+			token := z.Token()
+			if formats(token.Data) {
+				key := spelling(false, token.Data, token.Attr)
+				if open[key] < 3 { // a fourth of the same spelling is not opened again
+					open[key]++
+					unclosed++
+				}
+			}
+			nodes += 1 + unclosed
+		case html.EndTagToken:
+			name, _ := z.TagName()
+			if formats(string(name)) {
+				unclosed -= closeOne(open, string(name))
+			}
+		case html.TextToken, html.CommentToken, html.SelfClosingTagToken:
+			nodes++
+		}
+		if nodes > maxNodes {
+			return true
+		}
+	}
+}
+
+func closeOne(open map[string]int, name string) int {
+	for key, n := range open {
+		if n > 0 && (key == name || strings.HasPrefix(key, name+"\x00")) {
+			open[key]--
+			return 1
+		}
+	}
+	return 0
+}
+
+func formats(name string) bool {
+	switch name {
+	case "a", "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u":
+		return true
+	}
+	return false
+}
