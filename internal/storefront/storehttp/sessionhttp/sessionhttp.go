@@ -176,10 +176,17 @@ func (d *Desk) Read(w http.ResponseWriter, r *http.Request, id string) (*checkou
 		return d.Checkout.Get(r.Context(), id)
 	}
 	w.Header().Set("Preference-Applied", "wait="+strconv.Itoa(int(wait.Seconds())))
-	return d.await(r.Context(), id, wait)
+	return d.Wait(r.Context(), id, wait)
 }
 
-func (d *Desk) await(ctx context.Context, id string, wait time.Duration) (*checkout.Session, error) {
+// Wait answers a session as soon as it is no longer open, or after wait, at
+// most LongPoll, as it is then; at once with 0. It returns the problems of
+// checkout.Service.Get.
+func (d *Desk) Wait(ctx context.Context, id string, wait time.Duration) (*checkout.Session, error) {
+	if wait <= 0 {
+		return d.Checkout.Get(ctx, id)
+	}
+	wait = min(wait, LongPoll)
 	waiting, stop := context.WithCancel(ctx)
 	defer stop()
 	go func() {

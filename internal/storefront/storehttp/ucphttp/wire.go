@@ -51,6 +51,12 @@ func (f *Face) answer(ctx context.Context, call *operationCall, session *checkou
 	return c, nil
 }
 
+// Checkout is a session in the newest version of UCP, for faces that tell of it
+// without speaking the protocol.
+func (f *Face) Checkout(ctx context.Context, session *checkout.Session) (*ucp.Checkout, error) {
+	return f.checkoutOf(ctx, session, ucp.Newest)
+}
+
 // checkoutOf is a session as version v writes it. The order of a paid session
 // is read for it.
 func (f *Face) checkoutOf(ctx context.Context, session *checkout.Session, v ucp.Version) (*ucp.Checkout, error) {
