@@ -1,0 +1,126 @@
+package a2atest
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"ace/internal/protocol/a2a"
+)
+
+// Memory is an a2a.Store in this process that never forgets by time.
+type Memory struct {
+	mu    sync.Mutex
+	tasks map[string]a2a.Record
+	sent  map[string]string   // key -> task
+	said  map[string]a2a.Sent // key -> message
+}
+
+// NewMemory answers an empty store.
+func NewMemory() *Memory {
+	return &Memory{tasks: map[string]a2a.Record{}, sent: map[string]string{}, said: map[string]a2a.Sent{}}
+}
+
+// Task implements a2a.Store.
+func (m *Memory) Task(_ context.Context, id string) (a2a.Record, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.task(id)
+}
+
+func (m *Memory) task(id string) (a2a.Record, error) {
+	rec, ok := m.tasks[id]
+	if !ok {
+		return rec, a2a.ErrNoTask
+	}
+	return rec, nil
+}
+
+// Sent implements a2a.Store.
+func (m *Memory) Sent(_ context.Context, key string) (rec a2a.Record, fingerprint string, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	rec, err = m.task(m.sent[key])
+	return rec, m.said[key].Fingerprint, err
+}
+
+// Insert implements a2a.Store.
+func (m *Memory) Insert(_ context.Context, rec a2a.Record, sent a2a.Sent) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, ok := m.sent[sent.Key]; ok {
+		return a2a.ErrSent
+	}
+	rec.Version = 1
+	m.tasks[rec.Task.ID] = rec
+	m.keep(rec, sent)
+	var finished []a2a.Record
+	for _, r := range m.tasks {
+		if r.Owner == rec.Owner && r.Ref == "" && r.Task.Status.State.Terminal() {
+			finished = append(finished, r)
+		}
+	}
+	slices.SortFunc(finished, newestFirst)
+	for _, r := range finished[min(len(finished), a2a.MaxFinished):] {
+		delete(m.tasks, r.Task.ID)
+		for key, id := range m.sent {
+			if id == r.Task.ID {
+				delete(m.sent, key)
+			}
+		}
+	}
+	return nil
+}
+
+func (m *Memory) keep(rec a2a.Record, sent a2a.Sent) {
+	m.sent[sent.Key], m.said[sent.Key] = rec.Task.ID, sent
+}
+
+// Save implements a2a.Store.
+func (m *Memory) Save(_ context.Context, rec a2a.Record, sent *a2a.Sent) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if kept, ok := m.tasks[rec.Task.ID]; !ok || kept.Version != rec.Version {
+		return a2a.ErrVersion
+	}
+	if sent != nil {
+		if _, ok := m.sent[sent.Key]; ok {
+			return a2a.ErrSent
+		}
+		m.keep(rec, *sent)
+	}
+	rec.Version++
+	m.tasks[rec.Task.ID] = rec
+	return nil
+}
+
+// List implements a2a.Store.
+func (m *Memory) List(_ context.Context, q a2a.Query) (records []a2a.Record, total int, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var all []a2a.Record
+	for _, r := range m.tasks {
+		status := r.Task.Status
+		waiting := r.Ref != "" && !status.State.Terminal()
+		if r.Scope == q.Scope && (q.State == "" || q.State == status.State) && !status.Timestamp.Before(q.Since) && (waiting || !q.Waiting) {
+			all = append(all, r)
+		}
+	}
+	slices.SortFunc(all, newestFirst)
+	for _, r := range all {
+		at := r.Task.Status.Timestamp.Compare(q.After.At)
+		behind := q.After.At.IsZero() || at < 0 || at == 0 && r.Task.ID < q.After.ID
+		if behind && len(records) < q.Limit {
+			records = append(records, r)
+		}
+	}
+	return records, len(all), nil
+}
+
+func newestFirst(a, b a2a.Record) int {
+	if c := b.Task.Status.Timestamp.Compare(a.Task.Status.Timestamp.Time); c != 0 {
+		return c
+	}
+	return strings.Compare(b.Task.ID, a.Task.ID)
+}
