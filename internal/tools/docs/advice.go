@@ -66,6 +66,9 @@ var advice = map[string]string{
 	"idempotency_unavailable":  "Repeat the request with the same key.",
 	"invalid_idempotency_key":  "Use a short key of printable characters, such as a UUID.",
 
+	// Website services.
+	"services_not_offered": "Do not pay and do not repeat the call. `list_services` tells when services are available.",
+
 	// UCP.
 	"algorithm_unsupported":            "Sign with one of the algorithms that the sentence lists, or do not sign.",
 	"capabilities_incompatible":        "Declare `dev.ucp.shopping.checkout` in a version of this store, or leave `UCP-Agent` out.",
