@@ -35,11 +35,9 @@ type OwnKey struct {
 
 // Identity is who we are to others: an origin and its keys.
 type Identity struct {
-	origin    string
-	authority string
-	keys      []OwnKey
-	directory []byte
-	digest    string
+	*OwnDirectory
+
+	origin string
 }
 
 // NewIdentity answers the identity of an https origin. The first key signs
@@ -50,11 +48,29 @@ func NewIdentity(origin string, keys ...OwnKey) (*Identity, error) {
 	if err != nil || u.Scheme != "https" || u.Host == "" || u.Path != "" || u.RawQuery != "" || u.User != nil {
 		return nil, fmt.Errorf("the identity %q is not an https origin", origin)
 	}
+	authority := strings.TrimSuffix(strings.ToLower(u.Host), ":443")
+	directory, err := NewDirectory(authority, keys...)
+	if err != nil {
+		return nil, err
+	}
+	return &Identity{directory, "https://" + authority}, nil
+}
+
+// OwnDirectory is the signed directory of our own keys.
+type OwnDirectory struct {
+	authority string
+	keys      []OwnKey
+	body      []byte
+	digest    string
+}
+
+// NewDirectory answers the directory of from 1 to 4 keys for a host, which is
+// spelled as requests name it: without the port of its scheme.
+func NewDirectory(authority string, keys ...OwnKey) (*OwnDirectory, error) {
 	if len(keys) == 0 || len(keys) > httpsig.MaxLabels {
 		return nil, fmt.Errorf("an identity has from 1 to %d keys", httpsig.MaxLabels)
 	}
-	id := &Identity{origin: "https://" + strings.TrimSuffix(strings.ToLower(u.Host), ":443"), keys: keys}
-	id.authority = strings.TrimPrefix(id.origin, "https://")
+	d := &OwnDirectory{authority: authority, keys: keys}
 	var set struct {
 		Keys []ownKey `json:"keys"`
 	}
@@ -65,11 +81,12 @@ func NewIdentity(origin string, keys ...OwnKey) (*Identity, error) {
 		jwk := k.Signer.JWK()
 		set.Keys = append(set.Keys, ownKey{jwk.Kty, jwk.Crv, jwk.KID, jwk.X, jwk.Y, "sig", unix(k.NotBefore), unix(k.Expires)})
 	}
-	if id.directory, err = json.Marshal(set); err != nil {
+	var err error
+	if d.body, err = json.Marshal(set); err != nil {
 		return nil, fmt.Errorf("writing the key directory: %w", err)
 	}
-	id.digest = httpsig.ContentDigest(id.directory)
-	return id, nil
+	d.digest = httpsig.ContentDigest(d.body)
+	return d, nil
 }
 
 // ownKey is a key in the order of members that the draft prints.
@@ -108,18 +125,18 @@ func (id *Identity) Sign(r *http.Request, now time.Time) error {
 
 // Directory answers our key directory, signed with each key, for the request
 // GET DirectoryPath. The body never changes; the signatures do once an hour.
-func (id *Identity) Directory(now time.Time) (http.Header, []byte, error) {
+func (d *OwnDirectory) Directory(now time.Time) (http.Header, []byte, error) {
 	h := http.Header{}
 	h.Set("Content-Type", MediaType)
 	h.Set("Cache-Control", fmt.Sprintf("public, max-age=%d", int(directoryAge.Seconds())))
-	h.Set(httpsig.HeaderContentDigest, id.digest)
+	h.Set(httpsig.HeaderContentDigest, d.digest)
 	created := now.Truncate(directoryStep)
-	for i, k := range id.keys {
-		if err := SignDirectory(k.Signer, h, id.authority, fmt.Sprintf("sig%d", i+1), created, created.Add(directoryLife)); err != nil {
+	for i, k := range d.keys {
+		if err := SignDirectory(k.Signer, h, d.authority, fmt.Sprintf("sig%d", i+1), created, created.Add(directoryLife)); err != nil {
 			return nil, nil, err
 		}
 	}
-	return h, id.directory, nil
+	return h, d.body, nil
 }
 
 // SignDirectory signs the header of a key directory's answer, which has its

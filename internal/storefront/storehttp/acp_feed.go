@@ -18,9 +18,8 @@ const acpMaxAge = 3600
 
 // acpDiscovery answers /.well-known/acp.json.
 func (s *server) acpDiscovery(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Access-Control-Allow-Origin", "*")
 	config := acp.DiscoveryConfig{
-		APIBaseURL: s.Site.BaseURL + acpBase, DocumentationURL: s.Site.BaseURL + "/openapi.json", Locales: []string{"en-US"},
+		APIBaseURL: s.Site.BaseURL + acpBase, DocumentationURL: s.Site.BaseURL + "/auth.md", Locales: []string{"en-US"},
 	}
 	maxAge := acpMaxAge
 	snapshot, err := s.Catalog.Snapshot(r.Context())
@@ -32,11 +31,12 @@ func (s *server) acpDiscovery(w http.ResponseWriter, r *http.Request) {
 		maxAge = 60
 	}
 	body, err := encode(acp.NewDiscovery(config))
+	if err == nil {
+		err = s.documents.Serve(w, r, "acp", body, maxAge)
+	}
 	if err != nil {
 		s.writeACPError(w, r, err)
-		return
 	}
-	writeCached(w, r, typeJSON, maxAge, body, body)
 }
 
 // currencies are those of the offers, in lower case, each once, in order.

@@ -27,7 +27,7 @@ func TestACPDiscovery(t *testing.T) {
 	var got acp.Discovery
 	r.into(t, &got)
 	want := acp.NewDiscovery(acp.DiscoveryConfig{
-		APIBaseURL: w.URL + "/agent/commerce/acp", DocumentationURL: w.URL + "/openapi.json", Currencies: []string{"jpy", "usd"}, Locales: []string{"en-US"},
+		APIBaseURL: w.URL + "/agent/commerce/acp", DocumentationURL: w.URL + "/auth.md", Currencies: []string{"jpy", "usd"}, Locales: []string{"en-US"},
 	})
 	if diff := cmp.Diff(*want, got); diff != "" {
 		t.Errorf("discovery (-want +got):\n%s", diff)

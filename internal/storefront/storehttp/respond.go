@@ -20,12 +20,4 @@ func writeCached(w http.ResponseWriter, r *http.Request, mediaType string, maxAg
 	answer.Cached(w, r, mediaType, maxAge, body, basis)
 }
 
-// staticJSON serves a document that does not change while the process runs.
-func staticJSON(document []byte) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Access-Control-Allow-Origin", "*")
-		writeCached(w, r, "application/json", 300, document, document)
-	}
-}
-
 func rfc3339(t time.Time) string { return t.UTC().Truncate(time.Second).Format(time.RFC3339) }

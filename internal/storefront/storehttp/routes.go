@@ -9,7 +9,7 @@
 //	/{page}, /{page}.md           the pages themselves (sitehttp)
 //	/c/{token}, /checkout/…       what the buyer sees (buyer.go)
 //	/webhooks/stripe              messages of the processor (webhook.go)
-//	/.well-known/…, /openapi.json discovery
+//	/.well-known/…, /llms.txt, …  what programs find all that by (discovery)
 //
 // Every path of the host stands in routes below.
 package storehttp
@@ -31,6 +31,7 @@ import (
 	"ace/internal/storefront/site"
 	"ace/internal/storefront/storehttp/admission"
 	"ace/internal/storefront/storehttp/cataloghttp"
+	"ace/internal/storefront/storehttp/discovery"
 	"ace/internal/storefront/storehttp/sessionhttp"
 	"ace/internal/storefront/storehttp/sitehttp"
 	"ace/internal/storefront/storehttp/ucphttp"
@@ -53,6 +54,9 @@ type Deps struct {
 	// Signers sign answers, the first those of UCP, which asks for P-256. All
 	// their public keys are published.
 	Signers []*httpsig.Signer
+	// BotKeys is the directory of the keys that sign the store's own requests.
+	// Nil: they are not signed.
+	BotKeys discovery.KeyDirectory
 	// Gate counts requests and knows who signed them. Nil: all are served.
 	Gate *admission.Gate
 	// MAC is a keyed digest: client addresses are kept as nothing else.
@@ -67,6 +71,13 @@ type Site struct {
 	Operator, Address       string // who runs the store, and where; Operator "": Name
 	Sandbox                 bool   // nothing here moves real money
 	Terms, Privacy, Refunds string // addresses of the policies
+	// ContentSignal says what may be done with the pages, as robots.txt spells
+	// it; empty: nothing is said.
+	ContentSignal string
+	// SecurityContact is who hears about weaknesses; empty: Contact.
+	SecurityContact string
+	// Burst is how many calls a client may make at once. 0: 5.
+	Burst int
 	// DirectContinueURL hands out the processor's own address of the payment
 	// page instead of a short one of the store.
 	DirectContinueURL bool
@@ -84,11 +95,12 @@ type EventParser interface {
 
 type server struct {
 	Deps
-	sessions *sessionhttp.Desk
-	api      *openapi.API
-	pages    *pages
-	catalog  *cataloghttp.Face
-	site     *sitehttp.Face
+	sessions  *sessionhttp.Desk
+	api       *openapi.API
+	pages     *pages
+	catalog   *cataloghttp.Face
+	documents *discovery.Registry
+	site      *sitehttp.Face
 }
 
 // New answers the handler of the store host.
@@ -101,7 +113,7 @@ func New(d Deps) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	mux.HandleFunc("GET /openapi.json", staticJSON(document))
+	mux.HandleFunc("GET /openapi.json", s.documents.Static("openapi", document))
 	return s.gated(mux), nil
 }
 
@@ -123,6 +135,9 @@ func build(d Deps) (*server, *httpserver.Mux, error) {
 	s := &server{Deps: d, pages: pages, catalog: &cataloghttp.Face{
 		Site: cataloghttp.Site{BaseURL: d.Site.BaseURL, Terms: d.Site.Terms, Privacy: d.Site.Privacy, Refunds: d.Site.Refunds}, Catalog: d.Catalog,
 	}}
+	if s.documents, err = s.companions(); err != nil {
+		return nil, nil, err
+	}
 	if s.site, err = s.siteFace(); err != nil {
 		return nil, nil, err
 	}
@@ -173,7 +188,7 @@ func (s *server) routes(mux *httpserver.Mux) {
 
 	face := s.ucp()
 	for _, v := range ucp.Versions() {
-		handle("GET "+ucphttp.ProfilePath(v), staticJSON(face.Profile(v)))
+		handle("GET "+ucphttp.ProfilePath(v), discovery.Fixed(typeJSON, 300, face.Profile(v)))
 	}
 	handle("POST "+ucphttp.Base+"/checkout-sessions", face.REST(ucp.ToolCreateCheckout))
 	handle("GET "+ucphttp.Base+"/checkout-sessions/{id}", face.REST(ucp.ToolGetCheckout), waits)
@@ -189,6 +204,7 @@ func (s *server) routes(mux *httpserver.Mux) {
 	face.Describe(s.api)
 
 	s.site.Mount(s.api, handle)
+	s.documents.Mount(s.api, handle)
 
 	handle("GET /c/{token}", s.continueToPayment, page)
 	handle("GET /checkout/{token}/done", s.afterPayment, page)

@@ -6,11 +6,13 @@ import (
 	"net/url"
 
 	"ace/internal/storefront/site"
+	"ace/internal/storefront/storehttp/discovery"
 	"ace/internal/storefront/storehttp/sitehttp"
 )
 
-// siteFace is the face of the pages. A store without pages has an empty one.
-func (s *server) siteFace() (*sitehttp.Face, error) {
+// companions are the documents and interfaces beside the pages. A store without
+// pages has an empty list of them.
+func (s *server) companions() (*discovery.Registry, error) {
 	if s.Pages == nil {
 		base, err := url.Parse(s.Site.BaseURL)
 		if err != nil {
@@ -18,8 +20,18 @@ func (s *server) siteFace() (*sitehttp.Face, error) {
 		}
 		s.Pages = site.New(base, nil, s.Log, nil)
 	}
+	return discovery.New(discovery.Config{
+		BaseURL: s.Site.BaseURL, Name: s.Site.Name, Version: Version, Operator: cmp.Or(s.Site.Operator, s.Site.Name), Contact: s.Site.Contact,
+		SecurityContact: s.Site.SecurityContact, ContentSignal: s.Site.ContentSignal, Burst: cmp.Or(s.Site.Burst, 5), Sandbox: s.Site.Sandbox,
+		Pages: s.Pages, Keys: s.BotKeys,
+	})
+}
+
+// siteFace is the face of the pages.
+func (s *server) siteFace() (*sitehttp.Face, error) {
 	return sitehttp.New(sitehttp.Site{
 		BaseURL: s.Site.BaseURL, Name: s.Site.Name, Version: Version, Operator: cmp.Or(s.Site.Operator, s.Site.Name), Address: s.Site.Address, Contact: s.Site.Contact,
 		Terms: s.Site.Terms, Privacy: s.Site.Privacy, Refunds: s.Site.Refunds, Sandbox: s.Site.Sandbox,
-	}, s.Pages, s.catalog.LinkOffer)
+		ContentSignal: s.Site.ContentSignal,
+	}, s.Pages, s.documents, s.catalog.LinkOffer)
 }

@@ -283,7 +283,7 @@ func TestTwinEqualsRead(t *testing.T) {
 		var read struct{ Content string }
 		w.do("GET", "/agent/read?path="+path, "").into(t, &read)
 		twin := string(w.do("GET", path+".md", "").Body)
-		_, text, _ := strings.Cut(strings.TrimPrefix(twin, "---\n"), "\n---\n\n")
+		_, text, _ := strings.Cut(strings.TrimPrefix(twin, "---\n"), "\n---\n\n> For AI agents: all pages and interfaces of this site are in [llms.txt]("+w.URL+"/llms.txt).\n\n")
 		if text != read.Content || twin != string(w.do("GET", path, "", "Accept", "text/markdown").Body) {
 			t.Errorf("%s differs: twin\n%s\nread\n%s", path, text, read.Content)
 		}

@@ -3,11 +3,11 @@ package discovery
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"ace/internal/foundation/httpserver"
 	"ace/internal/foundation/openapi"
-	"net/http"
 )
 
 // Class is what a request counts as (package admission).
@@ -40,15 +40,15 @@ type Entry struct {
 	// Arguments says that a request without arguments is refused.
 	Arguments bool
 
-	header map[string]string
 	render render // nil: served by another part of the face
 }
 
 // Relation ties a document to an API.
 type Relation struct{ API, Rel string }
 
-// render writes the bytes of a document as they are now.
-type render func(context.Context) ([]byte, error)
+// render writes the bytes of a document as they are now, and header fields that
+// the document alone has.
+type render func(context.Context, http.Header) ([]byte, error)
 
 // Link is an address with the media type that it answers.
 type Link struct{ Path, URL, Type string }
@@ -107,6 +107,14 @@ func (r *Registry) Links() map[string]string {
 	return links
 }
 
+// Capabilities say in single words what agents can do here.
+func (r *Registry) Capabilities() []string {
+	if r.config.Services {
+		return []string{"read", "search", "buy", "paid_services"}
+	}
+	return []string{"read", "search", "buy"}
+}
+
 // Header are the values of the Link header of pages (RFC 8288).
 func (r *Registry) Header() []string {
 	var links []string
@@ -127,7 +135,7 @@ func (r *Registry) Mount(api *openapi.API, handle func(string, http.HandlerFunc,
 		if e.render == nil {
 			continue
 		}
-		serve := r.Handler(e.Key, e.render)
+		serve := r.handler(e, e.render)
 		for _, path := range append([]string{e.Path}, e.Aliases...) {
 			handle("GET "+path, serve)
 			handle("OPTIONS "+path, preflight)
@@ -159,7 +167,7 @@ func (r *Registry) describe(api *openapi.API, e *Entry) {
 	if e.ID == "" {
 		return
 	}
-	content := openapi.Content{Description: "The document.", MediaType: strings.ReplaceAll(e.Types[0], `"`, "")}
+	content := openapi.Content{Description: "The document."}
 	content.MediaType, _, _ = strings.Cut(e.Types[0], ";")
 	openapi.Describe(api, openapi.Operation{
 		Method: http.MethodGet, Path: e.Path, ID: e.ID, Tags: []string{"discovery"}, Summary: e.About,

@@ -58,14 +58,19 @@ func (k *kept) take(body []byte) (*rendering, error) {
 // the rules of all documents. A key that the registry does not have panics, at
 // start.
 func (r *Registry) Handler(key string, render func(context.Context) ([]byte, error)) http.HandlerFunc {
-	entry := r.entry(key)
-	if entry == nil {
+	e := r.entry(key)
+	if e == nil {
 		panic("discovery: no companion has the key " + key)
 	}
+	return r.handler(e, func(ctx context.Context, _ http.Header) ([]byte, error) { return render(ctx) })
+}
+
+func (r *Registry) handler(e *Entry, render render) http.HandlerFunc {
+	kept := r.kept[e.Key]
 	return func(w http.ResponseWriter, req *http.Request) {
-		body, err := render(req.Context())
+		body, err := render(req.Context(), w.Header())
 		if err == nil {
-			err = entry.write(w, req, r.kept[key], body)
+			err = e.write(w, req, kept, body)
 		}
 		if err != nil {
 			httpserver.WriteProblem(w, req, err)
@@ -76,6 +81,17 @@ func (r *Registry) Handler(key string, render func(context.Context) ([]byte, err
 // Static serves a companion whose bytes do not change while the process runs.
 func (r *Registry) Static(key string, body []byte) http.HandlerFunc {
 	return r.Handler(key, func(context.Context) ([]byte, error) { return body, nil })
+}
+
+// Fixed serves a document that is no companion of its own, such as an older
+// version of one, by the same rules.
+func Fixed(mediaType string, age int, body []byte) http.HandlerFunc {
+	e, k := &Entry{Types: []string{mediaType}, Age: age}, &kept{}
+	return func(w http.ResponseWriter, req *http.Request) {
+		if err := e.write(w, req, k, body); err != nil {
+			httpserver.WriteProblem(w, req, err)
+		}
+	}
 }
 
 // Serve answers a request with the bytes of a companion, which may be kept for
@@ -94,9 +110,6 @@ func (e *Entry) write(w http.ResponseWriter, req *http.Request, k *kept, body []
 	mediaType := e.choose(req.Header.Get("Accept"))
 	packed := current.packed != nil && takesGzip(req) && e.Key != "bot_keys" // whose digest is of the bytes as they are sent
 	h := w.Header()
-	for name, value := range e.header {
-		h.Set(name, value)
-	}
 	openTo(h)
 	etag := etagOf(mediaType, packed, current.body)
 	h.Set("ETag", etag)

@@ -42,7 +42,6 @@ func (r *Registry) table() []Entry {
 		{
 			Key: "api_catalog", Path: "/.well-known/api-catalog", Types: []string{typeLinkset}, Rel: "api-catalog", Class: Document, Age: ageSettled,
 			ID: "apiCatalog", About: "Every API of this host and where it is described (RFC 9727)", render: r.apiCatalog,
-			header: map[string]string{"Link": `</.well-known/api-catalog>; rel="api-catalog"; type="application/linkset+json"`},
 		},
 		{
 			Key: "openapi", Path: "/openapi.json", Types: []string{typeJSON, "application/openapi+json", "application/vnd.oai.openapi+json;version=3.1"}, Rel: relDesc,

@@ -7,7 +7,7 @@ import (
 
 	"ace/internal/foundation/openapi"
 	"ace/internal/storefront/site"
-	"ace/internal/storefront/storehttp/answer"
+	"ace/internal/storefront/storehttp/discovery"
 )
 
 // SearchResults is the JSON of a search.
@@ -71,8 +71,10 @@ type SiteOperator struct {
 
 // SiteAccess is what callers need.
 type SiteAccess struct {
-	Authentication string `json:"authentication" enum:"none"`
-	UserAgent      string `json:"user_agent"`
+	Authentication string              `json:"authentication" enum:"none"`
+	RateLimit      discovery.RateLimit `json:"rate_limit"`
+	UserAgent      string              `json:"user_agent"`
+	WebBotAuth     string              `json:"web_bot_auth" enum:"optional" doc:"Signed requests (RFC 9421) are verified; unsigned ones are served all the same."`
 }
 
 type searchInput struct {
@@ -119,6 +121,12 @@ func (f *Face) describe(api *openapi.API) {
 	openapi.Describe(api, openapi.Operation{
 		Method: http.MethodGet, Path: "/agent/site.json", ID: "siteInfo", Tags: []string{"site"}, Summary: "Who runs the site, and every companion of it",
 	}, openapi.Description{Responses: map[int]openapi.Content{200: {Description: "The site.", Schema: openapi.SchemaOf[SiteInfo]()}}})
+	openapi.Describe(api, openapi.Operation{
+		Method: http.MethodGet, Path: "/sitemaps/{part}", ID: "sitemapPart", Tags: []string{"discovery"}, Summary: "One part of the list of pages, as /sitemap.xml names it",
+	}, openapi.Description{
+		Parameters: []openapi.Parameter{{Name: "part", In: "path", Required: true, Description: "Name of the part, such as pages-0001.xml."}},
+		Responses:  map[int]openapi.Content{200: {Description: "The pages.", MediaType: typeXML}},
+	})
 }
 
 // Search finds pages; REST and the tools answer the same.
@@ -158,23 +166,13 @@ func (f *Face) Info() *SiteInfo {
 		Name: f.Site.Name, URL: f.Site.BaseURL + "/", Description: home.Description, Languages: []string{"en"}, Version: f.Site.Version,
 		UpdatedAt: timeText(snapshot.Modified), Pages: len(snapshot.Entries),
 		Operator:     SiteOperator{LegalName: f.operator(), Address: f.Site.Address, Email: f.Site.Contact},
-		Access:       SiteAccess{Authentication: "none", UserAgent: "Send a User-Agent that says who you are."},
-		Capabilities: []string{"read", "search", "buy"},
+		Access:       SiteAccess{Authentication: "none", RateLimit: f.Companions.RateLimit(), UserAgent: "Send a User-Agent that says who you are.", WebBotAuth: "optional"},
+		Capabilities: f.Companions.Capabilities(),
 		Policies:     map[string]string{"terms": f.Site.Terms, "privacy": f.Site.Privacy, "refunds": f.Site.Refunds},
-		Links:        f.siteLinks(),
+		Links:        f.Companions.Links(),
 	}
 	info.Operator.Contact = info.Links["contact"]
 	return info
-}
-
-func (f *Face) writeSiteInfo(w http.ResponseWriter, r *http.Request) {
-	body, err := answer.JSON(f.Info())
-	if err != nil {
-		f.writeFailure(w, r, err)
-		return
-	}
-	w.Header().Set("Access-Control-Allow-Origin", "*")
-	answer.Cached(w, r, typeJSON, pageMaxAge, body, body)
 }
 
 // operator is the name of whoever runs the store.

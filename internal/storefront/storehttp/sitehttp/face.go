@@ -7,7 +7,8 @@
 //	/agent/search, /agent/read, /agent/site.json  (calls.go)
 //	/sitemap.xml and its parts                    (sitemap.go)
 //
-// Which companions of the pages there are stands in one list, in links.go.
+// Which companions of the pages there are stands in one list, in package
+// discovery.
 package sitehttp
 
 import (
@@ -20,6 +21,8 @@ import (
 	"ace/internal/foundation/openapi"
 	"ace/internal/storefront/offer"
 	"ace/internal/storefront/site"
+	"ace/internal/storefront/storehttp/answer"
+	"ace/internal/storefront/storehttp/discovery"
 )
 
 // Site is what the pages say about the store.
@@ -30,6 +33,7 @@ type Site struct {
 	Contact                 string // e-mail address; may be empty
 	Terms, Privacy, Refunds string // addresses of the policies
 	Sandbox                 bool   // nothing here moves real money
+	ContentSignal           string // what may be done with the pages; empty: nothing is said
 }
 
 // Linker writes an offer in the words of schema.org: an Offer whose
@@ -41,6 +45,8 @@ type Face struct {
 	Site   Site
 	Pages  *site.Service
 	Linker Linker
+	// Companions are the documents and interfaces beside the pages.
+	Companions *discovery.Registry
 
 	secure    httpserver.Middleware // headers of pages
 	templates *siteTemplates
@@ -48,12 +54,12 @@ type Face struct {
 }
 
 // New answers a face. It fails only if its own templates are at fault.
-func New(s Site, pages *site.Service, linker Linker) (*Face, error) {
+func New(s Site, pages *site.Service, companions *discovery.Registry, linker Linker) (*Face, error) {
 	templates, err := loadSiteTemplates()
 	if err != nil {
 		return nil, err
 	}
-	f := &Face{Site: s, Pages: pages, Linker: linker, templates: templates, card: sync.OnceValues(cardPicture)}
+	f := &Face{Site: s, Pages: pages, Companions: companions, Linker: linker, templates: templates, card: sync.OnceValues(cardPicture)}
 	f.secure = httpserver.SecurePages(httpserver.PagePolicy{
 		// Pictures of offers stand on other hosts; scripts and forms nowhere.
 		ContentSecurityPolicy: "default-src 'none'; style-src 'self'; img-src 'self' https: data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -65,7 +71,9 @@ func New(s Site, pages *site.Service, linker Linker) (*Face, error) {
 // Mount adds the calls about pages to api, and their documents by handle.
 func (f *Face) Mount(api *openapi.API, handle func(string, http.HandlerFunc, ...httpserver.Middleware)) {
 	f.describe(api) // and mounts search and read
-	handle("GET /agent/site.json", f.writeSiteInfo)
+	info := f.Companions.Handler("site", func(context.Context) ([]byte, error) { return answer.JSON(f.Info()) })
+	handle("GET /agent/site.json", info)
+	handle("GET /agent", info)
 	handle("GET /sitemap.xml", f.writeSitemap)
 	handle("GET /sitemaps/{part}", f.writeSitemapPart)
 	handle("GET /assets/icon.svg", static("image/svg+xml", []byte(icon)))

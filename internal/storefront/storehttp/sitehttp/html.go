@@ -12,6 +12,7 @@ import (
 	"ace/internal/foundation/problem"
 	"ace/internal/storefront/offer"
 	"ace/internal/storefront/site"
+	"ace/internal/storefront/storehttp/discovery"
 )
 
 //go:embed pages/*.html
@@ -43,6 +44,7 @@ type frame struct {
 	Title       string
 	Description string
 	Path        string
+	LLMs        string // path of llms.txt
 	Nav, Foot   []site.Entry
 	Sandbox     bool
 }
@@ -60,8 +62,7 @@ type siteView struct {
 	Paragraphs      []string // description of the offer
 	Offers          []site.Listed
 	Lists           bool
-	LLMs            string // address of llms.txt; empty: this host has none
-	Linked          any    // JSON-LD
+	Linked          any // JSON-LD
 }
 
 // failureView fills failure.html.
@@ -73,7 +74,9 @@ type failureView struct {
 
 func (f *Face) frame(title, description, path, lang string) frame {
 	snapshot := f.Pages.Snapshot()
+	llms, _ := f.Companions.Link("llms_txt")
 	return frame{
+		LLMs: llms.Path,
 		Site: f.Site, Operator: f.operator(), Lang: langOf(lang), Title: title, Description: description, Path: path,
 		Nav: snapshot.Nav, Foot: snapshot.Foot, Sandbox: f.Site.Sandbox,
 	}
@@ -81,15 +84,12 @@ func (f *Face) frame(title, description, path, lang string) frame {
 
 func (f *Face) htmlPage(r *http.Request, page *site.Page) ([]byte, error) {
 	view := siteView{
-		frame: f.frame(page.Title, page.Description, page.Path, page.Lang), Canonical: page.Canonical, Twin: twinPath(page.Path), Kind: "article",
+		frame: f.frame(page.Title, page.Description, page.Path, page.Lang), Canonical: page.Canonical, Twin: discovery.TwinPath(page.Path), Kind: "article",
 		Image: f.Site.BaseURL + "/assets/card.png", Home: page.Path == "/", Trail: f.trail(page.Path), Offer: page.Offer, Offers: page.Offers, Lists: page.Lists,
 		Body: template.HTML(page.HTML), //nolint:gosec // rendered from Markdown with all HTML left out
 	}
 	if view.Home {
 		view.Kind = "website"
-	}
-	if d, ok := companion("llms_txt"); ok {
-		view.LLMs = d.path
 	}
 	var product any
 	if o := page.Offer; o != nil {

@@ -11,6 +11,7 @@ import (
 	"ace/internal/foundation/problem"
 	"ace/internal/storefront/site"
 	"ace/internal/storefront/storehttp/answer"
+	"ace/internal/storefront/storehttp/discovery"
 )
 
 // How long clients may keep a page, in seconds: one with offers as long as the
@@ -27,9 +28,6 @@ const (
 	typeJSON     = "application/json"
 	typeXML      = "application/xml"
 )
-
-// contentSignal says what may be done with the pages (contentsignals.org).
-const contentSignal = "search=yes, ai-input=yes, ai-train=no"
 
 // Unrouted answers what no route took: pages, whose paths are known only while
 // the store runs, and everything that does not exist, in the shape that the
@@ -104,7 +102,9 @@ func (f *Face) writeSitePage(w http.ResponseWriter, r *http.Request, page *site.
 	h := w.Header()
 	h.Set("Vary", "Accept, Accept-Encoding")
 	h.Set("Content-Language", langOf(page.Lang))
-	h.Set("Content-Signal", contentSignal)
+	if f.Site.ContentSignal != "" {
+		h.Set("Content-Signal", f.Site.ContentSignal)
+	}
 	h.Set("Access-Control-Allow-Origin", "*")
 	if !page.Modified.IsZero() {
 		h.Set("Last-Modified", page.Modified.UTC().Format(http.TimeFormat))
@@ -116,7 +116,7 @@ func (f *Face) writeSitePage(w http.ResponseWriter, r *http.Request, page *site.
 		if twin {
 			h.Set("X-Robots-Tag", "noindex")
 		} else {
-			h.Set("Content-Location", twinPath(page.Path))
+			h.Set("Content-Location", discovery.TwinPath(page.Path))
 		}
 		writeText(w, r, http.StatusOK, typeMarkdown, ageOf(page), []byte(body))
 		return
@@ -126,7 +126,7 @@ func (f *Face) writeSitePage(w http.ResponseWriter, r *http.Request, page *site.
 		f.writeFailure(w, r, err)
 		return
 	}
-	f.setLinks(h, link(twinPath(page.Path), "alternate", typeMarkdown), link(page.Canonical, "canonical", ""))
+	f.setLinks(h, link(discovery.TwinPath(page.Path), "alternate", typeMarkdown), link(page.Canonical, "canonical", ""))
 	writeText(w, r, http.StatusOK, typeHTML, ageOf(page), body)
 }
 
@@ -135,14 +135,6 @@ func ageOf(page *site.Page) int {
 		return offerMaxAge
 	}
 	return pageMaxAge
-}
-
-// twinPath is the path of a page's Markdown, escaped.
-func twinPath(path string) string {
-	if path == "/" {
-		return "/index.md"
-	}
-	return site.EscapePath(path) + ".md"
 }
 
 // prefersMarkdown reports whether Accept names Markdown and likes it at least
@@ -173,8 +165,8 @@ func (f *Face) markdownPage(page *site.Page) string {
 		}
 	}
 	b.WriteString("---\n\n")
-	if d, ok := companion("llms_txt"); ok {
-		fmt.Fprintf(&b, "> All pages and interfaces of this site: [llms.txt](%s%s)\n\n", f.Site.BaseURL, d.path)
+	if llms, ok := f.Companions.Link("llms_txt"); ok {
+		fmt.Fprintf(&b, "> For AI agents: all pages and interfaces of this site are in [llms.txt](%s).\n\n", llms.URL)
 	}
 	b.WriteString(page.Markdown)
 	return b.String()
@@ -269,8 +261,8 @@ func (f *Face) failureMarkdown(p *problem.Problem) string {
 	var b strings.Builder
 	b.WriteString("# " + p.Kind.Title() + "\n\n" + p.Detail + "\n")
 	for _, key := range []string{"sitemap", "llms_txt", "search"} {
-		if d, ok := companion(key); ok {
-			b.WriteString("\n- [" + d.path + "](" + f.Site.BaseURL + d.path + ")")
+		if l, ok := f.Companions.Link(key); ok {
+			b.WriteString("\n- [" + l.Path + "](" + l.URL + ")")
 		}
 	}
 	return b.String() + "\n"

@@ -70,6 +70,9 @@ func sitemapHeaders(w http.ResponseWriter, r *http.Request, snapshot *site.Snaps
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", fmt.Sprintf("public, max-age=%d", pageMaxAge))
 	h.Set("ETag", answer.ETag([]byte(snapshot.Version+part)))
+	if !snapshot.Modified.IsZero() {
+		h.Set("Last-Modified", snapshot.Modified.UTC().Format(http.TimeFormat))
+	}
 	if answer.Matches(r.Header.Get("If-None-Match"), h.Get("ETag")) {
 		w.WriteHeader(http.StatusNotModified)
 		return false
