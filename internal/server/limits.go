@@ -10,6 +10,7 @@ import (
 	"ace/internal/foundation/ratelimit/redislimit"
 	"ace/internal/protocol/webbotauth"
 	"ace/internal/storefront/storehttp/admission"
+	"ace/internal/storefront/storehttp/mcphttp"
 	"ace/internal/storefront/storehttp/ucphttp"
 )
 
@@ -24,7 +25,7 @@ func (s *Server) buildGate() (*admission.Gate, error) {
 	if err != nil {
 		return nil, err
 	}
-	options := &admission.Options{Scheme: base.Scheme, MCP: []string{ucphttp.MCPPath}, Enforce: s.cfg.BotAuth == "enforce"}
+	options := &admission.Options{Scheme: base.Scheme, MCP: []string{ucphttp.MCPPath, mcphttp.Path}, Enforce: s.cfg.BotAuth == "enforce"}
 	if s.cfg.BotAuth != "off" {
 		s.bots = webbotauth.NewKeys(s.guard.Client(egress.KeyDirectory()), s.log, nil)
 		options.Bots = webbotauth.NewVerifier(s.bots, []string{authority(base)}, nil)

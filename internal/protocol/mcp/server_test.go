@@ -207,7 +207,9 @@ func TestMetaAndSchema(t *testing.T) {
 	t.Parallel()
 	s := mcp.NewServer(mcp.Implementation{Name: "t", Version: "1"}, nil)
 	tool, handler := mcp.Typed(mcp.Tool{Name: "add", Description: "Adds.", Meta: json.RawMessage(`{"price":"free"}`)},
-		func(_ context.Context, _ *mcp.Call, in *addInput) (*addOutput, error) { return &addOutput{Sum: in.A + in.B}, nil })
+		func(_ context.Context, _ *mcp.Call, in *addInput) (*addOutput, error) {
+			return &addOutput{Sum: in.A + in.B}, nil
+		})
 	s.AddRawTool(tool, handler)
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, post(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))

@@ -118,7 +118,7 @@ func collect(e *jsonschema.ValidationError, items *[]problem.Item) {
 	case *kind.Pattern:
 		add(at, "invalid_format", "must match the pattern %s", k.Want)
 	case *kind.Format:
-		add(at, "invalid_format", "must have the format %s", k.Want)
+		add(at, "invalid_format", "must have the format %s%s", k.Want, formatHint(k.Want))
 	default:
 		addBound(e.ErrorKind, at, add)
 	}
@@ -150,6 +150,19 @@ func addBound(k jsonschema.ErrorKind, at string, add func(at, code, format strin
 	default:
 		add(at, "invalid_value", "does not fit the schema of the tool")
 	}
+}
+
+// formatHint shows what a format asks for, where its name does not.
+func formatHint(format string) string {
+	switch format {
+	case "uri":
+		return ": a whole address, such as https://example.com/"
+	case "email":
+		return ": an address such as name@example.com"
+	case "date-time":
+		return ": such as 2026-01-31T12:00:00Z"
+	}
+	return ""
 }
 
 func number(r *big.Rat) string {

@@ -13,6 +13,7 @@ import (
 	"ace/internal/foundation/ratelimit"
 	"ace/internal/storefront/storehttp"
 	"ace/internal/storefront/storehttp/admission"
+	"ace/internal/storefront/storehttp/mcphttp"
 	"ace/internal/storefront/storehttp/ucphttp"
 )
 
@@ -26,7 +27,7 @@ func limited(calls, documents, free int) func(*storehttp.Deps) {
 		}
 		d.Gate = admission.New(admission.Limits{
 			API: hourly("client", calls), Document: hourly("documents", documents), Lifecycle: hourly("lifecycle", free), Address: hourly("address", calls),
-		}, &admission.Options{Scheme: "http", MCP: []string{ucphttp.MCPPath}})
+		}, &admission.Options{Scheme: "http", MCP: []string{ucphttp.MCPPath, mcphttp.Path}})
 	}
 }
 

@@ -5,6 +5,7 @@
 //	/agent/commerce/products      the catalog (cataloghttp)
 //	/agent/commerce/ucp/…         UCP over REST and MCP (package ucphttp)
 //	/agent/commerce/acp/…         ACP and its feed (acp*.go)
+//	/mcp                          the ten tools of agents (agenttool, mcphttp)
 //	/agent/search, /agent/read    finding and reading pages (sitehttp)
 //	/{page}, /{page}.md           the pages themselves (sitehttp)
 //	/c/{token}, /checkout/…       what the buyer sees (buyer.go)
@@ -30,6 +31,7 @@ import (
 	"ace/internal/storefront/order"
 	"ace/internal/storefront/site"
 	"ace/internal/storefront/storehttp/admission"
+	"ace/internal/storefront/storehttp/agenttool"
 	"ace/internal/storefront/storehttp/cataloghttp"
 	"ace/internal/storefront/storehttp/discovery"
 	"ace/internal/storefront/storehttp/sessionhttp"
@@ -49,6 +51,9 @@ type Deps struct {
 	Orders   *order.Service
 	Events   EventParser
 	Requests *idempotency.Keeper
+	// Services are the paid website services. Nil: the store has none, and says
+	// so.
+	Services agenttool.Services
 	// Platforms reads the profiles of UCP platforms.
 	Platforms ucphttp.Platforms
 	// Signers sign answers, the first those of UCP, which asks for P-256. All
@@ -202,6 +207,8 @@ func (s *server) routes(mux *httpserver.Mux) {
 	mux.ErrorsUnder(ucphttp.Base, face.WriteError)
 	mux.ErrorsUnder(ucp.ProfilePath, face.WriteError)
 	face.Describe(s.api)
+
+	s.mountMCP(mux)
 
 	s.site.Mount(s.api, handle)
 	s.documents.Mount(s.api, handle)

@@ -109,16 +109,24 @@ func (s *Set) closest(ctx context.Context, code, asked string) string {
 	return ""
 }
 
+// closeOffers names the offers of a product that was taken for an offer, or
+// those whose id or name sounds like what was asked for.
 func (s *Set) closeOffers(ctx context.Context, asked string) string {
 	offers := s.offers(ctx)
-	index := textindex.New(len(offers), func(i int, add textindex.Add) {
-		for _, text := range []string{offers[i].ID, offers[i].ProductID, offers[i].Name, offers[i].ProductName} {
-			add(text, 1)
-		}
-	})
 	var found []string
-	for _, hit := range index.Search(asked, maxClose, nil).Hits {
-		found = append(found, fmt.Sprintf("%s (%s)", offers[hit.Entry].ID, offers[hit.Entry].Name))
+	note := func(o *offer.Offer) { found = append(found, fmt.Sprintf("%s (%s)", o.ID, o.Name)) }
+	for i := range offers {
+		if offers[i].ProductID == asked && len(found) < maxClose {
+			note(&offers[i])
+		}
+	}
+	if found == nil {
+		index := textindex.New(len(offers), func(i int, add textindex.Add) {
+			add(offers[i].ID+" "+offers[i].Name+" "+offers[i].ProductName, 1)
+		})
+		for _, hit := range index.Search(asked, maxClose, nil).Hits {
+			note(&offers[hit.Entry])
+		}
 	}
 	return strings.Join(found, ", ")
 }

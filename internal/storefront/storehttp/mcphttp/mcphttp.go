@@ -48,8 +48,6 @@ type Options struct {
 	// CheckOutput makes a result that does not fit its schema an internal fault,
 	// for tests.
 	CheckOutput bool
-	// More are tools beside the ten, for tests.
-	More []agenttool.Ready
 }
 
 // Face serves the tools.
@@ -75,9 +73,7 @@ func New(site Site, tools *agenttool.Set, o *Options) *Face {
 	for _, tool := range tools.All() {
 		f.server.AddRawTool(tool.Tool.Tool, tool.Handle)
 	}
-	for _, tool := range o.More {
-		f.server.AddRawTool(tool.Tool.Tool, tool.Handle)
-	}
+	addSuiteTools(f.server)
 	return f
 }
 
@@ -91,12 +87,15 @@ func instructions(site Site) string {
 		"At most one call a second, with a small burst. Over it the answer is HTTP 429: wait as long as it says, then repeat the call."
 }
 
+// ServeHTTP serves the endpoint, whatever the method.
+func (f *Face) ServeHTTP(w http.ResponseWriter, r *http.Request) { f.server.ServeHTTP(w, r) }
+
 // ToolsHash changes when the answer of tools/list changes.
 func (f *Face) ToolsHash() string { return f.server.ToolsHash() }
 
 // Mount serves the endpoint by handle and describes it in api.
 func (f *Face) Mount(api *openapi.API, handle func(pattern string, h http.Handler)) {
-	served := httpserver.AllowTime(maxTime)(f.server)
+	served := httpserver.AllowTime(maxTime)(f)
 	handle(Path, served)
 	handle(Path+"/{$}", served)
 	openapi.Describe(api, openapi.Operation{
