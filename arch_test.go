@@ -22,7 +22,7 @@ import (
 var layers = [][]string{
 	{"content", "internal/config", "internal/foundation"},
 	{"internal/protocol"},
-	{"internal/storefront", "internal/sandbox"},
+	{"internal/storefront", "internal/platform", "internal/sandbox"},
 	{"internal/storage"},
 	{"internal/server"},
 	{"cmd"},
@@ -37,12 +37,18 @@ var domain = map[string][]string{
 	"internal/storefront/checkout": {"internal/storefront/offer", "internal/storefront/order"},
 	"internal/storefront/crawl":    {},                            // reads foreign websites for the website services
 	"internal/storefront/site":     {"internal/storefront/offer"}, // pages name what is for sale
+
+	"internal/platform/audit":   {},
+	"internal/platform/account": {"internal/platform/audit"},
+	"internal/platform/apikey":  {"internal/platform/audit"},
 	"internal/storefront/datapack": {"internal/storefront/crawl"}, // the data of pages that were read
 }
 
 // wired are the faces and adapters, each with whom else but internal/server
 // imports it, and why. They never import one another.
 var wired = map[string][]string{
+	"internal/platform/accounthttp":    {"cmd/ace"}, // the operator's commands decode its answers
+	"internal/platform/platformhttp":   {},
 	"internal/sandbox":                 {},
 	"internal/storage":                 {},
 	"internal/storefront/operatorhttp": {"cmd/ace"}, // the operator's command decodes its answers
@@ -65,7 +71,7 @@ var standard = map[string]struct {
 	allowed []string
 }{
 	"net/http": {"domain packages know no HTTP", []string{
-		"cmd", "internal/foundation", "internal/protocol", "internal/sandbox", "internal/server",
+		"cmd", "internal/foundation", "internal/platform/accounthttp", "internal/platform/platformhttp", "internal/protocol", "internal/sandbox", "internal/server",
 		"internal/storefront/operatorhttp", "internal/storefront/ordersink", "internal/storefront/storehttp", "internal/storefront/stripe", "internal/storefront/ucpprofile", "internal/storefront/upstream",
 	}},
 	"database/sql": {"internal/storage alone speaks SQL, and the sandbox for itself", []string{
@@ -92,6 +98,7 @@ var modules = map[string]struct {
 	"code.dny.dev/ssrf":                                        {"tables of special-purpose networks, refused at dial time", []string{"internal/foundation/egress"}},
 	"github.com/alecthomas/kong":                               {"one struct is flag, variable, help and page", []string{"cmd/ace", inTests}},
 	"github.com/danielgtaylor/huma/v2":                         {"OpenAPI and validation of our own REST, behind one door", []string{"internal/foundation/openapi"}},
+	"github.com/decred/dcrd/dcrec/secp256k1/v4":                {"signatures of payers, on the curve of Ethereum", []string{"internal/protocol/x402/evm"}},
 	"github.com/dunglas/httpsfv":                               {"structured fields of RFC 9651", []string{"internal/foundation/httpsig", "internal/protocol"}},
 	"github.com/jackc/pgx/v5":                                  {"driver of PostgreSQL", []string{"internal/foundation/sqldb"}},
 	"github.com/pressly/goose/v3":                              {"migrations", []string{"internal/foundation/sqldb"}},
@@ -101,6 +108,7 @@ var modules = map[string]struct {
 	"golang.org/x/sync":                                        {"one outbound read for many callers", []string{"internal/storefront/checkout", "internal/storefront/ucpprofile", "internal/storefront/upstream"}},
 	"github.com/redis/go-redis/v9":                             {"rate limits that replicas share", []string{"internal/foundation/ratelimit/redislimit"}},
 	"github.com/yuin/goldmark":                                 {"pages written in Markdown", []string{"internal/foundation/markdown"}},
+	"golang.org/x/crypto":                                      {"Keccak-256, the hash of Ethereum; argon2id for passwords", []string{"internal/foundation/password", "internal/protocol/x402/evm"}},
 	"golang.org/x/net":                                         {"HTML as browsers parse it", []string{"internal/foundation/htmltext", "internal/storefront/crawl", "internal/storefront/datapack", "internal/storefront/upstream"}},
 	"golang.org/x/text":                                        {"Unicode normal forms of words", []string{"internal/foundation/textindex"}},
 	"modernc.org/sqlite":                                       {"SQLite without cgo", []string{"internal/foundation/sqldb"}},
