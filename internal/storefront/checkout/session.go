@@ -79,6 +79,7 @@ const (
 	UCP Protocol = "ucp"
 	ACP Protocol = "acp"
 	MCP Protocol = "mcp"
+	A2A Protocol = "a2a"
 )
 
 // Buyer is what an agent told about the person, to fill in the hosted page.
