@@ -78,10 +78,13 @@ func (s Requests) Release(ctx context.Context, scope, key string) error {
 	})
 }
 
-// Prune removes what is past its time: idempotency records and the ids of old
-// messages of the processor, which resends none after a month.
+// Prune removes what is past its time: idempotency records, tasks, and the ids
+// of old messages of the processor, which resends none after a month.
 func (s *Store) Prune(ctx context.Context) error {
 	now := time.Now()
+	if err := s.pruneTasks(ctx, now); err != nil {
+		return err
+	}
 	return s.db.Tx(ctx, func(tx *sql.Tx) error {
 		if _, err := exec(ctx, tx, `DELETE FROM idempotency WHERE expires_at <= $1`, millis(now)); err != nil {
 			return err

@@ -6,6 +6,7 @@
 //	jobs.go                jobs.Queue
 //	idempotency.go         idempotency.Store
 //	keys.go                keys for signatures, sealed
+//	a2a.go                 a2a.Store
 //
 // One text serves SQLite and PostgreSQL; every test runs on both.
 package storage

@@ -14,7 +14,7 @@ import (
 var moves = map[State][]State{
 	"":            {Submitted, Working, InputRequired, AuthRequired, Completed, Failed, Canceled, Rejected},
 	Submitted:     {Working, InputRequired, AuthRequired, Completed, Failed, Canceled, Rejected},
-	Working:       {InputRequired, AuthRequired, Completed, Failed, Canceled, Rejected},
+	Working:       {Working, InputRequired, AuthRequired, Completed, Failed, Canceled, Rejected},
 	InputRequired: {InputRequired, Working, Completed, Failed, Canceled, Rejected},
 	AuthRequired:  {Working, InputRequired, Completed, Failed, Canceled, Rejected},
 	Failed:        {Completed},

@@ -123,7 +123,7 @@ func saveCompares(t *testing.T, s a2a.Store) {
 	if err := next.Task.Move(a2a.Completed, start.Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
-	next.ExpiresAt = start.Add(2 * time.Hour)
+	next.ExpiresAt, next.Ref = start.Add(2*time.Hour), "chk_1"
 	if err := s.Save(t.Context(), next, nil); err != nil {
 		t.Fatal(err)
 	}
