@@ -6,6 +6,7 @@
 //	/agent/commerce/ucp/…         UCP over REST and MCP (package ucphttp)
 //	/agent/commerce/acp/…         ACP and its feed (acp*.go)
 //	/mcp                          the ten tools of agents (agenttool, mcphttp)
+//	/agent/a2a                    the agent of the store over A2A (a2ahttp)
 //	/agent/search, /agent/read    finding and reading pages (sitehttp)
 //	/{page}, /{page}.md           the pages themselves (sitehttp)
 //	/c/{token}, /checkout/…       what the buyer sees (buyer.go)
@@ -24,12 +25,14 @@ import (
 	"ace/internal/foundation/httpsig"
 	"ace/internal/foundation/idempotency"
 	"ace/internal/foundation/openapi"
+	"ace/internal/protocol/a2a"
 	"ace/internal/protocol/acp"
 	"ace/internal/protocol/ucp"
 	"ace/internal/storefront/checkout"
 	"ace/internal/storefront/offer"
 	"ace/internal/storefront/order"
 	"ace/internal/storefront/site"
+	"ace/internal/storefront/storehttp/a2ahttp"
 	"ace/internal/storefront/storehttp/admission"
 	"ace/internal/storefront/storehttp/agenttool"
 	"ace/internal/storefront/storehttp/cataloghttp"
@@ -62,6 +65,11 @@ type Deps struct {
 	// BotKeys is the directory of the keys that sign the store's own requests.
 	// Nil: they are not signed.
 	BotKeys discovery.KeyDirectory
+	// Tasks keeps the tasks of A2A.
+	Tasks a2a.Store
+	// CardSigner signs the agent card, with a key that signs nothing else. Nil:
+	// the card is not signed.
+	CardSigner *httpsig.Signer
 	// Gate counts requests and knows who signed them. Nil: all are served.
 	Gate *admission.Gate
 	// MAC is a keyed digest: client addresses are kept as nothing else.
@@ -106,6 +114,7 @@ type server struct {
 	catalog   *cataloghttp.Face
 	documents *discovery.Registry
 	site      *sitehttp.Face
+	agent     *a2ahttp.Face
 }
 
 // New answers the handler of the store host.
@@ -148,6 +157,9 @@ func build(d Deps) (*server, *httpserver.Mux, error) {
 	}
 	s.sessions = &sessionhttp.Desk{
 		Checkout: d.Checkout, Requests: d.Requests, MAC: d.MAC, Log: d.Log, DirectContinueURL: d.Site.DirectContinueURL,
+	}
+	if s.agent, err = s.a2aAgent(); err != nil {
+		return nil, nil, err
 	}
 	mux := httpserver.NewMux(s.site.Unrouted)
 	s.api = openapi.New(mux, d.Site.Name, Version, &openapi.Options{
@@ -209,6 +221,7 @@ func (s *server) routes(mux *httpserver.Mux) {
 	face.Describe(s.api)
 
 	s.mountMCP(mux)
+	s.mountA2A(mux)
 
 	s.site.Mount(s.api, handle)
 	s.documents.Mount(s.api, handle)

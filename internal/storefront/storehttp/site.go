@@ -24,6 +24,7 @@ func (s *server) companions() (*discovery.Registry, error) {
 		BaseURL: s.Site.BaseURL, Name: s.Site.Name, Version: Version, Operator: cmp.Or(s.Site.Operator, s.Site.Name), Contact: s.Site.Contact,
 		SecurityContact: s.Site.SecurityContact, ContentSignal: s.Site.ContentSignal, Burst: cmp.Or(s.Site.Burst, 5), Sandbox: s.Site.Sandbox,
 		Pages: s.Pages, Keys: s.BotKeys,
+		AgentCard: func() []byte { return s.agent.Card() },
 	})
 }
 

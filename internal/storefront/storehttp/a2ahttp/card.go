@@ -13,7 +13,12 @@ import (
 func (f *Face) Card() []byte { return f.card }
 
 // KeySet is the JWK Set of the keys that sign the card.
-func (f *Face) KeySet() ([]byte, error) {
+func (f *Face) KeySet() []byte { return f.keys }
+
+// Skills is the document of the extension.
+func (f *Face) Skills() []byte { return f.schemas }
+
+func (f *Face) renderKeys() ([]byte, error) {
 	keys := []httpsig.JWK{}
 	if f.Signer != nil {
 		keys = append(keys, f.Signer.JWK())
@@ -91,8 +96,7 @@ func (f *Face) listed(outputs bool) []listedSkill {
 	return all
 }
 
-// Skills is the document of the extension.
-func (f *Face) Skills() ([]byte, error) {
+func (f *Face) renderSkills() ([]byte, error) {
 	return answer.JSON(map[string]any{
 		"uri":     f.extensionURI(),
 		"message": json.RawMessage(`{"role":"ROLE_USER","parts":[{"mediaType":"application/json","data":{"skill":"…","action":"…","input":{}}}]}`),

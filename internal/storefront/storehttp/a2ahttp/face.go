@@ -3,6 +3,7 @@ package a2ahttp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -81,7 +82,8 @@ type Face struct {
 	Deps
 	skills []skill
 	server *a2a.Server
-	card   []byte
+
+	card, keys, schemas []byte // documents, rendered once
 }
 
 var _ a2a.Agent = (*Face)(nil)
@@ -121,9 +123,11 @@ func New(d Deps) (*Face, error) {
 		}
 	}
 	f.server = a2a.New(f, &a2a.Options{Extensions: []string{f.extensionURI()}})
-	var err error
-	f.card, err = f.renderCard()
-	return f, err
+	var errs [3]error
+	f.card, errs[0] = f.renderCard()
+	f.keys, errs[1] = f.renderKeys()
+	f.schemas, errs[2] = f.renderSkills()
+	return f, errors.Join(errs[:]...)
 }
 
 // ServeHTTP serves the endpoint.

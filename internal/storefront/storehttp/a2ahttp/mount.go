@@ -12,22 +12,13 @@ import (
 // Mount serves the endpoint and its documents on mux and describes them in api.
 // document serves bytes that do not change while the process runs, by the rules
 // of the host. The card is left to who lists the documents of the host.
-func (f *Face) Mount(mux *httpserver.Mux, api *openapi.API, document func(body []byte) http.HandlerFunc) error {
-	keys, err := f.KeySet()
-	if err != nil {
-		return err
-	}
-	skills, err := f.Skills()
-	if err != nil {
-		return err
-	}
+func (f *Face) Mount(mux *httpserver.Mux, api *openapi.API, document func(body []byte) http.HandlerFunc) {
 	mux.Handle(Path, f)
 	mux.Handle(Path+"/{$}", f)
-	mux.HandleFunc("GET "+SkillsPath, document(skills))
-	mux.HandleFunc("GET "+KeySetPath, document(keys))
+	mux.HandleFunc("GET "+SkillsPath, document(f.schemas))
+	mux.HandleFunc("GET "+KeySetPath, document(f.keys))
 	mux.ErrorsUnder(Path, a2a.WriteProblem)
 	describe(api)
-	return nil
 }
 
 // The schemas of the envelope. The extension has those of the actions.
