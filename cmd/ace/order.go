@@ -36,7 +36,7 @@ type operating struct {
 }
 
 // call sends one request to the running server, or does it here, and decodes
-// the answer into out.
+// the answer into out, unless that is nil.
 func (o *operating) call(ctx context.Context, method, path string, in, out any) (err error) {
 	if err := o.Check(); err != nil {
 		return err
@@ -70,6 +70,9 @@ func (o *operating) call(ctx context.Context, method, path string, in, out any) 
 			return fmt.Errorf("the server answered %s", res.Status)
 		}
 		return fmt.Errorf("%s (%s)", problem.Detail, problem.Code)
+	}
+	if out == nil {
+		return nil
 	}
 	if err := json.NewDecoder(res.Body).Decode(out); err != nil {
 		return fmt.Errorf("reading the answer: %w", err)

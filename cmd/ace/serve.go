@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -27,17 +26,31 @@ func (c *serveCmd) Run(w *world) error {
 	if err := s.Listen(w.ctx); err != nil {
 		return err
 	}
-	c.announce(w.ctx, w.stdout)
+	welcome, err := s.Welcome(w.ctx)
+	if err != nil {
+		return err
+	}
+	c.announce(w.stdout, welcome)
 	return s.Run(w.ctx)
 }
 
-func (c *serveCmd) announce(_ context.Context, out io.Writer) {
+func (c *serveCmd) announce(out io.Writer, welcome *server.Welcome) {
 	base := c.BaseURL()
-	_, _ = fmt.Fprintf(out, "ACE is running.\n\n  store     %s\n", base)
+	_, _ = fmt.Fprint(out, "ACE is running.\n\n")
+	if c.Serves("store") {
+		_, _ = fmt.Fprintf(out, "  store     %s\n", base)
+	}
+	if c.Serves("platform") {
+		_, _ = fmt.Fprintf(out, "  platform  %s\n", c.PlatformBaseURL())
+	}
 	if c.SandboxOn() {
 		_, _ = fmt.Fprintf(out, "  sandbox   %s   (no real money moves)\n", c.SandboxBaseURL())
 	}
 	_, _ = fmt.Fprintf(out, "  data      %s\n\nTry:\n  curl %s/agent/commerce/products\n  ace tour\n\n", c.DataDir, base)
+	if welcome != nil {
+		_, _ = fmt.Fprintf(out, "The account %q was made. Its API key, shown this once:\n  %s\nTry:\n  curl -H \"Authorization: Bearer %s\" %s/api/v1/me\n\n",
+			welcome.Account, welcome.Key, welcome.Key, c.PlatformBaseURL())
+	}
 }
 
 func newLogger(out io.Writer, format, level string) *slog.Logger {

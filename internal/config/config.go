@@ -15,18 +15,22 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
 // Settings are the settings of a server. The defaults run a whole development
 // world without any configuration.
 type Settings struct {
-	StoreAddr   string `env:"ACE_STORE_ADDR" default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address that the store listens on." group:"Addresses"`
-	SandboxAddr string `env:"ACE_SANDBOX_ADDR" default:"127.0.0.1:8082" placeholder:"HOST:PORT" help:"Address that the sandbox listens on." group:"Addresses"`
-	AdminAddr   string `env:"ACE_ADMIN_ADDR" default:"127.0.0.1:9464" placeholder:"HOST:PORT" help:"Address of health checks and profiles; keep it private. Empty: none." group:"Addresses"`
-	StoreURL    string `env:"ACE_STORE_URL" placeholder:"URL" help:"Public address of the store, without a slash at the end. Default: http:// and the listening address." group:"Addresses"`
-	SandboxURL  string `env:"ACE_SANDBOX_URL" placeholder:"URL" help:"Address of the sandbox as browsers see it. Default: http:// and the listening address." group:"Addresses"`
+	StoreAddr    string `env:"ACE_STORE_ADDR" default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address that the store listens on." group:"Addresses"`
+	PlatformAddr string `env:"ACE_PLATFORM_ADDR" default:"127.0.0.1:8081" placeholder:"HOST:PORT" help:"Address that the platform listens on." group:"Addresses"`
+	SandboxAddr  string `env:"ACE_SANDBOX_ADDR" default:"127.0.0.1:8082" placeholder:"HOST:PORT" help:"Address that the sandbox listens on." group:"Addresses"`
+	AdminAddr    string `env:"ACE_ADMIN_ADDR" default:"127.0.0.1:9464" placeholder:"HOST:PORT" help:"Address of health checks and profiles; keep it private. Empty: none." group:"Addresses"`
+	StoreURL     string `env:"ACE_STORE_URL" placeholder:"URL" help:"Public address of the store, without a slash at the end. Default: http:// and the listening address." group:"Addresses"`
+	PlatformURL  string `env:"ACE_PLATFORM_URL" placeholder:"URL" help:"Public address of the platform, without a slash at the end. Default: http:// and the listening address." group:"Addresses"`
+	SandboxURL   string `env:"ACE_SANDBOX_URL" placeholder:"URL" help:"Address of the sandbox as browsers see it. Default: http:// and the listening address." group:"Addresses"`
 
+	Hosts          []string `env:"ACE_HOSTS" enum:"store,platform" default:"store,platform" help:"Hosts that this process serves (${enum})." group:"Addresses"`
 	TrustedProxies []string `env:"ACE_TRUSTED_PROXIES" placeholder:"CIDR,…" help:"Networks of proxies whose X-Forwarded-For or Forwarded header is believed." group:"Addresses"`
 	DevTLS         bool     `env:"ACE_DEV_TLS" name:"dev-tls" help:"Serve https with a certificate made at the first start, for development." group:"Addresses"`
 
@@ -48,12 +52,18 @@ type Settings struct {
 	Operator     string `env:"ACE_OPERATOR" placeholder:"NAME" help:"Legal name of whoever runs the store. Default: the name of the store." group:"Site"`
 	Address      string `env:"ACE_OPERATOR_ADDRESS" placeholder:"TEXT" help:"Postal address of whoever runs the store, on one line." group:"Site"`
 
+	ContentSignals  []string `env:"ACE_CONTENT_SIGNAL" default:"search=yes,ai-input=yes,ai-train=no" placeholder:"NAME=yes|no,…" help:"What may be done with the pages, told in robots.txt and beside each page: search, ai-input, ai-train. none: nothing is said." group:"Site"`
+	SecurityContact string   `env:"ACE_SECURITY_CONTACT" placeholder:"EMAIL|URL" help:"Who hears about weaknesses of the store, for security.txt. Default: the contact." group:"Site"`
+
 	TermsURL   string `env:"ACE_TERMS_URL" placeholder:"URL" help:"Terms of service. Default: /terms of the store." group:"Site"`
 	PrivacyURL string `env:"ACE_PRIVACY_URL" placeholder:"URL" help:"Privacy policy. Default: /privacy of the store." group:"Site"`
 	RefundsURL string `env:"ACE_REFUNDS_URL" placeholder:"URL" help:"Refund policy. Default: /refunds of the store." group:"Site"`
 
 	ContinueURL    string `env:"ACE_CONTINUE_URL" enum:"short,direct" default:"short" help:"What continue_url holds (${enum}): a short address of the store that leads to the payment page, or that page itself." group:"Agents"`
 	UCPNegotiation string `env:"ACE_UCP_NEGOTIATION" enum:"off,lenient,strict" default:"lenient" help:"How UCP agent profiles are treated (${enum}): not read, read if possible, or required." group:"Agents"`
+
+	BotSigning  string   `env:"ACE_BOT_SIGNING" enum:"on,off" default:"on" help:"Whether the store publishes its bot key directory and signs what it fetches by Web Bot Auth (${enum}). It signs only with a public https address." group:"Agents"`
+	BotKeyFiles []string `env:"ACE_BOT_KEY_FILE" placeholder:"FILE,…" help:"Ed25519 keys (PKCS #8, PEM) for that; the first signs, the others are published during an exchange. Default: one is made at the first start and kept in the database." group:"Agents"`
 
 	OrderWebhookURL    string   `env:"ACE_ORDER_WEBHOOK_URL" placeholder:"URL" help:"Where order events are posted, signed by the Standard Webhooks rules." group:"Operator"`
 	OrderWebhookSecret []string `env:"ACE_ORDER_WEBHOOK_SECRET" placeholder:"SECRET,…" help:"Signing secret of order events: whsec_ and base64 of 24 to 64 bytes; two while one is replaced." group:"Operator"`
@@ -74,7 +84,7 @@ type Settings struct {
 // work, naming each setting and its mend.
 func (s *Settings) Check() error {
 	return errors.Join(
-		s.checkAddresses(), s.checkNetworks(), s.checkPayments(), s.checkSafety(), s.checkOperator(), s.checkSite())
+		s.checkAddresses(), s.checkNetworks(), s.checkPayments(), s.checkSafety(), s.checkOperator(), s.checkSite(), s.checkAgents())
 }
 
 func (s *Settings) scheme() string {
@@ -86,13 +96,13 @@ func (s *Settings) scheme() string {
 
 func (s *Settings) checkAddresses() error {
 	var errs []error
-	for name, addr := range map[string]string{"ACE_STORE_ADDR": s.StoreAddr, "ACE_SANDBOX_ADDR": s.SandboxAddr, "ACE_ADMIN_ADDR": s.AdminAddr} {
+	for name, addr := range map[string]string{"ACE_STORE_ADDR": s.StoreAddr, "ACE_PLATFORM_ADDR": s.PlatformAddr, "ACE_SANDBOX_ADDR": s.SandboxAddr, "ACE_ADMIN_ADDR": s.AdminAddr} {
 		if _, _, err := net.SplitHostPort(addr); err != nil && !(name == "ACE_ADMIN_ADDR" && addr == "") {
 			errs = append(errs, fmt.Errorf("%s is %q: write HOST:PORT, for example 127.0.0.1:8080", name, addr))
 		}
 	}
 	for name, v := range map[string]*string{
-		"ACE_STORE_URL": &s.StoreURL, "ACE_SANDBOX_URL": &s.SandboxURL, "ACE_STRIPE_URL": &s.StripeURL, "ACE_TERMS_URL": &s.TermsURL,
+		"ACE_STORE_URL": &s.StoreURL, "ACE_PLATFORM_URL": &s.PlatformURL, "ACE_SANDBOX_URL": &s.SandboxURL, "ACE_STRIPE_URL": &s.StripeURL, "ACE_TERMS_URL": &s.TermsURL,
 		"ACE_PRIVACY_URL": &s.PrivacyURL, "ACE_SITE_UPSTREAM": &s.SiteUpstream, "ACE_REFUNDS_URL": &s.RefundsURL, "ACE_ORDER_WEBHOOK_URL": &s.OrderWebhookURL,
 	} {
 		*v = strings.TrimRight(*v, "/")
@@ -103,6 +113,9 @@ func (s *Settings) checkAddresses() error {
 	}
 	if s.StoreURL != "" && !Local(s.StoreURL) && !strings.HasPrefix(s.StoreURL, "https://") {
 		errs = append(errs, errors.New("ACE_STORE_URL is public and not https: agents refuse such a payment link; put the store behind TLS and write https://"))
+	}
+	if s.PlatformURL != "" && !Local(s.PlatformURL) && !strings.HasPrefix(s.PlatformURL, "https://") {
+		errs = append(errs, errors.New("ACE_PLATFORM_URL is public and not https: API keys and sign-in cookies would travel in the open; put the platform behind TLS and write https://"))
 	}
 	return errors.Join(errs...)
 }
@@ -134,7 +147,7 @@ func (s *Settings) checkPayments() error {
 }
 
 func (s *Settings) checkSafety() error {
-	if s.RateLimit == "off" && !Local(s.BaseURL()) {
+	if s.RateLimit == "off" && !(Local(s.BaseURL()) && Local(s.PlatformBaseURL())) {
 		return errors.New("ACE_RATE_LIMIT=off is for tests on this machine and refused on a public address: leave it out")
 	}
 	if s.RateBurst < 1 || s.RateBurst > 1000 {
@@ -185,6 +198,17 @@ func (s *Settings) BaseURL() string {
 	}
 	return s.scheme() + reachable(s.StoreAddr)
 }
+
+// PlatformBaseURL is the public address of the platform.
+func (s *Settings) PlatformBaseURL() string {
+	if s.PlatformURL != "" {
+		return s.PlatformURL
+	}
+	return s.scheme() + reachable(s.PlatformAddr)
+}
+
+// Serves reports whether this process serves a host, "store" or "platform".
+func (s *Settings) Serves(host string) bool { return slices.Contains(s.Hosts, host) }
 
 // SandboxBaseURL is the address of the sandbox as browsers see it.
 func (s *Settings) SandboxBaseURL() string {

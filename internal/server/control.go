@@ -26,7 +26,13 @@ func controlSocket(cfg *config.Settings) string { return filepath.Join(cfg.DataD
 
 // control answers the handler for operators.
 func (s *Server) control() http.Handler {
-	return operatorhttp.New(s.orders, storage.New(s.db, func() { s.worker.Wake() }))
+	mux := http.NewServeMux()
+	mux.Handle("/", operatorhttp.New(s.orders, storage.New(s.db, func() { s.worker.Wake() })))
+	platform := s.platform.control(s.cfg.PlatformBaseURL())
+	for _, pattern := range []string{"/accounts", "/accounts/", "/keys/"} {
+		mux.Handle(pattern, platform)
+	}
+	return mux
 }
 
 // serveControl serves the socket until ctx ends.

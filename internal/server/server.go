@@ -40,19 +40,21 @@ import (
 
 // Server is a whole ACE process.
 type Server struct {
-	cfg     *config.Settings
-	log     *slog.Logger
-	step    func(string)
-	box     *seal.Box
-	tls     *tls.Config
-	guard   *egress.Guard
-	db      *sqldb.DB
-	sandbox *sandboxWorld // nil: off
-	worker  *jobs.Worker
-	orders  *order.Service
-	pages   *site.Service
-	shared  *redislimit.Store // nil: requests are counted here
-	bots    *webbotauth.Keys  // nil: signatures of agents are not looked at
+	cfg      *config.Settings
+	log      *slog.Logger
+	step     func(string)
+	box      *seal.Box
+	tls      *tls.Config
+	guard    *egress.Guard
+	db       *sqldb.DB
+	sandbox  *sandboxWorld // nil: off
+	worker   *jobs.Worker
+	orders   *order.Service
+	pages    *site.Service
+	platform *platform
+	shared   *redislimit.Store    // nil: requests are counted here
+	bots     *webbotauth.Keys     // nil: signatures of agents are not looked at
+	identity *webbotauth.Identity // nil: what is fetched is not signed
 
 	front *httpserver.Server // store, admin
 	back  *httpserver.Server // sandbox; ends last, since the store calls it
@@ -92,6 +94,9 @@ func (s *Server) build(ctx context.Context) (err error) {
 	s.guard = egress.New(s.egressOptions())
 	store, err := s.buildStore(ctx)
 	if err != nil {
+		return err
+	}
+	if s.platform, err = s.buildPlatform(); err != nil {
 		return err
 	}
 	s.listenOn(store)
@@ -144,6 +149,10 @@ func (s *Server) buildStore(ctx context.Context) (http.Handler, error) {
 		return nil, err
 	}
 
+	botKeys, err := s.prepareBot(signers[1])
+	if err != nil {
+		return nil, err
+	}
 	if s.pages, err = s.buildPages(ctx, catalog); err != nil {
 		return nil, err
 	}
@@ -158,10 +167,11 @@ func (s *Server) buildStore(ctx context.Context) (http.Handler, error) {
 			BaseURL: s.cfg.BaseURL(), Name: s.cfg.SiteName, Contact: s.cfg.Contact, Terms: terms, Privacy: privacy, Refunds: refunds,
 			Operator: s.cfg.Operator, Address: s.cfg.Address, Sandbox: s.sandbox != nil && s.cfg.StripeKey == "",
 			DirectContinueURL: s.cfg.ContinueURL == "direct", UCPNegotiation: s.cfg.UCPNegotiation,
+			ContentSignal: s.cfg.ContentSignal(), SecurityContact: s.cfg.SecurityContact, Burst: s.cfg.RateBurst,
 		},
 		Catalog: catalog, Pages: s.pages, Checkout: sales, Orders: s.orders, Events: processor,
 		Requests: idempotency.New(storage.Requests{Store: store}, s.box.MAC), MAC: s.box.MAC, Log: s.log,
-		Platforms: ucpprofile.New(s.guard.Client(egress.UCPProfile()), nil), Signers: signers,
+		Platforms: ucpprofile.New(s.signedClient(egress.UCPProfile()), nil), Signers: signers, BotKeys: botKeys,
 		Gate: gate,
 	})
 }
@@ -215,10 +225,18 @@ func (s *Server) processor() (*stripe.Client, error) {
 
 // listenOn prepares the listeners; Run opens them.
 func (s *Server) listenOn(store http.Handler) {
-	front := []httpserver.Listener{{
-		Name: "store", Addr: s.cfg.StoreAddr, Setting: "ACE_STORE_ADDR", TLS: s.tls,
-		Handler: instrumented(s.log, "store", store, config.Prefixes(s.cfg.TrustedProxies)),
-	}}
+	proxies := config.Prefixes(s.cfg.TrustedProxies)
+	var front []httpserver.Listener
+	if s.cfg.Serves("store") {
+		front = append(front, httpserver.Listener{
+			Name: "store", Addr: s.cfg.StoreAddr, Setting: "ACE_STORE_ADDR", TLS: s.tls, Handler: instrumented(s.log, "store", store, proxies),
+		})
+	}
+	if s.cfg.Serves("platform") {
+		front = append(front, httpserver.Listener{
+			Name: "platform", Addr: s.cfg.PlatformAddr, Setting: "ACE_PLATFORM_ADDR", TLS: s.tls, Handler: instrumented(s.log, "platform", s.platform.handler, proxies),
+		})
+	}
 	if s.cfg.AdminAddr != "" {
 		front = append(front, httpserver.Listener{Name: "admin", Addr: s.cfg.AdminAddr, Setting: "ACE_ADMIN_ADDR", Handler: s.admin()})
 	}
@@ -268,6 +286,7 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	work.Go(func() { s.worker.Run(working) })
 	work.Go(func() { s.pages.Run(working) })
+	work.Go(func() { s.platform.run(working, s.log) })
 	if s.shared != nil {
 		work.Go(func() { s.shared.Run(working) })
 	}

@@ -98,7 +98,8 @@ func (b *buffer) String() string {
 func Start(t testing.TB, binary string, env []string, args ...string) *Process {
 	t.Helper()
 	p := &Process{t: t, cmd: exec.Command(binary, args...), ended: make(chan struct{}), output: &buffer{}}
-	p.cmd.Env = append(clean(os.Environ()), env...)
+	// The platform listens only where a test names its address.
+	p.cmd.Env = append(append(clean(os.Environ()), "ACE_HOSTS=store"), env...)
 	p.cmd.Stdout, p.cmd.Stderr = p.output, p.output
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -99,7 +99,7 @@ func start(o options) (*store, error) {
 		return nil, fmt.Errorf("making a log: %w", err)
 	}
 	s := &store{cmd: exec.Command(o.binary, "serve"), dir: dir, url: "http://" + addrs[0], log: log}
-	s.cmd.Env = append(os.Environ(), "ACE_STORE_ADDR="+addrs[0], "ACE_SANDBOX_ADDR="+addrs[1], "ACE_ADMIN_ADDR=", "ACE_DATA_DIR="+dir,
+	s.cmd.Env = append(os.Environ(), "ACE_HOSTS=store", "ACE_STORE_ADDR="+addrs[0], "ACE_SANDBOX_ADDR="+addrs[1], "ACE_ADMIN_ADDR=", "ACE_DATA_DIR="+dir,
 		"ACE_DATABASE_URL="+o.database, "ACE_RATE_LIMIT=off", "ACE_LOG_LEVEL=warn")
 	s.cmd.Stdout, s.cmd.Stderr = log, log
 	if err := s.cmd.Start(); err != nil {

@@ -16,7 +16,7 @@ import (
 
 // apis are the published descriptions. Beside each stands a file of released
 // versions: one line per version with the digest of its document.
-var apis = map[string]func() ([]byte, error){"store": server.StoreDocument}
+var apis = map[string]func() ([]byte, error){"platform": server.PlatformDocument, "store": server.StoreDocument}
 
 func versionsPath(root, name string) string { return filepath.Join(root, "api", name+".versions") }
 

@@ -4,6 +4,7 @@
 //	struct tags of config.Settings    -> docs/configuration.md
 //	calls of problem.New, advice.go   -> docs/errors.md
 //	routes of the store host          -> api/store.openapi.json
+//	routes of the platform host       -> api/platform.openapi.json
 //
 // Run it in the root of the repository: go run ./internal/tools/docs. It
 // refuses to write an API document that changed while its version did not.

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"ace/internal/platform/accounthttp"
+)
+
+// accountCmd is what operators do with accounts of the platform.
+type accountCmd struct {
+	Create accountCreateCmd `cmd:"" help:"Make an account; prints a link that signs its owner in."`
+	List   accountListCmd   `cmd:"" help:"List all accounts."`
+	Link   accountLinkCmd   `cmd:"" help:"Print a new link that signs the owner in, once, within 15 minutes."`
+}
+
+type accountCreateCmd struct {
+	operating `embed:""`
+	Name      string `arg:"" help:"Name of the account: lower-case letters, digits, - and _."`
+	Email     string `placeholder:"EMAIL" help:"Address of the owner, to sign in with a password or by the OpenID provider."`
+}
+
+// Run makes an account.
+func (c *accountCreateCmd) Run(w *world) error {
+	var made accounthttp.NewAccount
+	if err := c.call(w.ctx, http.MethodPost, "/accounts", accounthttp.AccountRequest{Name: c.Name, Email: c.Email}, &made); err != nil {
+		return err
+	}
+	return c.print(w, made, func(out io.Writer) {
+		_, _ = fmt.Fprintf(out, "Account %s (%s)\n\nSign its owner in, once, until %s:\n  %s\n\nMake a key:\n  ace key create --account %s\n",
+			made.Name, made.ID, made.SignIn.ExpiresAt.Local().Format(time.TimeOnly), made.SignIn.URL, made.Name)
+	})
+}
+
+type accountListCmd struct {
+	operating `embed:""`
+}
+
+// Run lists accounts.
+func (c *accountListCmd) Run(w *world) error {
+	var all accounthttp.Accounts
+	if err := c.call(w.ctx, http.MethodGet, "/accounts", nil, &all); err != nil {
+		return err
+	}
+	return c.print(w, all, func(out io.Writer) {
+		if len(all.Accounts) == 0 {
+			_, _ = fmt.Fprintln(out, "No accounts yet. Make one: ace account create NAME")
+			return
+		}
+		_, _ = fmt.Fprintln(out, "ACCOUNT\tID\tSINCE")
+		for _, a := range all.Accounts {
+			_, _ = fmt.Fprintf(out, "%s\t%s\t%s\n", a.Name, a.ID, a.CreatedAt.Local().Format(time.DateTime))
+		}
+	})
+}
+
+type accountLinkCmd struct {
+	operating `embed:""`
+	Name      string `arg:"" help:"Name of the account."`
+}
+
+// Run makes a sign-in link.
+func (c *accountLinkCmd) Run(w *world) error {
+	var link accounthttp.Link
+	if err := c.call(w.ctx, http.MethodPost, "/accounts/"+url.PathEscape(c.Name)+"/link", nil, &link); err != nil {
+		return err
+	}
+	return c.print(w, link, func(out io.Writer) { _, _ = fmt.Fprintln(out, link.URL) })
+}

@@ -1,0 +1,273 @@
+package account
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"net/mail"
+	"regexp"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"ace/internal/foundation/password"
+	"ace/internal/foundation/problem"
+	"ace/internal/foundation/typeid"
+	"ace/internal/platform/audit"
+)
+
+// Store keeps accounts, users, links and sessions. Changes and their audit
+// entries are one transaction.
+type Store interface {
+	// InsertAccount returns account_exists (Conflict) for a name that is taken.
+	InsertAccount(ctx context.Context, a *Account, owner *User, e audit.Entry) error
+	// Accounts answers all accounts by name.
+	Accounts(ctx context.Context) ([]*Account, error)
+	// AccountByName returns account_not_found (NotFound).
+	AccountByName(ctx context.Context, name string) (*Account, error)
+	// Users answers the people of an account, oldest first.
+	Users(ctx context.Context, accountID string) ([]*User, error)
+	// UserByEmail and UserBySubject answer nil where there is none, and the kept
+	// digest of the password beside the user.
+	UserByEmail(ctx context.Context, email string) (u *User, passwordHash string, err error)
+	UserBySubject(ctx context.Context, subject string) (*User, error)
+	// SetPassword keeps a digest and ends the user's other sessions.
+	SetPassword(ctx context.Context, userID, hash, keepSession string, e audit.Entry) error
+	// SetSubject links a user to an identity of the OpenID provider.
+	SetSubject(ctx context.Context, userID, subject string, e audit.Entry) error
+	// CountFailure adds a wrong password and answers the user's new state; right
+	// sets it back.
+	CountFailure(ctx context.Context, userID string, right bool, blockAfter int, until time.Time) error
+
+	// InsertLink keeps the digest of a one-time link.
+	InsertLink(ctx context.Context, digest, userID string, expires time.Time, e audit.Entry) error
+	// TakeLink ends a link and answers whom it signs in: nil if it is unknown,
+	// used or too old. Of callers at the same time one succeeds.
+	TakeLink(ctx context.Context, digest string, now time.Time) (*User, error)
+
+	InsertSession(ctx context.Context, s *Session, expires time.Time, e audit.Entry) error
+	// Session answers nil for one that is unknown or over, or whose account is
+	// disabled.
+	Session(ctx context.Context, digest string, now time.Time, idle time.Duration) (*Session, error)
+	TouchSession(ctx context.Context, digest string, now time.Time) error
+	DeleteSession(ctx context.Context, digest string, e audit.Entry) error
+}
+
+const (
+	accountPrefix = "acc"
+	userPrefix    = "usr"
+
+	blockAfter  = 10
+	blockFor    = 15 * time.Minute
+	touchEvery  = 5 * time.Minute
+	minPassword = 12
+	maxPassword = 256 // bytes
+)
+
+// Service makes accounts and signs people in. It is safe for concurrent use.
+type Service struct {
+	store  Store
+	hasher *password.Hasher
+	mac    func(label string, parts ...[]byte) string
+}
+
+// New answers a service. mac is a keyed digest, for example seal.Box.MAC.
+func New(store Store, hasher *password.Hasher, mac func(label string, parts ...[]byte) string) *Service {
+	return &Service{store, hasher, mac}
+}
+
+var nameShape = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,39}$`)
+
+// Create makes an account and its owner. The e-mail may be empty: the owner
+// then signs in by links alone. The problems are invalid_account_name and
+// invalid_email (Invalid) and account_exists (Conflict).
+func (s *Service) Create(ctx context.Context, by audit.Actor, name, email string) (*Account, *User, error) {
+	if !nameShape.MatchString(name) {
+		return nil, nil, problem.New(problem.Invalid, "invalid_account_name", "The name of an account has 1 to 40 lower-case letters, digits, - and _.").At("/name")
+	}
+	email, err := cleanEmail(email)
+	if err != nil {
+		return nil, nil, err
+	}
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	a := &Account{ID: typeid.New(accountPrefix), Name: name, CreatedAt: now}
+	u := &User{ID: typeid.New(userPrefix), AccountID: a.ID, Email: email, Name: name, Role: Owner, CreatedAt: now}
+	if err := s.store.InsertAccount(ctx, a, u, audit.New(a.ID, by, "account.created", a.ID, map[string]string{"name": name})); err != nil {
+		return nil, nil, err
+	}
+	return a, u, nil
+}
+
+func cleanEmail(text string) (string, error) {
+	text = strings.ToLower(strings.TrimSpace(text))
+	if text == "" {
+		return "", nil
+	}
+	if at, err := mail.ParseAddress(text); err != nil || at.Address != text || len(text) > 254 {
+		return "", problem.New(problem.Invalid, "invalid_email", "This is not an e-mail address.").At("/email")
+	}
+	return text, nil
+}
+
+// List answers all accounts, for the operator.
+func (s *Service) List(ctx context.Context) ([]*Account, error) { return s.store.Accounts(ctx) }
+
+// ByName answers an account; account_not_found (NotFound) otherwise.
+func (s *Service) ByName(ctx context.Context, name string) (*Account, error) {
+	return s.store.AccountByName(ctx, name)
+}
+
+// Users answers the people of an account, oldest first.
+func (s *Service) Users(ctx context.Context, accountID string) ([]*User, error) {
+	return s.store.Users(ctx, accountID)
+}
+
+// Link makes a one-time secret that signs the account's first owner in, for a
+// quarter of an hour. It is kept as a digest only.
+func (s *Service) Link(ctx context.Context, by audit.Actor, accountID string) (secret string, expires time.Time, err error) {
+	users, err := s.store.Users(ctx, accountID)
+	if err != nil {
+		return "", time.Time{}, err
+	}
+	for _, u := range users {
+		if u.Role != Owner {
+			continue
+		}
+		secret, expires = newSecret(), time.Now().UTC().Add(LinkLifetime).Truncate(time.Millisecond)
+		return secret, expires, s.store.InsertLink(ctx, s.digest("sign-in link", secret), u.ID, expires, audit.New(accountID, by, "sign_in.link_made", u.ID, nil))
+	}
+	return "", time.Time{}, fmt.Errorf("account %s has no owner", accountID)
+}
+
+// Redeem signs in by a link, once. It returns link_invalid (Gone).
+func (s *Service) Redeem(ctx context.Context, by audit.Actor, secret string) (*Session, string, error) {
+	u, err := s.store.TakeLink(ctx, s.digest("sign-in link", secret), time.Now())
+	if err != nil {
+		return nil, "", err
+	}
+	if u == nil {
+		return nil, "", problem.New(problem.Gone, "link_invalid", `This sign-in link was used already or is too old. Make a new one with "ace account link".`)
+	}
+	return s.begin(ctx, by, u, "link")
+}
+
+// SignIn signs in by e-mail and password. Whatever is wrong, it returns the same
+// sign_in_refused (Unauthenticated) in about the same time; sign_in_blocked
+// (RateLimited) after too many wrong passwords.
+func (s *Service) SignIn(ctx context.Context, by audit.Actor, email, secret string) (*Session, string, error) {
+	refused := problem.New(problem.Unauthenticated, "sign_in_refused", "E-mail address or password is wrong. Without a password, ask for a sign-in link.")
+	u, hash, err := s.store.UserByEmail(ctx, strings.ToLower(strings.TrimSpace(email)))
+	if err != nil {
+		return nil, "", err
+	}
+	if len(secret) > maxPassword {
+		secret, hash = "", ""
+	}
+	right, err := s.hasher.Verify(ctx, hash, secret)
+	if err != nil {
+		return nil, "", err
+	}
+	if u == nil {
+		return nil, "", refused
+	}
+	if wait := time.Until(u.BlockedUntil); wait > 0 {
+		return nil, "", problem.New(problem.RateLimited, "sign_in_blocked", "Too many wrong passwords. Try again later, or use a sign-in link.").After(wait)
+	}
+	if err := s.store.CountFailure(ctx, u.ID, right, blockAfter, time.Now().Add(blockFor)); err != nil {
+		return nil, "", err
+	}
+	if !right {
+		return nil, "", refused
+	}
+	return s.begin(ctx, by, u, "password")
+}
+
+// SignInIdentity signs in whom the operator's OpenID provider vouches for:
+// the user linked to the subject, or else the one with the verified e-mail,
+// who is linked from then on. It returns user_unknown (Forbidden).
+func (s *Service) SignInIdentity(ctx context.Context, by audit.Actor, issuer, subject, verifiedEmail string) (*Session, string, error) {
+	identity := issuer + " " + subject
+	u, err := s.store.UserBySubject(ctx, identity)
+	if err != nil {
+		return nil, "", err
+	}
+	if u == nil && verifiedEmail != "" {
+		if u, _, err = s.store.UserByEmail(ctx, strings.ToLower(verifiedEmail)); err != nil {
+			return nil, "", err
+		}
+		if u != nil && u.Subject != "" {
+			u = nil // linked to another identity: an address alone does not replace it
+		}
+		if u != nil {
+			if err := s.store.SetSubject(ctx, u.ID, identity, audit.New(u.AccountID, by, "user.linked", u.ID, nil)); err != nil {
+				return nil, "", err
+			}
+		}
+	}
+	if u == nil {
+		return nil, "", problem.New(problem.Forbidden, "user_unknown", "Nobody here has this identity. Ask the owner of the account to add your e-mail address.")
+	}
+	return s.begin(ctx, by, u, "identity")
+}
+
+func (s *Service) begin(ctx context.Context, by audit.Actor, u *User, method string) (*Session, string, error) {
+	secret := newSecret()
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	session := &Session{ID: s.digest("session", secret), User: *u, Token: newSecret(), CreatedAt: now, SeenAt: now}
+	by.Kind, by.ID = audit.ByUser, u.ID
+	entry := audit.New(u.AccountID, by, "session.begun", u.ID, map[string]string{"method": method})
+	if err := s.store.InsertSession(ctx, session, now.Add(SessionLifetime), entry); err != nil {
+		return nil, "", err
+	}
+	session, err := s.Session(ctx, secret)
+	if err == nil && session == nil {
+		err = problem.New(problem.Forbidden, "account_disabled", "This account is disabled. Ask whoever runs this platform.")
+	}
+	return session, secret, err
+}
+
+// Session answers who a session's secret stands for, or nil.
+func (s *Service) Session(ctx context.Context, secret string) (*Session, error) {
+	if secret == "" {
+		return nil, nil
+	}
+	now := time.Now()
+	session, err := s.store.Session(ctx, s.digest("session", secret), now, SessionIdle)
+	if err != nil || session == nil {
+		return nil, err
+	}
+	if now.Sub(session.SeenAt) > touchEvery {
+		if err := s.store.TouchSession(ctx, session.ID, now); err != nil {
+			return nil, err
+		}
+	}
+	return session, nil
+}
+
+// SignOut ends a session.
+func (s *Service) SignOut(ctx context.Context, by audit.Actor, session *Session) error {
+	return s.store.DeleteSession(ctx, session.ID, audit.New(session.Account.ID, by, "session.ended", session.User.ID, nil))
+}
+
+// SetPassword gives the person of a session a password and ends that person's
+// other sessions. It returns invalid_password (Invalid).
+func (s *Service) SetPassword(ctx context.Context, by audit.Actor, session *Session, secret string) error {
+	if n := utf8.RuneCountInString(secret); n < minPassword || len(secret) > maxPassword {
+		return problem.New(problem.Invalid, "invalid_password", "A password has at least 12 characters and at most 256 bytes. A few words that nobody else would put together make a good one.").At("/password")
+	}
+	hash, err := s.hasher.Hash(ctx, secret)
+	if err != nil {
+		return err
+	}
+	return s.store.SetPassword(ctx, session.User.ID, hash, session.ID, audit.New(session.Account.ID, by, "user.password_set", session.User.ID, nil))
+}
+
+func (s *Service) digest(label, secret string) string { return s.mac(label, []byte(secret)) }
+
+// newSecret makes 256 random bits for an address or a cookie.
+func newSecret() string {
+	var b [32]byte
+	_, _ = rand.Read(b[:]) // crypto/rand does not fail
+	return base64.RawURLEncoding.EncodeToString(b[:])
+}

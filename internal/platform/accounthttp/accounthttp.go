@@ -1,0 +1,220 @@
+// Package accounthttp is what the operator's commands speak with a running
+// server about accounts and keys, over a socket that only the owner of the
+// process may open:
+//
+//	POST   /accounts                     ace account create
+//	GET    /accounts                     ace account list
+//	POST   /accounts/{name}/link         ace account link
+//	POST   /accounts/{name}/keys         ace key create
+//	GET    /accounts/{name}/keys         ace key list
+//	DELETE /keys/{id}                    ace key revoke
+package accounthttp
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"ace/internal/foundation/httpserver"
+	"ace/internal/foundation/openapi"
+	"ace/internal/foundation/problem"
+	"ace/internal/platform/account"
+	"ace/internal/platform/apikey"
+	"ace/internal/platform/audit"
+)
+
+// Account is an account as commands print it.
+type Account struct {
+	ID        string    `json:"id"`
+	Name      string    `json:"name"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// NewAccount is an account that was just made.
+type NewAccount struct {
+	Account
+	SignIn Link `json:"sign_in"`
+}
+
+// Link is a one-time address that signs the owner in.
+type Link struct {
+	URL       string    `json:"url"`
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
+// Accounts are all accounts.
+type Accounts struct {
+	Accounts []Account `json:"accounts"`
+}
+
+// AccountRequest names a new account.
+type AccountRequest struct {
+	Name  string `json:"name"`
+	Email string `json:"email,omitempty"`
+}
+
+// KeyRequest are the settings of a new key.
+type KeyRequest struct {
+	Name        string     `json:"name,omitempty"`
+	Permissions []string   `json:"permissions"`
+	ExpiresAt   *time.Time `json:"expires_at,omitempty"`
+}
+
+// Key is a key as commands print it.
+type Key struct {
+	ID          string     `json:"id"`
+	Secret      string     `json:"key,omitempty"` // of a new one alone
+	Name        string     `json:"name"`
+	Prefix      string     `json:"prefix"`
+	Permissions []string   `json:"permissions"`
+	CreatedAt   time.Time  `json:"created_at"`
+	ExpiresAt   *time.Time `json:"expires_at,omitempty"`
+	LastUsedAt  *time.Time `json:"last_used_at,omitempty"`
+	RevokedAt   *time.Time `json:"revoked_at,omitempty"`
+}
+
+// Keys are the keys of an account.
+type Keys struct {
+	Keys []Key `json:"keys"`
+}
+
+type server struct {
+	accounts *account.Service
+	keys     *apikey.Service
+	signIn   func(secret string) string
+}
+
+// New answers the handler. signIn makes the address of a sign-in link.
+func New(accounts *account.Service, keys *apikey.Service, signIn func(secret string) string) http.Handler {
+	s := &server{accounts, keys, signIn}
+	mux := httpserver.NewMux(nil)
+	api := openapi.New(mux, "ACE control", "1", nil)
+	openapi.Handle(api, openapi.Operation{Method: http.MethodPost, Path: "/accounts", ID: "createAccount", Summary: "Make an account", Status: http.StatusCreated}, s.createAccount)
+	openapi.Handle(api, openapi.Operation{Method: http.MethodGet, Path: "/accounts", ID: "listAccounts", Summary: "All accounts"}, s.listAccounts)
+	openapi.Handle(api, openapi.Operation{Method: http.MethodPost, Path: "/accounts/{name}/link", ID: "linkAccount", Summary: "Make a sign-in link", Status: http.StatusCreated}, s.link)
+	openapi.Handle(api, openapi.Operation{Method: http.MethodPost, Path: "/accounts/{name}/keys", ID: "createKey", Summary: "Make a key", Status: http.StatusCreated}, s.createKey)
+	openapi.Handle(api, openapi.Operation{Method: http.MethodGet, Path: "/accounts/{name}/keys", ID: "listKeys", Summary: "Keys of an account"}, s.listKeys)
+	openapi.Handle(api, openapi.Operation{Method: http.MethodDelete, Path: "/keys/{id}", ID: "revokeKey", Summary: "Revoke a key"}, s.revokeKey)
+	return mux
+}
+
+type out[T any] struct{ Body T }
+
+type nameInput struct {
+	Name string `path:"name"`
+}
+
+func (s *server) createAccount(ctx context.Context, in *struct{ Body AccountRequest }) (*out[NewAccount], error) {
+	a, _, err := s.accounts.Create(ctx, audit.Operator(), in.Body.Name, in.Body.Email)
+	if err != nil {
+		return nil, err
+	}
+	link, err := s.newLink(ctx, a)
+	return &out[NewAccount]{NewAccount{wireAccount(a), link}}, err
+}
+
+func (s *server) newLink(ctx context.Context, a *account.Account) (Link, error) {
+	secret, expires, err := s.accounts.Link(ctx, audit.Operator(), a.ID)
+	if err != nil {
+		return Link{}, err
+	}
+	return Link{s.signIn(secret), expires}, nil
+}
+
+func (s *server) listAccounts(ctx context.Context, _ *struct{}) (*out[Accounts], error) {
+	found, err := s.accounts.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	o := &out[Accounts]{Accounts{[]Account{}}}
+	for _, a := range found {
+		o.Body.Accounts = append(o.Body.Accounts, wireAccount(a))
+	}
+	return o, nil
+}
+
+func (s *server) link(ctx context.Context, in *nameInput) (*out[Link], error) {
+	a, err := s.accounts.ByName(ctx, in.Name)
+	if err != nil {
+		return nil, err
+	}
+	link, err := s.newLink(ctx, a)
+	return &out[Link]{link}, err
+}
+
+func (s *server) createKey(ctx context.Context, in *struct {
+	Name string `path:"name"`
+	Body KeyRequest
+}) (*out[Key], error) {
+	a, err := s.accounts.ByName(ctx, in.Name)
+	if err != nil {
+		return nil, err
+	}
+	permissions, err := apikey.ParsePermissions(in.Body.Permissions)
+	if err != nil {
+		return nil, err
+	}
+	settings := apikey.Settings{Name: in.Body.Name, Permissions: permissions}
+	if settings.Name == "" {
+		settings.Name = "made on the command line"
+	}
+	if in.Body.ExpiresAt != nil {
+		settings.ExpiresAt = in.Body.ExpiresAt.UTC()
+	}
+	k, secret, err := s.keys.Create(ctx, audit.Operator(), a.ID, settings)
+	if err != nil {
+		return nil, err
+	}
+	wire := wireKey(k)
+	wire.Secret = secret
+	return &out[Key]{wire}, nil
+}
+
+func (s *server) listKeys(ctx context.Context, in *nameInput) (*out[Keys], error) {
+	a, err := s.accounts.ByName(ctx, in.Name)
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.keys.List(ctx, a.ID)
+	if err != nil {
+		return nil, err
+	}
+	o := &out[Keys]{Keys{[]Key{}}}
+	for _, k := range found {
+		o.Body.Keys = append(o.Body.Keys, wireKey(k))
+	}
+	return o, nil
+}
+
+// revokeKey looks for the key in every account: the operator owns all.
+func (s *server) revokeKey(ctx context.Context, in *struct {
+	ID string `path:"id"`
+}) (*struct{}, error) {
+	accounts, err := s.accounts.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range accounts {
+		err := s.keys.Revoke(ctx, audit.Operator(), a.ID, in.ID)
+		if !problem.Is(err, "api_key_not_found") {
+			return nil, err
+		}
+	}
+	return nil, problem.New(problem.NotFound, "api_key_not_found", `There is no key with this id. "ace key list --account NAME" shows the keys of an account.`)
+}
+
+func wireAccount(a *account.Account) Account { return Account{a.ID, a.Name, a.CreatedAt} }
+
+func wireKey(k *apikey.Key) Key {
+	return Key{
+		ID: k.ID, Name: k.Name, Prefix: k.Prefix, Permissions: k.Permissions.Names(), CreatedAt: k.CreatedAt,
+		ExpiresAt: optional(k.ExpiresAt), LastUsedAt: optional(k.LastUsedAt), RevokedAt: optional(k.RevokedAt),
+	}
+}
+
+func optional(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}

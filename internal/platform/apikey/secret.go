@@ -1,0 +1,57 @@
+package apikey
+
+import (
+	"crypto/rand"
+	"hash/crc32"
+	"math/big"
+	"strings"
+)
+
+// Shape of a key: ^ace_[0-9A-Za-z]{36}$. The checksum lets scanners for lost
+// secrets, and us, tell a key from a look-alike without asking anybody.
+const (
+	keyPrefix    = "ace_"
+	randomLength = 30 // 178 bits
+	sumLength    = 6
+	alphabet     = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+)
+
+// newSecret makes a key.
+func newSecret() string {
+	var b strings.Builder
+	b.WriteString(keyPrefix)
+	for range randomLength {
+		n, err := rand.Int(rand.Reader, big.NewInt(int64(len(alphabet))))
+		if err != nil {
+			panic(err) // crypto/rand does not fail
+		}
+		b.WriteByte(alphabet[n.Int64()])
+	}
+	return b.String() + checksum(b.String())
+}
+
+// checksum is CRC-32 (IEEE) of text, in base 62.
+func checksum(text string) string {
+	sum := crc32.ChecksumIEEE([]byte(text))
+	digits := make([]byte, sumLength)
+	for i := range digits {
+		digits[sumLength-1-i] = alphabet[sum%uint32(len(alphabet))]
+		sum /= uint32(len(alphabet))
+	}
+	return string(digits)
+}
+
+// WellFormed reports whether text has the shape of a key and a right checksum.
+// It says nothing about whether there is such a key.
+func WellFormed(text string) bool {
+	const length = len(keyPrefix) + randomLength + sumLength
+	if len(text) != length || !strings.HasPrefix(text, keyPrefix) {
+		return false
+	}
+	for _, c := range []byte(text[len(keyPrefix):]) {
+		if strings.IndexByte(alphabet, c) < 0 {
+			return false
+		}
+	}
+	return checksum(text[:length-sumLength]) == text[length-sumLength:]
+}

@@ -1,0 +1,248 @@
+package apikey
+
+import (
+	"context"
+	"net/netip"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"ace/internal/foundation/problem"
+	"ace/internal/foundation/typeid"
+	"ace/internal/platform/audit"
+)
+
+// idPrefix begins the ids of keys.
+const idPrefix = "key"
+
+const (
+	maxName  = 100
+	shownLen = len(keyPrefix) + 4
+	// touchEvery is how exact LastUsedAt is.
+	touchEvery = time.Minute
+	maxGrace   = 30 * 24 * time.Hour
+)
+
+// Store keeps keys. Changes and their audit entries are one transaction.
+type Store interface {
+	// InsertKey keeps a new key under the digest of its secret.
+	InsertKey(ctx context.Context, k *Key, digest string, e audit.Entry) error
+	// KeyByDigest answers nil where there is no such key. It reads what is
+	// committed now, on any replica.
+	KeyByDigest(ctx context.Context, digest string) (*Key, error)
+	// Keys answers the keys of an account, newest first, revoked ones included.
+	Keys(ctx context.Context, accountID string) ([]*Key, error)
+	// Key returns api_key_not_found (NotFound) also for a key of another account.
+	Key(ctx context.Context, accountID, id string) (*Key, error)
+	// ReplaceKey changes name, permissions, restrictions, approval, expiry and
+	// revocation. A key that is revoked stays so: key_revoked (Conflict).
+	ReplaceKey(ctx context.Context, k *Key, e audit.Entry) error
+	// TouchKeys moves LastUsedAt forward, by id.
+	TouchKeys(ctx context.Context, used map[string]time.Time) error
+}
+
+// Service makes, finds and ends keys. It is safe for concurrent use.
+type Service struct {
+	store Store
+	mac   func(label string, parts ...[]byte) string
+
+	mu      sync.Mutex
+	touched map[string]time.Time // last write of LastUsedAt, by id
+	pending map[string]time.Time
+}
+
+// New answers a service. mac is a keyed digest, for example seal.Box.MAC.
+func New(store Store, mac func(label string, parts ...[]byte) string) *Service {
+	return &Service{store: store, mac: mac, touched: map[string]time.Time{}, pending: map[string]time.Time{}}
+}
+
+// Settings are what the maker of a key chooses.
+type Settings struct {
+	Name        string // at most 100 characters; for people
+	Permissions Permissions
+	Restrict    Restrictions
+	Approval    Approval  // empty: none
+	ExpiresAt   time.Time // zero: never
+}
+
+// Create makes a key and answers its secret, which is kept nowhere. The
+// problems are invalid_name, invalid_permissions, invalid_approval and
+// invalid_expiry (Invalid).
+func (s *Service) Create(ctx context.Context, by audit.Actor, accountID string, in Settings) (k *Key, secret string, err error) {
+	if err := in.check(time.Now()); err != nil {
+		return nil, "", err
+	}
+	secret = newSecret()
+	k = &Key{
+		ID: typeid.New(idPrefix), AccountID: accountID, Prefix: secret[:shownLen], Last4: secret[len(secret)-4:],
+		CreatedAt: time.Now().UTC().Truncate(time.Millisecond),
+	}
+	if by.Kind == audit.ByUser {
+		k.CreatedBy = by.ID
+	}
+	in.apply(k)
+	entry := audit.New(accountID, by, "key.created", k.ID, map[string]string{"name": k.Name, "permissions": k.Permissions.String()})
+	if err := s.store.InsertKey(ctx, k, s.digest(secret), entry); err != nil {
+		return nil, "", err
+	}
+	return k, secret, nil
+}
+
+func (in *Settings) apply(k *Key) {
+	k.Name, k.Permissions, k.Restrict, k.Approval, k.ExpiresAt = in.Name, in.Permissions, in.Restrict, in.Approval, in.ExpiresAt
+}
+
+func (in *Settings) check(now time.Time) error {
+	in.Name = strings.TrimSpace(in.Name)
+	if in.Approval == "" {
+		in.Approval = ApproveNone
+	}
+	switch {
+	case in.Name == "" || utf8.RuneCountInString(in.Name) > maxName:
+		return problem.New(problem.Invalid, "invalid_name", "Give the key a name of 1 to 100 characters that says what it is for.").At("/name")
+	case in.Permissions == 0 || in.Permissions&^All != 0:
+		return problem.New(problem.Invalid, "invalid_permissions", "Name at least one of the permissions read, connect and run.").At("/permissions")
+	case in.Approval != ApproveNone && in.Approval != ApproveDestructive && in.Approval != ApproveWrites:
+		return problem.New(problem.Invalid, "invalid_approval", "Approval is none, destructive or writes.").At("/approval")
+	case !in.ExpiresAt.IsZero() && !in.ExpiresAt.After(now):
+		return problem.New(problem.Invalid, "invalid_expiry", "The expiry lies in the past; choose a later time, or leave it out.").At("/expires_at")
+	}
+	return nil
+}
+
+// List answers the keys of an account, newest first.
+func (s *Service) List(ctx context.Context, accountID string) ([]*Key, error) {
+	return s.store.Keys(ctx, accountID)
+}
+
+// Get answers one key of an account; api_key_not_found (NotFound) otherwise.
+func (s *Service) Get(ctx context.Context, accountID, id string) (*Key, error) {
+	return s.store.Key(ctx, accountID, id)
+}
+
+// Update replaces the settings of a key. The problems are those of Create,
+// api_key_not_found and key_revoked.
+func (s *Service) Update(ctx context.Context, by audit.Actor, accountID, id string, in Settings) (*Key, error) {
+	k, err := s.store.Key(ctx, accountID, id)
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	if in.ExpiresAt.Equal(k.ExpiresAt) && !k.ExpiresAt.IsZero() {
+		now = k.ExpiresAt.Add(-1) // an expiry that stays need not lie ahead
+	}
+	if err := in.check(now); err != nil {
+		return nil, err
+	}
+	in.apply(k)
+	entry := audit.New(accountID, by, "key.changed", k.ID, map[string]string{"name": k.Name, "permissions": k.Permissions.String()})
+	return k, s.store.ReplaceKey(ctx, k, entry)
+}
+
+// Revoke ends a key for good; a key that is revoked already stays as it is.
+func (s *Service) Revoke(ctx context.Context, by audit.Actor, accountID, id string) error {
+	k, err := s.store.Key(ctx, accountID, id)
+	if err != nil || !k.RevokedAt.IsZero() {
+		return err
+	}
+	k.RevokedAt = time.Now().UTC().Truncate(time.Millisecond)
+	err = s.store.ReplaceKey(ctx, k, audit.New(accountID, by, "key.revoked", k.ID, nil))
+	if problem.Is(err, "key_revoked") {
+		return nil // another replica was first
+	}
+	return err
+}
+
+// Rotate makes a key with the settings of another, which ends after grace: at
+// most 30 days, at once for 0. The problems are invalid_grace, api_key_not_found and
+// key_revoked.
+func (s *Service) Rotate(ctx context.Context, by audit.Actor, accountID, id string, grace time.Duration) (k *Key, secret string, err error) {
+	if grace < 0 || grace > maxGrace {
+		return nil, "", problem.New(problem.Invalid, "invalid_grace", "The old key can go on for 0 seconds to 30 days.").At("/grace_seconds")
+	}
+	old, err := s.store.Key(ctx, accountID, id)
+	if err != nil {
+		return nil, "", err
+	}
+	if !old.Live(time.Now()) {
+		return nil, "", problem.New(problem.Conflict, "key_revoked", "This key is at its end already. Make a new one.")
+	}
+	k, secret, err = s.Create(ctx, by, accountID, Settings{old.Name, old.Permissions, old.Restrict, old.Approval, old.ExpiresAt})
+	if err != nil {
+		return nil, "", err
+	}
+	if grace == 0 {
+		return k, secret, s.Revoke(ctx, by, accountID, id)
+	}
+	if end := time.Now().UTC().Add(grace).Truncate(time.Millisecond); old.ExpiresAt.IsZero() || end.Before(old.ExpiresAt) {
+		old.ExpiresAt = end
+	}
+	return k, secret, s.store.ReplaceKey(ctx, old, audit.New(accountID, by, "key.rotated", old.ID, map[string]string{"successor": k.ID}))
+}
+
+// Authenticate finds the key behind a presented secret that came from an
+// address. The problems, all Unauthenticated but the last: missing_key,
+// invalid_key, key_revoked, key_expired; ip_not_allowed (Forbidden).
+func (s *Service) Authenticate(ctx context.Context, presented string, from netip.Addr) (*Key, error) {
+	if presented == "" {
+		return nil, problem.New(problem.Unauthenticated, "missing_key", `Send an API key: the header "Authorization: Bearer ace_…". Keys are made on the account page or by "ace key create".`)
+	}
+	invalid := problem.New(problem.Unauthenticated, "invalid_key", "There is no such API key. Check that it was copied whole; a lost key cannot be shown again, make a new one.")
+	if !WellFormed(presented) {
+		return nil, invalid
+	}
+	k, err := s.store.KeyByDigest(ctx, s.digest(presented))
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	switch {
+	case k == nil:
+		return nil, invalid
+	case !k.RevokedAt.IsZero():
+		return nil, problem.New(problem.Unauthenticated, "key_revoked", "This API key was revoked. Ask the owner of the account for another.")
+	case !k.Live(now):
+		return nil, problem.New(problem.Unauthenticated, "key_expired", "This API key has expired. Ask the owner of the account for another.")
+	case !k.Restrict.AllowsAddress(from):
+		return nil, problem.New(problem.Forbidden, "ip_not_allowed", "This API key may not be used from your network address.")
+	}
+	s.noteUse(k.ID, now)
+	return k, nil
+}
+
+func (s *Service) digest(secret string) string { return s.mac("api key", []byte(secret)) }
+
+func (s *Service) noteUse(id string, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now.Sub(s.touched[id]) >= touchEvery {
+		s.pending[id] = now.UTC().Truncate(time.Millisecond)
+	}
+}
+
+// Flush writes when keys were last used. It is called once a minute, and when
+// the process ends.
+func (s *Service) Flush(ctx context.Context) error {
+	s.mu.Lock()
+	due := s.pending
+	s.pending = map[string]time.Time{}
+	s.mu.Unlock()
+	if len(due) == 0 {
+		return nil
+	}
+	if err := s.store.TouchKeys(ctx, due); err != nil {
+		return err // a use that is not written is written with the next
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, at := range due {
+		s.touched[id] = at
+	}
+	for id, at := range s.touched {
+		if time.Since(at) > time.Hour {
+			delete(s.touched, id)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,4 @@
+package platformhttp
+
+// Rules is the table of permissions, for the test that walks over it.
+var Rules = rules

@@ -1,0 +1,135 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"ace/internal/config"
+	"ace/internal/foundation/password"
+	"ace/internal/foundation/problem"
+	"ace/internal/foundation/ratelimit"
+	"ace/internal/platform/account"
+	"ace/internal/platform/accounthttp"
+	"ace/internal/platform/apikey"
+	"ace/internal/platform/audit"
+	"ace/internal/platform/platformhttp"
+	"ace/internal/platform/platformhttp/gate"
+	"ace/internal/storage/platformstore"
+)
+
+// platform is everything behind the platform host.
+type platform struct {
+	accounts *account.Service
+	keys     *apikey.Service
+	handler  http.Handler
+}
+
+// buildPlatform wires the platform host.
+//
+//	database -> accounts, keys -> gate -> face
+func (s *Server) buildPlatform() (*platform, error) {
+	store := platformstore.New(s.db, func() { s.worker.Wake() })
+	p := &platform{
+		accounts: account.New(store, password.New(), s.box.MAC),
+		keys:     apikey.New(store, s.box.MAC),
+	}
+	var err error
+	p.handler, err = platformhttp.New(platformhttp.Deps{
+		Site:     platformhttp.Site{BaseURL: s.cfg.PlatformBaseURL(), Name: s.cfg.SiteName, Contact: s.cfg.Contact},
+		Accounts: p.accounts, Keys: p.keys, Audit: store, Limits: s.platformLimits(), Log: s.log,
+	})
+	return p, err
+}
+
+// platformLimits counts in this process, or in Redis where replicas share it.
+func (s *Server) platformLimits() gate.Limits {
+	keys, addresses, failures := gate.Policies()
+	switch {
+	case s.cfg.RateLimit == "off":
+		free := ratelimit.Unlimited{}
+		return gate.Limits{Keys: free, Addresses: free, Failures: free}
+	case s.shared != nil:
+		return gate.Limits{Keys: s.shared.Window(keys), Addresses: s.shared.GCRA(addresses), Failures: s.shared.GCRA(failures)}
+	}
+	table := ratelimit.NewTable(nil)
+	return gate.Limits{Keys: ratelimit.NewWindow(keys, nil), Addresses: table.Limiter(addresses), Failures: table.Limiter(failures)}
+}
+
+// flushKeysEvery is how often it is written when keys were last used. Each
+// replica holds its own times, so that this is a loop of the process and not a
+// row.
+const flushKeysEvery = time.Minute
+
+// Welcome is what a newcomer needs: the first account's key and the address
+// that signs its owner in.
+type Welcome struct {
+	Account string
+	Key     string
+	SignIn  string
+}
+
+// Welcome makes the account "demo" with a key that may do everything, where
+// there is no account yet and the platform cannot be reached from elsewhere.
+// Otherwise it answers nil.
+func (s *Server) Welcome(ctx context.Context) (*Welcome, error) {
+	if !s.cfg.Serves("platform") || !config.Local(s.cfg.PlatformBaseURL()) {
+		return nil, nil
+	}
+	all, err := s.platform.accounts.List(ctx)
+	if err != nil || len(all) > 0 {
+		return nil, err
+	}
+	const name = "demo"
+	a, _, err := s.platform.accounts.Create(ctx, audit.System(), name, "")
+	if problem.Is(err, "account_exists") {
+		return nil, nil // another replica was first
+	}
+	if err != nil {
+		return nil, fmt.Errorf("making the first account: %w", err)
+	}
+	_, key, err := s.platform.keys.Create(ctx, audit.System(), a.ID, apikey.Settings{Name: "first key", Permissions: apikey.All})
+	if err != nil {
+		return nil, fmt.Errorf("making the first key: %w", err)
+	}
+	link, _, err := s.platform.accounts.Link(ctx, audit.System(), a.ID)
+	if err != nil {
+		return nil, fmt.Errorf("making the first sign-in link: %w", err)
+	}
+	return &Welcome{Account: name, Key: key, SignIn: signInURL(s.cfg.PlatformBaseURL(), link)}, nil
+}
+
+func signInURL(base, secret string) string { return base + "/sign-in/" + secret }
+
+// run keeps house in this process until ctx ends.
+func (p *platform) run(ctx context.Context, log *slog.Logger) {
+	tick := time.NewTicker(flushKeysEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			p.flush(ctx, log)
+		case <-ctx.Done():
+			bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+			defer cancel()
+			p.flush(bound, log)
+			return
+		}
+	}
+}
+
+func (p *platform) flush(ctx context.Context, log *slog.Logger) {
+	if err := p.keys.Flush(ctx); err != nil {
+		log.ErrorContext(ctx, "writing the last use of keys", slog.Any("error", err))
+	}
+}
+
+// control is the operator's handler about accounts and keys.
+func (p *platform) control(base string) http.Handler {
+	return accounthttp.New(p.accounts, p.keys, func(secret string) string { return signInURL(base, secret) })
+}
+
+// PlatformDocument is the OpenAPI document of the platform.
+func PlatformDocument() ([]byte, error) { return platformhttp.Document() }

@@ -1,0 +1,30 @@
+// Package platformstore is the SQL of the platform host. Each file holds the
+// statements of one aggregate and implements the port of the package that owns
+// it:
+//
+//	accounts.go, sessions.go  account.Store
+//	keys.go                   apikey.Store
+//	audit.go                  audit.Store; entries that other changes bring along
+//
+// One text serves SQLite and PostgreSQL; every test runs on both.
+package platformstore
+
+import (
+	"ace/internal/foundation/sqldb"
+)
+
+// Store is the platform's part of the database.
+type Store struct {
+	db *sqldb.DB
+	// scheduled is told after a transaction that scheduled jobs.
+	scheduled func()
+}
+
+// New answers a store on an open, migrated database. scheduled, if not nil, is
+// called after each transaction that scheduled jobs.
+func New(db *sqldb.DB, scheduled func()) *Store {
+	if scheduled == nil {
+		scheduled = func() {}
+	}
+	return &Store{db: db, scheduled: scheduled}
+}
