@@ -22,16 +22,22 @@ import (
 const (
 	keyES256   = "store-es256"   // UCP answers
 	keyEd25519 = "store-ed25519" // requests of our own agents
+	keyCard    = "store-card"    // the A2A agent card, which asks for a key of its own
 )
 
 // signers answers the store's signers, the one of UCP first.
 func (s *Server) signers(ctx context.Context, store *storage.Store) ([]*httpsig.Signer, error) {
-	es256, errES := s.signer(ctx, store, keyES256, func() (crypto.Signer, error) { return ecdsa.GenerateKey(elliptic.P256(), rand.Reader) })
+	es256, errES := s.p256Signer(ctx, store, keyES256)
 	ed, errEd := s.signer(ctx, store, keyEd25519, func() (crypto.Signer, error) {
 		_, private, err := ed25519.GenerateKey(rand.Reader)
 		return private, err
 	})
 	return []*httpsig.Signer{es256, ed}, errors.Join(errES, errEd)
+}
+
+// p256Signer answers the signer of a name on P-256.
+func (s *Server) p256Signer(ctx context.Context, store *storage.Store, name string) (*httpsig.Signer, error) {
+	return s.signer(ctx, store, name, func() (crypto.Signer, error) { return ecdsa.GenerateKey(elliptic.P256(), rand.Reader) })
 }
 
 func (s *Server) signer(ctx context.Context, store *storage.Store, name string, generate func() (crypto.Signer, error)) (*httpsig.Signer, error) {
