@@ -109,8 +109,9 @@ func markLines(source string) string {
 		if kind == html.StartTagToken || kind == html.SelfClosingTagToken {
 			if cut := bytes.IndexAny(raw, " \t\n\f\r/>"); cut > 1 {
 				b.Write(raw[:cut])
-				b.WriteString(" " + lineMark + `="` + strconv.Itoa(line) + `"`)
-				line += bytes.Count(raw, []byte{'\n'})
+				end := line + bytes.Count(raw, []byte{'\n'})
+				b.WriteString(" " + lineMark + `="` + strconv.Itoa(line) + " " + strconv.Itoa(end) + `"`)
+				line = end
 				b.Write(raw[cut:])
 				continue
 			}
@@ -120,18 +121,41 @@ func markLines(source string) string {
 	}
 }
 
-// Line is the line of an element, or of the nearest one around it that the
-// page wrote itself; 0 is unknown.
+// Line is the line that an element begins on, or the nearest one around it
+// that the page wrote itself; 0 is unknown.
 func Line(n *html.Node) int {
 	for ; n != nil; n = n.Parent {
-		if n.Type != html.ElementNode || len(n.Attr) == 0 || n.Attr[0].Key != lineMark {
-			continue
-		}
-		if line, err := strconv.Atoi(n.Attr[0].Val); err == nil && line > 0 {
-			return line
+		if start, _ := marked(n); start > 0 {
+			return start
 		}
 	}
 	return 0
+}
+
+// TextLine is the line on which the start tag of an element ends and its
+// content begins.
+func TextLine(n *html.Node) int {
+	if _, end := marked(n); end > 0 {
+		return end
+	}
+	return Line(n)
+}
+
+// marked reads the mark of an element; without one both lines are 0.
+func marked(n *html.Node) (start, end int) {
+	if n.Type != html.ElementNode || len(n.Attr) == 0 || n.Attr[0].Key != lineMark {
+		return 0, 0
+	}
+	first, second, _ := strings.Cut(n.Attr[0].Val, " ")
+	start, err := strconv.Atoi(first)
+	if err != nil {
+		return 0, 0
+	}
+	end, err = strconv.Atoi(second)
+	if err != nil {
+		return 0, 0
+	}
+	return start, end
 }
 
 // Attr answers an attribute, empty where it is absent.

@@ -55,6 +55,9 @@ func TestPlaces(t *testing.T) {
 			t.Errorf("Selector(%s) = %s, want %s", tt.mark, got, tt.selector)
 		}
 	}
+	if got := dom.TextLine(byTitle(d, "p2")); got != 8 {
+		t.Errorf("TextLine = %d, want the line of the end of the tag, 8", got)
+	}
 	body := dom.First(d.Root, func(n *html.Node) bool { return n.Data == "tbody" })
 	if got := dom.Line(body); got != 11 {
 		t.Errorf("Line of an element that the parser added = %d, want that of the one around it, 11", got)
