@@ -148,6 +148,10 @@ func (s *Server) buildStore(ctx context.Context) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	cardSigner, err := s.p256Signer(ctx, store, keyCard)
+	if err != nil {
+		return nil, err
+	}
 
 	botKeys, err := s.prepareBot(signers[1])
 	if err != nil {
@@ -172,6 +176,7 @@ func (s *Server) buildStore(ctx context.Context) (http.Handler, error) {
 		Catalog: catalog, Pages: s.pages, Checkout: sales, Orders: s.orders, Events: processor,
 		Requests: idempotency.New(storage.Requests{Store: store}, s.box.MAC), MAC: s.box.MAC, Log: s.log,
 		Platforms: ucpprofile.New(s.signedClient(egress.UCPProfile()), nil), Signers: signers, BotKeys: botKeys,
+		Tasks: storage.Tasks{Store: store}, CardSigner: cardSigner,
 		Gate: gate,
 	})
 }
