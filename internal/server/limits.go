@@ -27,7 +27,7 @@ func (s *Server) buildGate() (*admission.Gate, error) {
 	}
 	options := &admission.Options{Scheme: base.Scheme, MCP: []string{ucphttp.MCPPath, mcphttp.Path}, Enforce: s.cfg.BotAuth == "enforce"}
 	if s.cfg.BotAuth != "off" {
-		s.bots = webbotauth.NewKeys(s.guard.Client(egress.KeyDirectory()), s.log, nil)
+		s.bots = webbotauth.NewKeys(s.signedClient(egress.KeyDirectory()), s.log, nil)
 		options.Bots = webbotauth.NewVerifier(s.bots, []string{authority(base)}, nil)
 	}
 	return admission.New(limits, options), nil

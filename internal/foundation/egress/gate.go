@@ -57,7 +57,12 @@ func (g *gate) hops(ctx context.Context, req *http.Request) (*http.Response, err
 		if first {
 			start, first = v.target, false
 		}
-		res, err := g.transport.RoundTrip(g.prepare(context.WithValue(ctx, verdictKey{}, v), req))
+		out, err := g.prepare(context.WithValue(ctx, verdictKey{}, v), req)
+		if err != nil {
+			closeBody(req)
+			return nil, err
+		}
+		res, err := g.transport.RoundTrip(out)
 		if err != nil {
 			return nil, callProblem(ctx, err)
 		}
@@ -77,7 +82,7 @@ func (g *gate) hops(ctx context.Context, req *http.Request) (*http.Response, err
 
 // prepare answers the request as it goes out: never with the caller's header
 // map, which a RoundTripper must not change.
-func (g *gate) prepare(ctx context.Context, req *http.Request) *http.Request {
+func (g *gate) prepare(ctx context.Context, req *http.Request) (*http.Request, error) {
 	out := req.Clone(ctx)
 	if out.Header.Get("User-Agent") == "" {
 		out.Header.Set("User-Agent", g.guard.options.UserAgent)
@@ -85,7 +90,12 @@ func (g *gate) prepare(ctx context.Context, req *http.Request) *http.Request {
 	if g.purpose.decodes() && out.Header.Get("Accept-Encoding") == "" && out.Header.Get("Range") == "" {
 		out.Header.Set("Accept-Encoding", "gzip")
 	}
-	return out
+	if g.purpose.Sign != nil {
+		if err := g.purpose.Sign(out); err != nil {
+			return nil, fmt.Errorf("signing a request: %w", err)
+		}
+	}
+	return out, nil
 }
 
 // follow answers the request of the next hop, or nil when res is the answer.

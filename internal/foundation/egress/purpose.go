@@ -1,6 +1,7 @@
 package egress
 
 import (
+	"net/http"
 	"slices"
 	"time"
 )
@@ -31,6 +32,9 @@ type Purpose struct {
 	// included. With Idle set, an event stream is bounded by the time between
 	// two reads instead, once its header is here.
 	Deadline, Idle time.Duration
+	// Sign, if set, adds what proves who calls to the request of each hop, as it
+	// goes out: a signature that names the host of the hop.
+	Sign func(*http.Request) error
 }
 
 const (

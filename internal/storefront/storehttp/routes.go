@@ -133,7 +133,7 @@ func New(d Deps) (http.Handler, error) {
 
 // Document is the OpenAPI document of a store with the default settings.
 func Document() ([]byte, error) {
-	s, _, err := build(Deps{Site: Site{BaseURL: "http://127.0.0.1:8080", Name: "ACE Store"}})
+	s, _, err := build(Deps{Site: Site{BaseURL: "http://127.0.0.1:8080", Name: "ACE Store"}, BotKeys: describedKeys{}})
 	if err != nil {
 		return nil, err
 	}

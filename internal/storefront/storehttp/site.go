@@ -2,8 +2,11 @@ package storehttp
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
+	"time"
 
 	"ace/internal/storefront/site"
 	"ace/internal/storefront/storehttp/discovery"
@@ -23,7 +26,7 @@ func (s *server) companions() (*discovery.Registry, error) {
 	return discovery.New(discovery.Config{
 		BaseURL: s.Site.BaseURL, Name: s.Site.Name, Version: Version, Operator: cmp.Or(s.Site.Operator, s.Site.Name), Contact: s.Site.Contact,
 		SecurityContact: s.Site.SecurityContact, ContentSignal: s.Site.ContentSignal, Burst: cmp.Or(s.Site.Burst, 5), Sandbox: s.Site.Sandbox,
-		Pages: s.Pages, Keys: s.BotKeys,
+		Pages: s.Pages, MCP: s.describedMCP(), Services: s.Services != nil, Keys: s.BotKeys,
 		AgentCard: func() []byte { return s.agent.Card() },
 	})
 }
@@ -35,4 +38,13 @@ func (s *server) siteFace() (*sitehttp.Face, error) {
 		Terms: s.Site.Terms, Privacy: s.Site.Privacy, Refunds: s.Site.Refunds, Sandbox: s.Site.Sandbox,
 		ContentSignal: s.Site.ContentSignal,
 	}, s.Pages, s.documents, s.catalog.LinkOffer)
+}
+
+// describedKeys stands in for the keys of a store that does not run: its
+// documents are described, and never asked for.
+type describedKeys struct{}
+
+// Directory fails: there are no keys.
+func (describedKeys) Directory(time.Time) (http.Header, []byte, error) {
+	return nil, nil, errors.New("a store that does not run has no keys")
 }

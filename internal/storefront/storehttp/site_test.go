@@ -200,8 +200,11 @@ func TestCompanionsResolve(t *testing.T) {
 	answer.see(t, `"legal_name":"Example Trading Ltd"`, `"authentication":"none"`)
 	for key, address := range info.Links {
 		want := http.StatusOK
-		if key == "search" || key == "read" {
+		switch key {
+		case "search", "read":
 			want = http.StatusBadRequest // they need to be asked something
+		case "mcp", "a2a":
+			want = http.StatusMethodNotAllowed // they take POST
 		}
 		if r := w.do("GET", address, ""); r.Status != want {
 			t.Errorf("%s: %s = %d, want %d", key, address, r.Status, want)

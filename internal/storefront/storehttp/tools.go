@@ -4,6 +4,7 @@ import (
 	"ace/internal/foundation/httpserver"
 	"ace/internal/storefront/checkout"
 	"ace/internal/storefront/storehttp/agenttool"
+	"ace/internal/storefront/storehttp/discovery"
 	"ace/internal/storefront/storehttp/mcphttp"
 )
 
@@ -15,8 +16,22 @@ func (s *server) tools(protocol checkout.Protocol) *agenttool.Set {
 	})
 }
 
+func (s *server) mcpSite() mcphttp.Site {
+	return mcphttp.Site{BaseURL: s.Site.BaseURL, Name: s.Site.Name, Version: Version}
+}
+
+// describedMCP is what the documents say about the tools: what initialize and
+// tools/list say.
+func (s *server) describedMCP() *discovery.MCP {
+	described := &discovery.MCP{Info: mcphttp.Info(s.mcpSite()), Versions: mcphttp.Versions(), Instructions: mcphttp.Instructions(s.mcpSite())}
+	for _, t := range agenttool.Table() {
+		described.Tools = append(described.Tools, discovery.Tool{Name: t.Name, Title: t.Title, Group: string(t.Group), Description: t.Description, Annotations: t.Annotations})
+	}
+	return described
+}
+
 // mountMCP serves the tools over MCP.
 func (s *server) mountMCP(mux *httpserver.Mux) {
-	face := mcphttp.New(mcphttp.Site{BaseURL: s.Site.BaseURL, Name: s.Site.Name, Version: Version}, s.tools(checkout.MCP), &mcphttp.Options{Admit: s.Gate.AdmitMCP})
+	face := mcphttp.New(s.mcpSite(), s.tools(checkout.MCP), &mcphttp.Options{Admit: s.Gate.AdmitMCP})
 	face.Mount(s.api, mux.Handle)
 }

@@ -60,7 +60,7 @@ func New(site Site, tools *agenttool.Set, o *Options) *Face {
 	if o == nil {
 		o = new(Options)
 	}
-	options := &mcp.Options{Versions: Versions(), Instructions: instructions(site), Admit: o.Admit, CheckOutput: o.CheckOutput}
+	options := &mcp.Options{Versions: Versions(), Instructions: Instructions(site), Admit: o.Admit, CheckOutput: o.CheckOutput}
 	if base, err := url.Parse(site.BaseURL); err == nil {
 		options.AllowedHosts = []string{base.Host}
 		if base.Scheme == "https" {
@@ -69,7 +69,7 @@ func New(site Site, tools *agenttool.Set, o *Options) *Face {
 			options.AllowedOrigins = []string{"*"}
 		}
 	}
-	f := &Face{mcp.NewServer(mcp.Implementation{Name: ServerName, Title: site.Name, Version: site.Version}, options)}
+	f := &Face{mcp.NewServer(Info(site), options)}
 	for _, tool := range tools.All() {
 		f.server.AddRawTool(tool.Tool.Tool, tool.Handle)
 	}
@@ -77,8 +77,14 @@ func New(site Site, tools *agenttool.Set, o *Options) *Face {
 	return f
 }
 
-// instructions tell a model what the tools are for and how they go together.
-func instructions(site Site) string {
+// Info says who serves, as initialize answers it.
+func Info(site Site) mcp.Implementation {
+	return mcp.Implementation{Name: ServerName, Title: site.Name, Version: site.Version}
+}
+
+// Instructions tell a model what the tools are for and how they go together, as
+// initialize answers it.
+func Instructions(site Site) string {
 	return "Tools of " + site.Name + " (" + site.BaseURL + "), open to everyone without a key.\n" +
 		"To learn about the store: site_info, search_pages, read_page.\n" +
 		"To buy: list_products, then create_checkout with the id of an offer, then give continue_url to the person, who pays on that page; " +
