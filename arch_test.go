@@ -32,15 +32,16 @@ var layers = [][]string{
 // that each may import. They know no HTTP, no SQL and no module but those that
 // the table of modules grants them by name.
 var domain = map[string][]string{
-	"internal/storefront/offer":    {},
-	"internal/storefront/order":    {"internal/storefront/offer"},
-	"internal/storefront/checkout": {"internal/storefront/offer", "internal/storefront/order"},
-	"internal/storefront/crawl":    {},                            // reads foreign websites for the website services
-	"internal/storefront/site":     {"internal/storefront/offer"}, // pages name what is for sale
+	"internal/storefront/offer":       {},
+	"internal/storefront/order":       {"internal/storefront/offer"},
+	"internal/storefront/checkout":    {"internal/storefront/offer", "internal/storefront/order"},
+	"internal/storefront/crawl":       {},                            // reads foreign websites for the website services
+	"internal/storefront/site":        {"internal/storefront/offer"}, // pages name what is for sale
+	"internal/storefront/paidservice": {},
 
-	"internal/platform/audit":   {},
-	"internal/platform/account": {"internal/platform/audit"},
-	"internal/platform/apikey":  {"internal/platform/audit"},
+	"internal/platform/audit":      {},
+	"internal/platform/account":    {"internal/platform/audit"},
+	"internal/platform/apikey":     {"internal/platform/audit"},
 	"internal/storefront/datapack": {"internal/storefront/crawl"}, // the data of pages that were read
 }
 
@@ -57,6 +58,7 @@ var wired = map[string][]string{
 	"internal/storefront/stripe":       {},
 	"internal/storefront/ucpprofile":   {},
 	"internal/storefront/upstream":     {},
+	"internal/storefront/webfetch":     {},
 }
 
 // testSupport is for tests and for work on the repository, no part of the
@@ -72,7 +74,7 @@ var standard = map[string]struct {
 }{
 	"net/http": {"domain packages know no HTTP", []string{
 		"cmd", "internal/foundation", "internal/platform/accounthttp", "internal/platform/platformhttp", "internal/protocol", "internal/sandbox", "internal/server",
-		"internal/storefront/operatorhttp", "internal/storefront/ordersink", "internal/storefront/storehttp", "internal/storefront/stripe", "internal/storefront/ucpprofile", "internal/storefront/upstream",
+		"internal/storefront/operatorhttp", "internal/storefront/ordersink", "internal/storefront/storehttp", "internal/storefront/stripe", "internal/storefront/ucpprofile", "internal/storefront/upstream", "internal/storefront/webfetch",
 	}},
 	"database/sql": {"internal/storage alone speaks SQL, and the sandbox for itself", []string{
 		"internal/foundation/sqldb", "internal/sandbox", "internal/storage",

@@ -73,6 +73,22 @@ var advice = map[string]string{
 	"product_not_found": "Search the catalog for what is there.",
 	"query_too_long":    "Search for fewer words.",
 
+	// Paid services.
+	"facilitator_unavailable":        "Repeat the request with the same payment in a few seconds; nothing was charged.",
+	"payer_busy":                     "Wait for the run that goes on, then repeat the request with the same payment.",
+	"payment_bound_to_other_request": "Repeat the request that the payment was first sent with; sign a new payment for another one.",
+	"payment_identifier_in_use":      "Use a new payment identifier or idempotency key for a new request.",
+	"payments_not_configured":        "Nothing can be bought here. Operators: set ACE_X402_PAY_TO and ACE_X402_FACILITATOR_URL.",
+	"service_failed":                 "Nothing was charged. Repeat the request with the same payment.",
+	"service_file_not_found":         "Read the order for the names of its files.",
+	"service_not_found":              "Use an id from `GET /v1/services`.",
+	"service_not_installed":          "Choose another service.",
+	"service_not_paid":               "Repeat the paid request with the same payment; the files come with the result.",
+	"service_order_not_found":        "Use the id that the answer to the paid request gave.",
+	"service_result_expired":         "Buy the service again: results are kept for 30 days.",
+	"services_busy":                  "Repeat the request with the same payment in a few seconds; nothing was charged.",
+	"unsettled_work":                 "Repeat one of the earlier requests with a payment that can be settled, or come back in a day.",
+
 	// Checkout.
 	"checkout_changed":           "Read the session and decide again.",
 	"checkout_in_flight":         "Repeat the same request in a moment, with the same idempotency key.",

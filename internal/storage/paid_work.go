@@ -1,0 +1,178 @@
+package storage
+
+import (
+	"context"
+	"database/sql"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"time"
+
+	"ace/internal/foundation/problem"
+	"ace/internal/foundation/sqldb"
+	"ace/internal/storefront/paidservice"
+)
+
+const paidFileColumns = `name, media_type, data`
+
+func scanPaidFile(row scanner) (paidservice.File, error) {
+	var f paidservice.File
+	var data string
+	if err := row.Scan(&f.Name, &f.MediaType, &data); err != nil {
+		return f, fmt.Errorf("reading a file of a work: %w", err)
+	}
+	var err error
+	if f.Data, err = base64.StdEncoding.DecodeString(data); err != nil {
+		return f, fmt.Errorf("decoding a file of a work: %w", err)
+	}
+	return f, nil
+}
+
+func insertWork(ctx context.Context, tx *sql.Tx, id string, w *paidservice.Work, at time.Time) error {
+	if _, err := exec(ctx, tx, `INSERT INTO paid_result (id, report, created_at) VALUES ($1, $2, $3)`, id, string(w.Report), millis(at)); err != nil {
+		return err
+	}
+	for i, f := range w.Files {
+		if _, err := exec(ctx, tx, `INSERT INTO paid_file (result_id, position, name, media_type, data) VALUES ($1, $2, $3, $4, $5)`,
+			id, i, f.Name, f.MediaType, base64.StdEncoding.EncodeToString(f.Data)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Work implements paidservice.Results.
+func (s Paid) Work(ctx context.Context, id string) (*paidservice.Work, error) {
+	var w paidservice.Work
+	var report string
+	err := s.db.Reader().QueryRowContext(ctx, `SELECT report FROM paid_result WHERE id = $1`, id).Scan(&report)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, errWorkGone()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading a work: %w", err)
+	}
+	w.Report = []byte(report)
+	rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+paidFileColumns+` FROM paid_file WHERE result_id = $1 ORDER BY position`, id)
+	if w.Files, err = collect(rows, err, scanPaidFile); err != nil {
+		return nil, err
+	}
+	return &w, nil
+}
+
+// File implements paidservice.Results.
+func (s Paid) File(ctx context.Context, id, name string) (*paidservice.File, error) {
+	rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+paidFileColumns+` FROM paid_file WHERE result_id = $1 AND name = $2`, id, name)
+	files, err := collect(rows, err, scanPaidFile)
+	if err != nil {
+		return nil, err
+	}
+	if len(files) == 1 {
+		return &files[0], nil
+	}
+	var kept int
+	if err := s.db.Reader().QueryRowContext(ctx, `SELECT COUNT(*) FROM paid_result WHERE id = $1`, id).Scan(&kept); err != nil {
+		return nil, fmt.Errorf("looking for a work: %w", err)
+	}
+	if kept == 0 {
+		return nil, errWorkGone()
+	}
+	return nil, problem.New(problem.NotFound, "service_file_not_found", "The order has no file of this name. Read the order for its files.")
+}
+
+func errWorkGone() error {
+	return problem.New(problem.Gone, "service_result_expired", "The result of this order is no longer kept. Results are kept for 30 days after they were paid.")
+}
+
+// Prices implements paidservice.Prices.
+func (s Paid) Prices(ctx context.Context, service string) ([]paidservice.Price, error) {
+	rows, err := s.db.Reader().QueryContext(ctx, `SELECT service, version, terms, since FROM paid_price WHERE service = $1 ORDER BY version DESC LIMIT 20`, service)
+	return collect(rows, err, func(row scanner) (paidservice.Price, error) {
+		var p paidservice.Price
+		var terms string
+		var since int64
+		if err := row.Scan(&p.Service, &p.Version, &terms, &since); err != nil {
+			return p, fmt.Errorf("reading a price: %w", err)
+		}
+		p.Since = fromMillis(since)
+		return p, fromJSON(terms, &p.Terms)
+	})
+}
+
+// AddPrice implements paidservice.Prices.
+func (s Paid) AddPrice(ctx context.Context, p paidservice.Price) error {
+	terms, err := toJSON(p.Terms)
+	if err != nil {
+		return err
+	}
+	err = s.db.Tx(ctx, func(tx *sql.Tx) error {
+		_, err := exec(ctx, tx, `INSERT INTO paid_price (service, version, terms, since) VALUES ($1, $2, $3, $4)`, p.Service, p.Version, terms, millis(p.Since))
+		return err
+	})
+	if sqldb.UniqueViolation(err) {
+		return paidservice.ErrExists
+	}
+	return err
+}
+
+// PaidFilter chooses orders for the operator.
+type PaidFilter struct {
+	Attention bool   // only those that a person has to look at
+	State     string // empty: all
+}
+
+// Orders answers orders of paid services, the youngest first, from after the
+// one named by before.
+func (s Paid) Orders(ctx context.Context, f PaidFilter, before string, limit int) ([]*paidservice.Order, error) {
+	rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+paidColumns+` FROM paid_order o
+		WHERE (NOT $1 OR o.attention <> '') AND ($2 = '' OR o.state = $2)
+			AND ($3 = '' OR EXISTS (SELECT 1 FROM paid_order b WHERE b.id = $3 AND (o.created_at < b.created_at OR o.created_at = b.created_at AND o.id < b.id)))
+		ORDER BY o.created_at DESC, o.id DESC LIMIT $4`, f.Attention, f.State, before, limit)
+	return collect(rows, err, scanPaid)
+}
+
+// PaidMove is one line of the audit trail of an order.
+type PaidMove struct {
+	Version       int64
+	At            time.Time
+	Evidence      string
+	Before, After paidservice.State
+}
+
+// Moves answers the audit trail of an order, the oldest line first.
+func (s Paid) Moves(ctx context.Context, orderID string) ([]PaidMove, error) {
+	rows, err := s.db.Reader().QueryContext(ctx, `SELECT version, at, evidence, before, after FROM paid_move WHERE order_id = $1 ORDER BY version`, orderID)
+	return collect(rows, err, func(row scanner) (PaidMove, error) {
+		var m PaidMove
+		var at int64
+		if err := row.Scan(&m.Version, &at, &m.Evidence, &m.Before, &m.After); err != nil {
+			return m, fmt.Errorf("reading a move: %w", err)
+		}
+		m.At = fromMillis(at)
+		return m, nil
+	})
+}
+
+// Retention says how long what is kept.
+const (
+	keepPaid   = 30 * 24 * time.Hour // from when it was paid
+	keepUnpaid = 24 * time.Hour      // from when it was sealed
+	// payloadsDie a little after the token stops taking them.
+	payloadsDie = 15 * time.Minute
+)
+
+// Prune removes work that is past its time, and payments that can no longer be
+// spent. Orders themselves stay, as the ledger.
+func (s Paid) Prune(ctx context.Context) error {
+	now := time.Now()
+	return s.db.Tx(ctx, func(tx *sql.Tx) error {
+		// Work goes once no order of it is or may still be paid within its time.
+		if _, err := exec(ctx, tx, `DELETE FROM paid_result WHERE created_at < $1 AND NOT EXISTS (SELECT 1 FROM paid_order o WHERE o.result_id = paid_result.id
+				AND (o.state IN ('settling', 'unknown', 'reorged') OR o.settled_at >= $2))`, millis(now.Add(-keepUnpaid)), millis(now.Add(-keepPaid))); err != nil {
+			return err
+		}
+		_, err := exec(ctx, tx, `UPDATE paid_order SET payload = '' WHERE payload <> '' AND valid_before < $1 AND state IN ('released', 'unpaid', 'final', 'loss')`,
+			now.Add(-payloadsDie).Unix())
+		return err
+	})
+}
