@@ -39,6 +39,7 @@ var domain = map[string][]string{
 	"internal/storefront/site":        {"internal/storefront/offer"}, // pages name what is for sale
 	"internal/storefront/paidservice": {},
 
+	"internal/platform/app":        {},
 	"internal/platform/audit":      {},
 	"internal/platform/account":    {"internal/platform/audit"},
 	"internal/platform/apikey":     {"internal/platform/audit"},
@@ -112,6 +113,7 @@ var modules = map[string]struct {
 	"github.com/yuin/goldmark":                                 {"pages written in Markdown", []string{"internal/foundation/markdown"}},
 	"golang.org/x/crypto":                                      {"Keccak-256, the hash of Ethereum; argon2id for passwords", []string{"internal/foundation/password", "internal/protocol/x402/evm"}},
 	"golang.org/x/net":                                         {"HTML as browsers parse it", []string{"internal/foundation/htmltext", "internal/storefront/crawl", "internal/storefront/datapack", "internal/storefront/upstream"}},
+	"go.yaml.in/yaml/v3":                                       {"definitions of apps, written by people", []string{"internal/platform/app"}},
 	"golang.org/x/text":                                        {"Unicode normal forms of words", []string{"internal/foundation/textindex"}},
 	"modernc.org/sqlite":                                       {"SQLite without cgo", []string{"internal/foundation/sqldb"}},
 	"github.com/chromedp/cdproto":                              {"drives Chromium in tests", []string{inTests}},

@@ -1,0 +1,272 @@
+package app
+
+import "slices"
+
+// Types of schemes.
+const (
+	TypeOAuth2   = "oauth2"             // a person consents; authorization code
+	TypeClient   = "client_credentials" // the account's own client id and secret
+	TypeOAuth1   = "oauth1"
+	TypeKey      = "key" // one or more secrets that a person types
+	TypeBasic    = "basic"
+	TypeJWT      = "jwt"            // a signed assertion, exchanged for a token or sent itself
+	TypeExchange = "token_exchange" // calls that turn what a person types into a token
+	TypeSigV4    = "sigv4"
+	TypeMCP      = "mcp" // the app's MCP server says how
+	TypeNone     = "none"
+)
+
+// Scheme is one way to connect an app. Which members count depends on Type.
+type Scheme struct {
+	ID    string `yaml:"id"`
+	Type  string `yaml:"type"`
+	Title string `yaml:"title"`
+	About string `yaml:"about"`
+
+	// Fields are what a person types: keys, user names. Help says where to find
+	// them.
+	Fields []Field `yaml:"fields"`
+	Help   string  `yaml:"help"`
+	// Send puts credentials into a call: templates of fields, params and
+	// access_token. Several entries are all sent.
+	Send Send `yaml:"send"`
+
+	OAuth  *OAuth  `yaml:"oauth"`  // oauth2, client_credentials
+	OAuth1 *OAuth1 `yaml:"oauth1"` // oauth1
+	JWT    *JWTUse `yaml:"jwt"`    // jwt
+	Steps  []Step  `yaml:"steps"`  // token_exchange
+	SigV4  *SigV4  `yaml:"sigv4"`
+	URL    string  `yaml:"url"` // mcp: address of the server
+}
+
+// SigV4 is how requests to AWS are signed.
+type SigV4 struct {
+	Service string `yaml:"service"`
+	Region  string `yaml:"region"` // template
+}
+
+// Field is one value that a person types to connect.
+type Field struct {
+	Name     string `yaml:"name"`
+	Title    string `yaml:"title"`
+	About    string `yaml:"about"`
+	Secret   bool   `yaml:"secret"`
+	Optional bool   `yaml:"optional"`
+	Match    string `yaml:"match"`
+	Example  string `yaml:"example"`
+	Prefix   string `yaml:"prefix"` // that every right value has, to catch mix-ups
+}
+
+// Send is where credentials go.
+type Send struct {
+	Headers map[string]string `yaml:"headers"`
+	Query   map[string]string `yaml:"query"`
+	Path    string            `yaml:"path"` // before the path of each call, for tokens that stand there
+	Basic   *BasicPair        `yaml:"basic"`
+}
+
+// BasicPair is HTTP basic authentication, of templates.
+type BasicPair struct {
+	User string `yaml:"user"`
+	Pass string `yaml:"pass"`
+}
+
+// OAuth is the profile of an authorization server: everything in which it
+// differs from RFC 6749.
+type OAuth struct {
+	Authorize Authorize  `yaml:"authorize"`
+	Token     Token      `yaml:"token"`
+	Refresh   Refresh    `yaml:"refresh"`
+	Client    ClientAuth `yaml:"client"`
+	PKCE      string     `yaml:"pkce"` // S256 (also ""), plain, off
+	Scopes    Scopes     `yaml:"scopes"`
+	Callback  Callback   `yaml:"callback"`
+	// AfterCode turns the first token into another, by calls.
+	AfterCode []Step `yaml:"after_code"`
+	// Extra are further tokens of the same answer or of further grants, by name.
+	Extra      map[string]ExtraToken `yaml:"extra"`
+	Introspect string                `yaml:"introspect"` // address; tells how long a token lives
+	Revoke     *Revoke               `yaml:"revoke"`
+	// Install is outbound where the app, not we, begins: its webhook brings the
+	// code.
+	Install *Install `yaml:"install"`
+}
+
+// Authorize is the address that a person is sent to.
+type Authorize struct {
+	URL      string            `yaml:"url"`
+	Params   map[string]string `yaml:"params"`   // further ones: access_type, audience
+	Rename   map[string]string `yaml:"rename"`   // client_id: client_key
+	Drop     []string          `yaml:"drop"`     // response_type
+	Fragment bool              `yaml:"fragment"` // parameters stand behind #
+}
+
+// Scopes are what is asked for.
+type Scopes struct {
+	Default   []string            `yaml:"default"`
+	Optional  []string            `yaml:"optional"`
+	Profiles  map[string][]string `yaml:"profiles"` // read_only: […]
+	Separator string              `yaml:"separator"`
+	Raw       bool                `yaml:"raw"`        // not percent-encoded
+	OmitEmpty bool                `yaml:"omit_empty"` // no parameter where nothing is asked for
+	Params    map[string][]string `yaml:"params"`     // second lists: user_scope
+}
+
+// Callback is how an authorization server comes back.
+type Callback struct {
+	Code    string            `yaml:"code"`    // parameter; default code
+	State   string            `yaml:"state"`   // parameter; default state
+	NoCode  bool              `yaml:"no_code"` // consent alone counts (admin consent)
+	Capture map[string]string `yaml:"capture"` // param = parameter of the callback
+	Hosts   []string          `yaml:"hosts"`   // suffixes that a captured host must have
+	Verify  string            `yaml:"verify"`  // shopify_hmac
+	Decode  bool              `yaml:"decode"`  // the code is percent-encoded twice
+}
+
+// Token is how a code becomes a token.
+type Token struct {
+	URL        string              `yaml:"url"`
+	Method     string              `yaml:"method"` // POST (also ""), GET
+	Body       string              `yaml:"body"`   // form (also ""), json, query, xml
+	Params     map[string]string   `yaml:"params"` // further ones; templates
+	Rename     map[string]string   `yaml:"rename"`
+	Drop       []string            `yaml:"drop"`
+	Query      map[string]string   `yaml:"query"` // parameters that go into the address besides the body
+	Headers    map[string]string   `yaml:"headers"`
+	XML        string              `yaml:"xml"`      // template of the body
+	Accept     string              `yaml:"accept"`   // default application/json
+	Response   string              `yaml:"response"` // auto (also ""), json, form, xml
+	OK         Expect              `yaml:"ok"`
+	Map        map[string][]string `yaml:"map"`        // access_token: [/data/access_token]
+	Alternates []string            `yaml:"alternates"` // pointers to objects that hold the token where the top does not
+	Capture    map[string]string   `yaml:"capture"`    // param = pointer
+	Expires    Expires             `yaml:"expires"`
+	Sign       *Signature          `yaml:"sign"`
+}
+
+// Expires is when a token ends.
+type Expires struct {
+	Path    string `yaml:"path"`    // pointer; default /expires_in
+	Kind    string `yaml:"kind"`    // in (also ""), at
+	Unit    string `yaml:"unit"`    // s (also ""), ms
+	Parse   string `yaml:"parse"`   // number (also ""), iso, dhms
+	Default int    `yaml:"default"` // seconds, where the answer says nothing
+	JWT     bool   `yaml:"jwt"`     // the token's own exp
+	Skew    int    `yaml:"skew"`    // seconds before the end at which it counts as over
+	Never   bool   `yaml:"never"`
+}
+
+// Kinds of refresh.
+const (
+	RefreshToken     = "refresh_token"         // also ""
+	RefreshExchange  = "exchange_access_token" // a living token buys the next
+	RefreshClient    = "client_credentials"
+	RefreshExtend    = "extend" // a call makes the same token live longer
+	RefreshSigned    = "signed"
+	RefreshNot       = "none"
+	RotateIfPresent  = "if_present" // also ""
+	RotateAlways     = "always"     // a refresh token is good once
+	RotateKeep       = "keep"       // what comes back is ignored
+	ClientBasic      = "basic"
+	ClientPost       = "post" // also ""
+	ClientNone       = "none"
+	ClientHeader     = "header"
+	ClientPrivateKey = "private_key_jwt"
+	ClientSecretJWT  = "client_secret_jwt"
+)
+
+// Refresh is how a token is renewed.
+type Refresh struct {
+	Kind     string            `yaml:"kind"`
+	URL      string            `yaml:"url"` // where not the token's
+	Method   string            `yaml:"method"`
+	Body     string            `yaml:"body"`
+	Params   map[string]string `yaml:"params"`
+	Rename   map[string]string `yaml:"rename"`
+	Drop     []string          `yaml:"drop"`
+	Headers  map[string]string `yaml:"headers"`
+	Rotation string            `yaml:"rotation"`
+	MinAge   int               `yaml:"min_age"` // seconds that a token must have lived
+	// Gone are error codes that mean the grant is over, besides invalid_grant.
+	Gone []string   `yaml:"gone"`
+	Sign *Signature `yaml:"sign"`
+}
+
+// ClientAuth is how we show who we are to a token endpoint.
+type ClientAuth struct {
+	Method   string            `yaml:"method"`
+	User     string            `yaml:"user"`     // template; default {client_id}
+	Pass     string            `yaml:"pass"`     // template; default {client_secret}
+	Encoding string            `yaml:"encoding"` // form (RFC 6749, also ""), raw
+	Headers  map[string]string `yaml:"headers"`  // for header
+	JWT      *JWTUse           `yaml:"jwt"`
+	MTLS     bool              `yaml:"mtls"`
+	Both     bool              `yaml:"both"` // also in the body
+}
+
+// JWTUse is an assertion that we sign.
+type JWTUse struct {
+	Alg      string            `yaml:"alg"`      // RS256, ES256, HS256, EdDSA
+	Key      string            `yaml:"key"`      // template of the field that holds it
+	Encoding string            `yaml:"encoding"` // pem (also ""), hex, base64, raw
+	KeyID    string            `yaml:"kid"`
+	Claims   map[string]string `yaml:"claims"`
+	Lifetime int               `yaml:"lifetime"` // seconds
+	Grant    *Step             `yaml:"grant"`    // exchange for a token; nil: sent itself
+}
+
+// OAuth1 is the profile of OAuth 1.0a.
+type OAuth1 struct {
+	Request   string            `yaml:"request"`
+	Authorize string            `yaml:"authorize"`
+	Access    string            `yaml:"access"`
+	Params    map[string]string `yaml:"params"`
+	Signature string            `yaml:"signature"` // HMAC-SHA1 (also ""), HMAC-SHA256, PLAINTEXT, RSA-SHA1
+	Realm     string            `yaml:"realm"`
+}
+
+// ExtraToken is a second token of a connection.
+type ExtraToken struct {
+	Path    string            `yaml:"path"`    // object in the token answer
+	Refresh string            `yaml:"refresh"` // independent, none (also "")
+	Fatal   bool              `yaml:"fatal"`   // without it the connection does not stand
+	Grant   map[string]string `yaml:"grant"`   // parameters of a further grant
+	URL     string            `yaml:"url"`
+}
+
+// Signature is a signed request to a token endpoint.
+type Signature struct {
+	Alg    string `yaml:"alg"`    // hmac_sha256, hmac_sha1
+	Key    string `yaml:"key"`    // template
+	Over   string `yaml:"over"`   // template: {body}{ts}
+	Header string `yaml:"header"` // or a query parameter
+	Query  string `yaml:"query"`
+	Enc    string `yaml:"enc"` // hex (also ""), base64
+	TS     string `yaml:"ts"`  // query parameter with the time in milliseconds
+}
+
+// Revoke ends a token at the vendor (RFC 7009).
+type Revoke struct {
+	URL    string            `yaml:"url"`
+	Params map[string]string `yaml:"params"`
+	Method string            `yaml:"method"`
+}
+
+// Install is an installation that the app's own store begins.
+type Install struct {
+	Code string `yaml:"code"` // pointer to the code in the webhook
+	ID   string `yaml:"id"`   // pointer to the installation
+}
+
+// Scheme answers the scheme with an id, or the first for "".
+func (a *App) Scheme(id string) (*Scheme, bool) {
+	i := slices.IndexFunc(a.Schemes, func(s Scheme) bool { return id == "" || s.ID == id })
+	if i < 0 {
+		return nil, false
+	}
+	return &a.Schemes[i], true
+}
+
+// NeedsClient reports whether connecting by the scheme needs an OAuth client
+// that the operator has registered with the vendor.
+func (s *Scheme) NeedsClient() bool { return s.Type == TypeOAuth2 || s.Type == TypeOAuth1 }

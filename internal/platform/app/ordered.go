@@ -1,0 +1,67 @@
+package app
+
+import (
+	"fmt"
+	"iter"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Ordered is a mapping that keeps the order in which it was written: people
+// put what matters first.
+type Ordered[T any] struct {
+	names  []string
+	values map[string]T
+}
+
+// OrderedOf answers a mapping of values by the names they answer.
+func OrderedOf[T any](name func(T) string, values ...T) Ordered[T] {
+	o := Ordered[T]{values: map[string]T{}}
+	for _, v := range values {
+		if _, twice := o.values[name(v)]; !twice {
+			o.names = append(o.names, name(v))
+		}
+		o.values[name(v)] = v
+	}
+	return o
+}
+
+// UnmarshalYAML implements yaml.Unmarshaler.
+func (o *Ordered[T]) UnmarshalYAML(node *yaml.Node) error {
+	if node.Kind != yaml.MappingNode {
+		return fmt.Errorf("line %d: a mapping of names belongs here", node.Line)
+	}
+	o.names, o.values = nil, map[string]T{}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		name := node.Content[i].Value
+		if _, twice := o.values[name]; twice {
+			return fmt.Errorf("line %d: %s stands here twice", node.Content[i].Line, name)
+		}
+		var v T
+		if err := strict(node.Content[i+1], &v); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		o.names, o.values[name] = append(o.names, name), v
+	}
+	return nil
+}
+
+// All answers names and values in their order.
+func (o Ordered[T]) All() iter.Seq2[string, T] {
+	return func(yield func(string, T) bool) {
+		for _, name := range o.names {
+			if !yield(name, o.values[name]) {
+				return
+			}
+		}
+	}
+}
+
+// Get answers the value of a name.
+func (o Ordered[T]) Get(name string) (v T, ok bool) {
+	v, ok = o.values[name]
+	return v, ok
+}
+
+// Len is how many values there are.
+func (o Ordered[T]) Len() int { return len(o.names) }
