@@ -81,15 +81,11 @@ func (s *Site) addLinks(add func(*url.URL) *Candidate) {
 		if c.Text == "" {
 			c.Text = l.Text
 		}
-		switch l.Part {
-		case InNav, InHeader:
-			if c.Nav == 0 {
-				nav++
-				c.Nav = nav
-			}
-		case InFooter:
-			c.Footer = true
+		if (l.Part == InNav || l.Part == InHeader) && c.Nav == 0 {
+			nav++
+			c.Nav = nav
 		}
+		c.Footer = c.Footer || l.Part == InFooter
 	}
 }
 

@@ -42,6 +42,7 @@ type Response struct {
 	FirstByte time.Duration
 	Chain     []Hop   // redirects before this answer, filled by Site
 	Failure   Failure // empty: a whole answer, whatever its status
+	Note      string  // what there is to say about the failure beyond its class; safe to show
 }
 
 // Hop is one redirect.

@@ -3,6 +3,7 @@ package crawl
 import (
 	"bytes"
 	"io"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -71,12 +72,12 @@ func spelling(comment bool, data string, attrs []html.Attribute) string {
 	if comment {
 		return "!" + data
 	}
-	var b strings.Builder
-	b.WriteString(strings.ToLower(data))
+	parts := make([]string, 0, 8)
 	for _, a := range attrs {
-		b.WriteString("\x00" + strings.ToLower(a.Key) + "\x01" + a.Val)
+		parts = append(parts, strings.ToLower(a.Key)+"\x01"+a.Val)
 	}
-	return b.String()
+	slices.Sort(parts) // the parser sorts those of some elements
+	return strings.ToLower(data) + "\x00" + strings.Join(parts, "\x00")
 }
 
 // maxNodes bounds the tree of one page.
@@ -119,7 +120,7 @@ func tooComplex(source []byte) bool {
 
 func closeOne(open map[string]int, name string) int {
 	for key, n := range open {
-		if n > 0 && (key == name || strings.HasPrefix(key, name+"\x00")) {
+		if n > 0 && strings.HasPrefix(key, name+"\x00") {
 			open[key]--
 			return 1
 		}

@@ -74,14 +74,18 @@ func Open(ctx context.Context, fetcher Fetcher, target string, o *Options) (*Sit
 	if guessed && (failure == Unreachable || failure == BadTLS) && err == nil { // the address named no scheme
 		plain := *u
 		plain.Scheme = "http"
-		if second, err := s.open(ctx, &plain); err != nil || second == "" {
-			return s, err
+		var second Failure
+		if second, err = s.open(ctx, &plain); second == "" {
+			failure = ""
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	return s, unreachable(failure)
+	if failure != "" {
+		return nil, s.unreachable(failure)
+	}
+	return s, nil
 }
 
 // ParseTarget reads the address of a website as people write it. guessed says
@@ -119,12 +123,17 @@ func ParseTarget(target string) (u *url.URL, guessed bool, err error) {
 	return u, guessed, nil
 }
 
-func unreachable(f Failure) error {
-	switch f {
-	case "":
+// unreachable is the problem of a website that cannot be read at all.
+func (s *Site) unreachable(f Failure) error {
+	if f == "" {
 		return nil
-	case NotAllowed:
-		return problem.New(problem.Unprocessable, "target_not_allowed", "This address may not be called: it is not on the public internet, or not on port 80 or 443.").At("/url")
+	}
+	if f == NotAllowed {
+		detail := "This address may not be called: it is not on the public internet, or not on port 80 or 443."
+		if note := s.Robots.Response.Note; note != "" {
+			detail = note
+		}
+		return problem.New(problem.Unprocessable, "target_not_allowed", detail).At("/url")
 	}
 	return problem.New(problem.Unavailable, "target_unreachable", "The website "+f.String()+". Check the address and that the website is up; nothing was charged.").At("/url")
 }
@@ -138,10 +147,10 @@ func (s *Site) open(ctx context.Context, u *url.URL) (Failure, error) {
 		return "", err
 	}
 	s.Robots = robots
-	switch f := robots.Response.Failure; f {
-	case Unreachable, BadTLS, NotAllowed, OutOfBudget:
+	switch f := robots.Response.Failure; {
+	case f.nobody():
 		return f, nil
-	case TimedOut, BadAnswer:
+	case f == TimedOut || f == BadAnswer:
 		// Is anybody there at all? The answer is not read.
 		res, err := s.single(ctx, Request{URL: u.String(), WireLimit: 1, DecodedLimit: 1}, robots)
 		if err != nil || res.Status == 0 {
@@ -163,9 +172,8 @@ func (s *Site) open(ctx context.Context, u *url.URL) (Failure, error) {
 			return "", nil
 		}
 	}
-	switch res.Failure {
-	case Unreachable, TimedOut, BadTLS, NotAllowed, OutOfBudget:
-		return res.Failure, nil
+	if f := res.Failure; f.nobody() || f == TimedOut {
+		return f, nil
 	}
 	s.Home = newPage(u.String(), res)
 	s.Home.Home = true
@@ -177,9 +185,9 @@ func (s *Site) open(ctx context.Context, u *url.URL) (Failure, error) {
 // Get answers the page at an address of the website, reading it at most once.
 // What goes wrong there is the page's Failure. An error means that ctx ended.
 func (s *Site) Get(ctx context.Context, address string) (*Page, error) {
-	u, err := s.Origin.Parse(address)
-	if err != nil {
-		return &Page{Asked: address, URL: s.Origin, Response: &Response{URL: address, Failure: BadRedirect, Header: Header{}}}, nil
+	u := s.parse(address)
+	if u == nil {
+		return newPage(address, failed(address, BadRedirect)), nil
 	}
 	u.Fragment, u.RawFragment = "", ""
 	if p := s.pages[u.String()]; p != nil {
@@ -197,9 +205,9 @@ func (s *Site) Get(ctx context.Context, address string) (*Page, error) {
 // Fetch answers any file of the website, at most once for the same request. It
 // keeps to robots.txt, the pace and the budget as pages do.
 func (s *Site) Fetch(ctx context.Context, r Request) (*Response, error) {
-	u, err := s.Origin.Parse(r.URL)
-	if err != nil {
-		return &Response{URL: r.URL, Failure: BadRedirect, Header: Header{}}, nil
+	u := s.parse(r.URL)
+	if u == nil {
+		return failed(r.URL, BadRedirect), nil
 	}
 	r.URL = u.String()
 	if res := s.files[r]; res != nil {
@@ -278,9 +286,9 @@ func (s *Site) follow(ctx context.Context, r Request, to reach) (*Response, erro
 	var chain []Hop
 	seen := map[string]bool{}
 	for {
-		u, err := url.Parse(r.URL)
-		if err != nil {
-			return &Response{URL: r.URL, Failure: BadRedirect, Chain: chain, Header: Header{}}, nil
+		u := s.parse(r.URL)
+		if u == nil {
+			return failed(r.URL, BadRedirect), nil
 		}
 		seen[r.URL] = true
 		res, err := s.hop(ctx, r, u, to)
@@ -341,24 +349,20 @@ func (s *Site) hop(ctx context.Context, r Request, u *url.URL, to reach) (*Respo
 		return nil, err
 	}
 	if !robots.Decide(s.o.Agent, u.RequestURI()).Allowed {
-		f := ByRobots
-		switch robots.Response.Failure {
-		case Unreachable, BadTLS, NotAllowed, OutOfBudget:
-			f = robots.Response.Failure // of a host that a redirect led to
+		if f := robots.Response.Failure; f.nobody() { // at a host that a redirect led to
+			return failed(r.URL, f), nil
 		}
-		return &Response{URL: r.URL, Failure: f, Header: Header{}}, nil
+		return failed(r.URL, ByRobots), nil
 	}
 	return s.single(ctx, r, robots)
 }
 
 // single makes one request within pace and budget.
 func (s *Site) single(ctx context.Context, r Request, robots *Robots) (*Response, error) {
-	none := &Response{URL: r.URL, Header: Header{}}
 	if s.refusing {
-		none.Failure = AskedToWait
-		return none, nil
+		return failed(r.URL, AskedToWait), nil
 	}
-	none.Failure = OutOfBudget
+	none := failed(r.URL, OutOfBudget)
 	if len(s.Visits) >= s.o.MaxRequests || s.bytes >= s.o.MaxBytes {
 		return none, ctx.Err()
 	}
@@ -414,6 +418,24 @@ func (s *Site) heed(host string, res *Response) {
 		return
 	}
 	s.o.Pacer.Hold(host, wait)
+}
+
+// parse reads an address, which may be relative to the website; nil: it is none.
+func (s *Site) parse(address string) *url.URL {
+	u, err := s.Origin.Parse(address)
+	if err != nil {
+		return nil
+	}
+	return u
+}
+
+func failed(address string, f Failure) *Response {
+	return &Response{URL: address, Failure: f, Header: Header{}}
+}
+
+// nobody reports whether a failure means that a host cannot be called at all.
+func (f Failure) nobody() bool {
+	return f == Unreachable || f == BadTLS || f == NotAllowed || f == OutOfBudget
 }
 
 // authority tells apart the hosts that have a robots.txt of their own.

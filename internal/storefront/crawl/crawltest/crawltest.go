@@ -7,6 +7,7 @@ package crawltest
 import (
 	"context"
 	"maps"
+	"net/http"
 	"net/url"
 	"strings"
 	"sync"
@@ -90,7 +91,7 @@ func (w *Web) Fetch(ctx context.Context, r crawl.Request) (*crawl.Response, erro
 	for name, value := range a.Header {
 		res.Header.Add(name, value)
 	}
-	if r.Method == "HEAD" {
+	if r.Method == http.MethodHead {
 		return res, nil
 	}
 	res.Body = []byte(a.Body)
