@@ -49,17 +49,18 @@ var domain = map[string][]string{
 // wired are the faces and adapters, each with whom else but internal/server
 // imports it, and why. They never import one another.
 var wired = map[string][]string{
-	"internal/platform/accounthttp":    {"cmd/ace"}, // the operator's commands decode its answers
-	"internal/platform/platformhttp":   {},
-	"internal/sandbox":                 {},
-	"internal/storage":                 {},
-	"internal/storefront/operatorhttp": {"cmd/ace"}, // the operator's command decodes its answers
-	"internal/storefront/ordersink":    {},
-	"internal/storefront/storehttp":    {},
-	"internal/storefront/stripe":       {},
-	"internal/storefront/ucpprofile":   {},
-	"internal/storefront/upstream":     {},
-	"internal/storefront/webfetch":     {},
+	"internal/platform/accounthttp":       {"cmd/ace"}, // the operator's commands decode its answers
+	"internal/platform/platformhttp":      {},
+	"internal/sandbox":                    {},
+	"internal/storage":                    {},
+	"internal/storefront/operatorhttp":    {"cmd/ace"}, // the operator's command decodes its answers
+	"internal/storefront/ordersink":       {},
+	"internal/storefront/storehttp":       {},
+	"internal/storefront/stripe":          {},
+	"internal/storefront/ucpprofile":      {},
+	"internal/storefront/upstream":        {},
+	"internal/storefront/x402facilitator": {},
+	"internal/storefront/webfetch":        {},
 }
 
 // testSupport is for tests and for work on the repository, no part of the
@@ -75,7 +76,7 @@ var standard = map[string]struct {
 }{
 	"net/http": {"domain packages know no HTTP", []string{
 		"cmd", "internal/foundation", "internal/platform/accounthttp", "internal/platform/platformhttp", "internal/protocol", "internal/sandbox", "internal/server",
-		"internal/storefront/operatorhttp", "internal/storefront/ordersink", "internal/storefront/storehttp", "internal/storefront/stripe", "internal/storefront/ucpprofile", "internal/storefront/upstream", "internal/storefront/webfetch",
+		"internal/storefront/operatorhttp", "internal/storefront/ordersink", "internal/storefront/storehttp", "internal/storefront/stripe", "internal/storefront/ucpprofile", "internal/storefront/upstream", "internal/storefront/webfetch", "internal/storefront/x402facilitator",
 	}},
 	"database/sql": {"internal/storage alone speaks SQL, and the sandbox for itself", []string{
 		"internal/foundation/sqldb", "internal/sandbox", "internal/storage",
