@@ -285,7 +285,7 @@ func (s *Service) head(ctx context.Context, network string) int64 {
 }
 
 func (s *Service) shortLease(owner string) Lease {
-	return Lease{Owner: owner, Until: now().Add(s.opts.VerifyTimeout + 10*time.Second)}
+	return Lease{Owner: owner, Until: now().Add(s.opts.VerifyTimeout + 2*s.opts.Slack)}
 }
 
 // limits bounds the work that a payer can have done for nothing. An order that

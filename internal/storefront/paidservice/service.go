@@ -56,6 +56,9 @@ type Options struct {
 	// Margin is the time that an authorization must have left when everything
 	// took as long as it may. 0: 6 s, what facilitators ask for.
 	Margin time.Duration
+	// Slack is how long after its budget a step of a process that is not heard of
+	// is taken over. 0: 5 s.
+	Slack time.Duration
 	// MaxTimeout is how long payers are told to make an authorization valid.
 	// 0: 300 s.
 	MaxTimeout time.Duration
@@ -86,7 +89,7 @@ const unsealed = 23 * time.Hour
 func (o *Options) complete() {
 	for field, value := range map[*time.Duration]time.Duration{
 		&o.RunWait: 45 * time.Second, &o.RunLimit: 2 * time.Minute, &o.SettleBudget: 20 * time.Second, &o.VerifyTimeout: 15 * time.Second,
-		&o.Margin: 6 * time.Second, &o.MaxTimeout: 300 * time.Second, &o.PriceGrace: 10 * time.Minute, &o.RunLease: 20 * time.Second, &o.Poll: 300 * time.Millisecond,
+		&o.Margin: 6 * time.Second, &o.Slack: 5 * time.Second, &o.MaxTimeout: 300 * time.Second, &o.PriceGrace: 10 * time.Minute, &o.RunLease: 20 * time.Second, &o.Poll: 300 * time.Millisecond,
 	} {
 		if *field == 0 {
 			*field = value

@@ -30,7 +30,7 @@ func (s *Service) charge(ctx context.Context, o *Order, evidence string) error {
 	if err := next.move(Settling, now()); err != nil {
 		return err
 	}
-	next.Lease = Lease{Owner: newOwner(), Until: next.UpdatedAt.Add(s.opts.SettleBudget + 5*time.Second)}
+	next.Lease = Lease{Owner: newOwner(), Until: next.UpdatedAt.Add(s.opts.SettleBudget + s.opts.Slack)}
 	next.SettleAttempts++
 	if err := s.save(ctx, o, Change{Order: next, Evidence: evidence}, nil); err != nil {
 		return err
@@ -208,7 +208,7 @@ func (s *Service) unpaid(ctx context.Context, o *Order, answer *x402.SettleRespo
 // while the caller is there, and otherwise waits for whoever settles.
 func (s *Service) collect(ctx context.Context, o *Order, c *claim, t *trip) (*Outcome, time.Duration, error) {
 	if t.settled.IsZero() {
-		t.settled = time.Now().Add(s.opts.SettleBudget + s.opts.Margin)
+		t.settled = time.Now().Add(s.opts.SettleBudget + 2*s.opts.Slack)
 	}
 	switch o.State {
 	case Ran:

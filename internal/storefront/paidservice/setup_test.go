@@ -138,7 +138,7 @@ func newWorld(t *testing.T, dsn string) *world {
 	n := paidservicetest.Network()
 	return &world{
 		t: t, store: storage.Paid{Store: storage.New(db, nil)}, ledger: paidservicetest.NewLedger(n.ID, n.Asset), runner: &paidservicetest.Runner{}, box: box, log: &safeBuffer{},
-		options: paidservice.Options{BaseURL: "https://store.example", Name: "Test Store", Mode: "facilitator", Poll: 5 * time.Millisecond, SettleBudget: 4 * time.Second, RunWait: 10 * time.Second},
+		options: paidservice.Options{BaseURL: "https://store.example", Name: "Test Store", Mode: "facilitator", Poll: 5 * time.Millisecond, SettleBudget: 4 * time.Second, RunWait: 10 * time.Second, Slack: 200 * time.Millisecond},
 	}
 }
 
