@@ -156,6 +156,28 @@ func readRaw(o jsonread.Object, name string) map[string]json.RawMessage {
 	return raw
 }
 
+// ReadFacilitatorRequest reads what a facilitator is asked. The problem is
+// invalid_payload.
+func ReadFacilitatorRequest(data []byte) (*FacilitatorRequest, error) {
+	o, err := jsonread.Read(data)
+	if err != nil {
+		return nil, asPayload(err)
+	}
+	if version, ok := o.Int("x402Version", 0, 1<<31); !ok || version != Version {
+		return nil, wrongVersion(version).At("/x402Version")
+	}
+	o.Need("paymentPayload", "Send the payment.")
+	o.Need("paymentRequirements", "Send what is asked for.")
+	r := &FacilitatorRequest{X402Version: Version, Requirements: readRequirements(o.Object("paymentRequirements"))}
+	if err := o.Err(); err != nil {
+		return nil, asPayload(err)
+	}
+	if r.Payload, err = ReadPayload(o.JSON("paymentPayload")); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
 // ReadRequired reads a quote that another store has given. What it finds wrong
 // is an error that says what.
 func ReadRequired(data []byte) (*PaymentRequired, error) {

@@ -275,6 +275,28 @@ func TestReadAnswers(t *testing.T) {
 	}
 }
 
+func TestReadFacilitatorRequest(t *testing.T) {
+	t.Parallel()
+	for _, layout := range layouts {
+		r, err := x402.ReadFacilitatorRequest(fixture(t, layout+"/facilitator-settle-request.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := x402.Match(r.Payload.Accepted, []x402.PaymentRequirements{r.Requirements}); !ok {
+			t.Errorf("the recorded request of %s does not match itself: %+v", layout, r)
+		}
+	}
+	for _, text := range []string{
+		``, `[]`, `{}`, `{"x402Version":2}`, `{"x402Version":1,"paymentPayload":` + good + `,"paymentRequirements":{}}`,
+		`{"x402Version":2,"paymentPayload":` + good + `,"paymentRequirements":7}`, `{"x402Version":2,"paymentPayload":{},"paymentRequirements":{}}`,
+		`{"x402Version":2,"x402Version":2,"paymentPayload":` + good + `,"paymentRequirements":{}}`,
+	} {
+		if r, err := x402.ReadFacilitatorRequest([]byte(text)); err == nil || !strings.HasPrefix(refusal(err), "invalid_payload") {
+			t.Errorf("ReadFacilitatorRequest(%s) = %+v, %v, want invalid_payload", text, r, err)
+		}
+	}
+}
+
 func FuzzReadPayload(f *testing.F) {
 	f.Add([]byte(good))
 	f.Add([]byte(`{"x402Version":2,"accepted":{"extra":{"n":1e400}},"payload":{}}`))

@@ -340,6 +340,31 @@ func TestSignedFor(t *testing.T) {
 	}
 }
 
+// TestTokens checks that every token of the table can be quoted.
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	for _, network := range []string{evm.DevNetwork, "eip155:8453", "eip155:84532", "eip155:1", "eip155:137", "eip155:42161"} {
+		token, ok := evm.TokenOf(network)
+		if a, err := evm.ParseAddress(token.Asset); !ok || err != nil || a.String() != token.Asset {
+			t.Errorf("token of %s = %+v, %v, want one with a checksum", network, token, err)
+		}
+		quote := token.Terms("100000", "0x90F79bf6EB2c4f870365E785982E1f101E93b906", 300)
+		if err := quote.Check(); err != nil || !token.Is(quote) {
+			t.Errorf("terms of %s = %+v, %v", network, quote, err)
+		}
+		quote.Extra["name"] = "Other"
+		if token.Is(quote) {
+			t.Errorf("terms under another domain are taken for the token of %s", network)
+		}
+	}
+	if token, ok := evm.TokenOf("eip155:5"); ok {
+		t.Errorf("token of an unknown network = %+v", token)
+	}
+	if got := evm.DevToken().Network; got != evm.DevNetwork {
+		t.Errorf("network of the development token = %s", got)
+	}
+}
+
 func TestPayRefusals(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*x402.PaymentRequirements){
