@@ -10,16 +10,21 @@ import (
 
 // Text is the text inside a node on one line, scripts and styles left out. It
 // ends after MaxText bytes.
-func Text(n *html.Node) string { return text(n, func(*html.Node) bool { return false }) }
+func Text(n *html.Node) string {
+	return text(n, MaxText, func(*html.Node) bool { return false })
+}
 
 // Visible is Text without what the page itself declares hidden.
-func Visible(n *html.Node) string { return text(n, Hidden) }
+func Visible(n *html.Node) string { return text(n, MaxText, Hidden) }
+
+// VisibleUpTo is Visible with another limit than MaxText.
+func VisibleUpTo(n *html.Node, most int) string { return text(n, most, Hidden) }
 
 // text goes without recursion from node to node; a node that skip refuses is
 // left out with all that is inside.
-func text(top *html.Node, skip func(*html.Node) bool) string {
+func text(top *html.Node, most int, skip func(*html.Node) bool) string {
 	var b strings.Builder
-	for n := top; n != nil && b.Len() < MaxText; {
+	for n := top; n != nil && b.Len() < most; {
 		enter := true
 		switch {
 		case n.Type == html.TextNode:
@@ -31,7 +36,7 @@ func text(top *html.Node, skip func(*html.Node) bool) string {
 		}
 		n = next(n, top, enter, &b)
 	}
-	return cut(Squeeze(b.String()), MaxText)
+	return cut(Squeeze(b.String()), most)
 }
 
 // next is the node after n in reading order. Blocks that end on the way part

@@ -168,6 +168,8 @@ func (c *context) remote(v value, note func(code, detail string, line int)) *con
 	case "schema.org", "www.schema.org", "//schema.org", "//www.schema.org":
 		next.vocab = vocabulary
 		note("context_relative", "@context is "+address+", which is no whole address: write https://schema.org.", v.line)
+	case "http://health-lifesci.schema.org", "http://pending.schema.org", "http://bib.schema.org", "http://auto.schema.org", "https://pending.schema.org":
+		next.vocab = vocabulary // parts that schema.org once had addresses for
 	default:
 		note("context_foreign", "@context names "+clip(address)+", which is not fetched: what only it defines is not read.", v.line)
 	}

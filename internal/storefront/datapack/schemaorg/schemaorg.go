@@ -181,6 +181,18 @@ func (v *Vocabulary) NearestType(name string) string {
 // NearestProperty is NearestType for properties.
 func (v *Vocabulary) NearestProperty(name string) string { return nearest(v.verbs, name) }
 
+// NearestMember finds the member of an enumeration that a misspelled word most
+// likely means.
+func (v *Vocabulary) NearestMember(name, enumeration string) string {
+	found := nearest(v.nouns, name)
+	for _, e := range v.members[found] {
+		if v.IsA(e, enumeration) {
+			return found
+		}
+	}
+	return ""
+}
+
 func nearest(terms map[string]string, name string) string {
 	low := strings.ToLower(name)
 	if found, ok := terms[low]; ok {

@@ -166,6 +166,24 @@ func TestNearest(t *testing.T) {
 	}
 }
 
+func TestNearestMember(t *testing.T) {
+	t.Parallel()
+	v := load(t)
+	tests := []struct{ name, enumeration, want string }{
+		{"instock", "ItemAvailability", "InStock"},
+		{"InStokc", "ItemAvailability", "InStock"},
+		{"InStock", "DayOfWeek", ""},
+		{"monday", "DayOfWeek", "Monday"},
+		{"Product", "ItemAvailability", ""},
+		{"", "DayOfWeek", ""},
+	}
+	for _, tt := range tests {
+		if got := v.NearestMember(tt.name, tt.enumeration); got != tt.want {
+			t.Errorf("NearestMember(%q, %s) = %q, want %q", tt.name, tt.enumeration, got, tt.want)
+		}
+	}
+}
+
 func TestShort(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
