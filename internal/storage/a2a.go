@@ -70,7 +70,7 @@ func (s Tasks) Insert(ctx context.Context, rec a2a.Record, sent a2a.Sent) error 
 		if err := insertSent(ctx, tx, rec.Task.ID, sent); err != nil {
 			return err
 		}
-		return forgetFinished(ctx, tx, rec.Owner)
+		return forgetOld(ctx, tx, rec.Owner)
 	})
 	if sqldb.UniqueViolation(err) { // another replica got the same message just now
 		return a2a.ErrSent
@@ -120,11 +120,11 @@ func insertSent(ctx context.Context, tx *sql.Tx, taskID string, sent a2a.Sent) e
 	return err
 }
 
-// forgetFinished drops the oldest tasks of an owner who has too many.
-func forgetFinished(ctx context.Context, tx *sql.Tx, owner string) error {
-	_, err := exec(ctx, tx, `DELETE FROM a2a_task WHERE owner = $1 AND finished AND ref = '' AND id IN (
-			SELECT id FROM a2a_task WHERE owner = $1 AND finished AND ref = '' ORDER BY status_at DESC, id DESC LIMIT 1000 OFFSET $2)`,
-		owner, a2a.MaxFinished)
+// forgetOld drops the oldest tasks of an owner who has too many.
+func forgetOld(ctx context.Context, tx *sql.Tx, owner string) error {
+	_, err := exec(ctx, tx, `DELETE FROM a2a_task WHERE owner = $1 AND ref = '' AND id IN (
+			SELECT id FROM a2a_task WHERE owner = $1 AND ref = '' ORDER BY status_at DESC, id DESC LIMIT 1000 OFFSET $2)`,
+		owner, a2a.MaxOwned)
 	return err
 }
 

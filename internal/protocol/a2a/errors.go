@@ -112,7 +112,7 @@ func FromProblem(ctx context.Context, p *problem.Problem, at string) *jsonrpc.Er
 	case p.Kind == problem.Internal:
 		return NewError(jsonrpc.CodeInternalError, "Internal error: "+p.Detail, "requestId", httpserver.RequestID(ctx))
 	}
-	e := withDetail(NewError(jsonrpc.CodeInternalError, p.Detail), errorInfo(strings.ToUpper(p.Code)))
+	e := NewError(jsonrpc.CodeInternalError, p.Detail, "code", p.Code)
 	if seconds := httpserver.RetryAfterSeconds(p); seconds > 0 {
 		e.RetryAfter = seconds
 		e = withDetail(e, retryInfo(seconds))
@@ -171,7 +171,7 @@ func WriteProblem(w http.ResponseWriter, r *http.Request, err error) {
 	p := httpserver.ProblemOf(r.Context(), err)
 	e := FromProblem(r.Context(), p, "")
 	if p.Kind != problem.RateLimited && p.Kind != problem.Internal && !p.Kind.Temporary() {
-		e = withDetail(NewError(jsonrpc.CodeInvalidRequest, "Invalid request: "+p.Detail), errorInfo(strings.ToUpper(p.Code)))
+		e = NewError(jsonrpc.CodeInvalidRequest, "Invalid request: "+p.Detail, "code", p.Code)
 	}
 	e.Status = p.Kind.Status()
 	write(w, nil, e)

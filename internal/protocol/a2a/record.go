@@ -13,9 +13,9 @@ var (
 	ErrSent    = errors.New("the message was sent before")
 )
 
-// MaxFinished is how many tasks a Store keeps that one owner has no further
-// business with. The oldest go first.
-const MaxFinished = 100
+// MaxOwned is how many tasks without Ref a Store keeps for one owner. The ones
+// that changed longest ago go first.
+const MaxOwned = 100
 
 // Record is a task as it is kept.
 type Record struct {
@@ -63,7 +63,7 @@ type Store interface {
 	Sent(ctx context.Context, key string) (rec Record, fingerprint string, err error)
 	// Insert keeps a task and the message that asked for it, at once, as version
 	// 1. It returns ErrSent, and keeps nothing, if the message was sent before.
-	// Beyond MaxFinished, terminal tasks of the same owner without Ref go.
+	// Beyond MaxOwned, tasks of the same owner without Ref go.
 	Insert(ctx context.Context, rec Record, sent Sent) error
 	// Save replaces a task that still has rec's version, which then grows by
 	// one, and keeps the message that changed it, if any. It returns ErrVersion

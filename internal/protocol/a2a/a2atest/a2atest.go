@@ -28,7 +28,7 @@ func Run(t *testing.T, newStore func(t *testing.T) a2a.Store) {
 		"lists are of one scope":           listScope,
 		"lists are filtered":               listFilters,
 		"pages follow each other":          listPages,
-		"finished tasks of one owner go":   forgets,
+		"old tasks of one owner go":        forgets,
 		"nobody is there":                  absent,
 		"of many moves from one state one": movesAtOnce,
 	}
@@ -241,13 +241,14 @@ func forgets(t *testing.T, s a2a.Store) {
 	sale := record(t, "a", a2a.Completed, 0)
 	sale.Ref = "chk_1"
 	open := record(t, "a", a2a.InputRequired, 0)
+	open.Ref = "chk_2"
 	other := record(t, "b", a2a.Completed, 0)
 	for _, r := range []a2a.Record{sale, open, other} {
 		keep(t, s, r)
 	}
 	var ids []string
-	for i := range a2a.MaxFinished + 2 {
-		ids = append(ids, keep(t, s, record(t, "a", a2a.Completed, i+1)).Task.ID)
+	for i := range a2a.MaxOwned + 2 {
+		ids = append(ids, keep(t, s, record(t, "a", []a2a.State{a2a.Completed, a2a.InputRequired}[i%2], i+1)).Task.ID)
 	}
 	for i, id := range append(ids, sale.Task.ID, open.Task.ID, other.Task.ID) {
 		_, err := s.Task(t.Context(), id)

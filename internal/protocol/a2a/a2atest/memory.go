@@ -55,14 +55,14 @@ func (m *Memory) Insert(_ context.Context, rec a2a.Record, sent a2a.Sent) error 
 	rec.Version = 1
 	m.tasks[rec.Task.ID] = rec
 	m.keep(rec, sent)
-	var finished []a2a.Record
+	var owned []a2a.Record
 	for _, r := range m.tasks {
-		if r.Owner == rec.Owner && r.Ref == "" && r.Task.Status.State.Terminal() {
-			finished = append(finished, r)
+		if r.Owner == rec.Owner && r.Ref == "" {
+			owned = append(owned, r)
 		}
 	}
-	slices.SortFunc(finished, newestFirst)
-	for _, r := range finished[min(len(finished), a2a.MaxFinished):] {
+	slices.SortFunc(owned, newestFirst)
+	for _, r := range owned[min(len(owned), a2a.MaxOwned):] {
 		delete(m.tasks, r.Task.ID)
 		for key, id := range m.sent {
 			if id == r.Task.ID {

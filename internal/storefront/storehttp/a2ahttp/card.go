@@ -36,6 +36,7 @@ func (f *Face) renderCard() ([]byte, error) {
 		Capabilities: a2a.Capabilities{Extensions: []a2a.Extension{{
 			URI:         f.extensionURI(),
 			Description: "The actions of the skills with the JSON Schemas of their inputs and outputs; the address of the extension answers them.",
+			Params:      json.RawMessage(`{"schemas":"` + f.extensionURI() + `"}`),
 		}}},
 		InputModes: []string{a2a.MediaJSON, a2a.MediaText}, OutputModes: []string{a2a.MediaJSON, a2a.MediaText},
 		Skills: []a2a.Skill{

@@ -19,7 +19,7 @@ const Path = "/agent/a2a"
 
 // SkillsPath is the identifier and the address of the extension that says how
 // the skills are asked: their actions with schemas.
-const SkillsPath = Path + "/ext/skills/v1"
+const SkillsPath = Path + "/ext/site-skill/v1"
 
 // KeySetPath is where the keys of the card's signatures are published.
 const KeySetPath = "/.well-known/jwks.json"

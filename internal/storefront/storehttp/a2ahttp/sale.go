@@ -41,7 +41,7 @@ const lostAfter = 2 * time.Minute
 // the message goes on with it.
 func (f *Face) sell(ctx context.Context, t *turn, rec a2a.Record, asked ask) (a2a.Record, error) {
 	rec.Ref = typeid.New("chk")
-	rec, err := f.settle(ctx, t, rec, a2a.Working, a2a.TextPart("The payment page is being opened."))
+	rec, err := f.settle(ctx, t, rec, a2a.Working)
 	if err != nil {
 		return rec, err
 	}
