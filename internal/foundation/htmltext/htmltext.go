@@ -162,11 +162,12 @@ func (d *Document) readMeta(n *html.Node) {
 	}
 }
 
-// Opening is the first paragraph of the main part on one line.
+// Opening is the first paragraph of the main part on one line, without what is
+// hidden and what serves to move about.
 func (d *Document) Opening() string {
 	for _, top := range d.content {
 		for n := range top.Descendants() {
-			if n.Type == html.ElementNode && n.DataAtom == atom.P {
+			if n.Type == html.ElementNode && n.DataAtom == atom.P && !droppedBelow(n, top) {
 				if text := plain(n); text != "" {
 					return text
 				}
@@ -174,6 +175,17 @@ func (d *Document) Opening() string {
 		}
 	}
 	return ""
+}
+
+// droppedBelow reports whether an element, or one around it up to top, is no
+// part of what the page says.
+func droppedBelow(n, top *html.Node) bool {
+	for ; n != nil && n != top; n = n.Parent {
+		if n.Type == html.ElementNode && dropped(n) {
+			return true
+		}
+	}
+	return false
 }
 
 // Links are the addresses of the page's links in reading order, each once,

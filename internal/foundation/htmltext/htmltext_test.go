@@ -125,6 +125,9 @@ func TestHead(t *testing.T) {
 	if diff := cmp.Diff([]string{"https://cdn.example/x/n"}, links); diff != "" {
 		t.Errorf("Links (-want +got):\n%s", diff)
 	}
+	if got := parse(t, `<nav><p>Menu</nav><div hidden><p>No</div><p style="display:none">No</p><p>Yes`).Opening(); got != "Yes" {
+		t.Errorf("Opening with hidden paragraphs before it = %q, want Yes", got)
+	}
 	if got := parse(t, "<h1>T</h1><p> </p><p>First <a href=/x>one</a>.</p><p>Second").Opening(); got != "First one." {
 		t.Errorf("Opening = %q", got)
 	}

@@ -115,19 +115,19 @@ func (r *reading) take(line string) {
 	case level == 1 && !r.titled:
 		r.titled, r.quoting, r.file.Title = true, true, heading
 		if heading == "" {
-			r.note(Error, "no_title", "The first heading says nothing: give the name of the site.")
+			r.mark(Error, "no_title", "The first heading says nothing: give the name of the site.")
 		}
 	case level == 1:
-		r.note(Warning, "second_title", "There is a second heading of the first level; a file has one.")
+		r.mark(Warning, "second_title", "There is a second heading of the first level; a file has one.")
 		r.quoting = false
 	case level == 2:
 		r.quoting = false
 		r.file.Sections = append(r.file.Sections, Section{Name: heading, Line: r.line})
 	case level > 2 && len(r.file.Sections) == 0:
-		r.note(Warning, "heading_in_details", "Between the summary and the first section there are paragraphs and lists, no headings.")
+		r.mark(Warning, "heading_in_details", "Between the summary and the first section there are paragraphs and lists, no headings.")
 		r.text(line)
 	case level > 2:
-		r.note(Warning, "deep_heading", "Sections have headings of the second level only.")
+		r.mark(Warning, "deep_heading", "Sections have headings of the second level only.")
 	case trimmed == "":
 		r.text("")
 	case r.quoting && strings.HasPrefix(trimmed, ">"):
@@ -136,7 +136,7 @@ func (r *reading) take(line string) {
 		r.item(trimmed)
 	default:
 		if !r.titled {
-			r.note(Warning, "text_before_title", "The file begins with its title; this stands before it.")
+			r.mark(Warning, "text_before_title", "The file begins with its title; this stands before it.")
 		}
 		r.quoting = false
 		r.text(line)
@@ -167,7 +167,7 @@ func (r *reading) text(line string) {
 	}
 }
 
-func (r *reading) note(s Severity, code, text string) {
+func (r *reading) mark(s Severity, code, text string) {
 	if len(r.file.found) < maxFindings {
 		r.file.found = append(r.file.found, Finding{Code: code, Severity: s, Line: r.line, Text: text})
 	}
@@ -178,18 +178,18 @@ func (r *reading) item(line string) {
 	section := &r.file.Sections[len(r.file.Sections)-1]
 	rest, isItem := bullet(line)
 	if !isItem {
-		r.note(Warning, "text_in_section", "Sections are lists of links; this line is none.")
+		r.mark(Warning, "text_in_section", "Sections are lists of links; this line is none.")
 		return
 	}
 	link, after, ok := linkOf(rest)
 	if !ok {
-		r.note(Warning, "item_format", "An item has the form - [name](address): notes.")
+		r.mark(Warning, "item_format", "An item has the form - [name](address): notes.")
 		return
 	}
 	link.Line = r.line
 	notes, colon := strings.CutPrefix(strings.TrimSpace(after), ":")
 	if !colon && notes != "" {
-		r.note(Warning, "item_format", "Notes follow the link after a colon.")
+		r.mark(Warning, "item_format", "Notes follow the link after a colon.")
 		notes = strings.TrimLeft(notes, "-–— ")
 	}
 	link.Notes = oneLine(notes)

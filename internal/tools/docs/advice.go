@@ -112,7 +112,9 @@ var advice = map[string]string{
 	"invalid_idempotency_key":  "Use a short key of printable characters, such as a UUID.",
 
 	// Website services.
-	"services_not_offered": "Do not pay and do not repeat the call. `list_services` tells when services are available.",
+	"site_excludes_crawler": "Nothing was charged. Allow the crawler in the site's robots.txt, or ask its owner to.",
+	"site_not_readable":     "Nothing was charged. Check that the address answers 200 with an HTML page to a program without scripts.",
+	"services_not_offered":  "Do not pay and do not repeat the call. `list_services` tells when services are available.",
 
 	// UCP.
 	"algorithm_unsupported":            "Sign with one of the algorithms that the sentence lists, or do not sign.",

@@ -1,0 +1,255 @@
+package llmsdraft
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"ace/internal/protocol/llmstxt"
+	"ace/internal/storefront/crawl"
+
+	"golang.org/x/net/html"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// clean takes out what people do not see, and squeezes white space.
+func clean(s string) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case unicode.Is(unicode.Cc, r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Co, r):
+			return -1
+		case r >= 0xfe00 && r <= 0xfe0f, r >= 0xe0100 && r <= 0xe01ef: // variation selectors
+			return -1
+		}
+		return r
+	}, s)
+	return strings.Join(strings.Fields(s), " ")
+}
+
+var tags = regexp.MustCompile(`(?is)<script\b.*?(</script\s*>|$)|<[!/?a-zA-Z][^<>]*>`)
+
+// plain is clean text that means nothing in Markdown: no tags, no brackets, no
+// code, nothing that begins a line of another kind. Text whose charset was
+// wrong is no text.
+func plain(s string) string {
+	if garbled(s) {
+		return ""
+	}
+	s = clean(tags.ReplaceAllString(s, " "))
+	s = strings.NewReplacer("[", "(", "]", ")", "`", "'", "<", "‹", ">", "›", "](", ") (", "|", "–", "\\", "/").Replace(s)
+	s = strings.TrimLeft(s, "#>-*+=~!– ")
+	if r := []rune(s); len(r) > 2000 {
+		s = string(r[:2000])
+	}
+	return strings.TrimSpace(s)
+}
+
+// twice are letters of UTF-8 that were read as Windows-1252.
+var twice = regexp.MustCompile(`Ã[©¨¤¶¼¯ª«±§¡³ ]|â‚¬|â€[™œ“”]`)
+
+// garbled reports whether a text was read in a wrong charset.
+func garbled(s string) bool { return strings.ContainsRune(s, utf8.RuneError) || twice.MatchString(s) }
+
+// orders are ways in which pages address language models instead of people.
+var orders = regexp.MustCompile(`(?i)` + strings.Join([]string{
+	`\b(ignore|disregard|forget|override|bypass)\b.{0,40}\b(previous|prior|above|earlier|preceding|all|any|your|these|those)\b.{0,40}\b(instructions?|prompts?|rules|guidelines|directions|above|context)\b`,
+	`\b(forget|ignore|disregard) (your|all|the above|everything)\b`,
+	`\b(as|you are|you're) (an? )?(ai|artificial intelligence|language model|large language model|llm)\b`,
+	`\b(ai|llm|language model|ai agent|ai assistant|assistant|chatbot)s?[ ,:]+(that |who |reading |which )?.{0,30}\b(must|shall|have to|should always|should never)\b`,
+	`\byou are now\b.{0,30}\b(mode|admin|developer|unrestricted|jailbr)`,
+	`\b(developer|admin|god|debug) mode\b.{0,20}\b(enabled|activated|on)\b`,
+	`\b(reveal|print|repeat|show|output|leak)\b.{0,30}\b(system prompt|your prompt|your instructions|api key|private key)`,
+	`\b(send|transfer|pay)\b.{0,40}\b(wallet|private key|usdc|usdt|bitcoin|eth\b|credentials|password|0x[0-9a-f]{6})`,
+	`^\s*(system|assistant|user)\s*:`,
+	`<\|?(im_start|im_end|system|endoftext)\|?>`,
+	`\b(visit|fetch|open|call|post to|browse to)\b.{0,40}\bhttps?://`,
+	`\bagents? (that|who|which) read`,
+}, "|"))
+
+// gives reports whether a text gives orders to a language model.
+func givesOrders(s string) bool { return orders.MatchString(clean(s)) }
+
+// ordersInside reports whether a page hides orders from people: in comments,
+// or in elements that are not shown.
+func ordersInside(d *crawl.Document) bool {
+	if d.Root == nil {
+		return false
+	}
+	looked := 0
+	for n := range d.Root.Descendants() {
+		text := ""
+		switch {
+		case n.Type == html.CommentNode:
+			text = n.Data
+		case n.Type == html.ElementNode && crawl.Hidden(n):
+			text = crawl.TextOf(n)
+		}
+		if len(text) < 12 {
+			continue
+		}
+		if looked++; looked > 500 {
+			return false
+		}
+		if givesOrders(text[:min(len(text), 4000)]) {
+			return true
+		}
+	}
+	return false
+}
+
+// vague reports whether the text of a link says nothing about its page.
+func vague(text string) bool {
+	switch strings.ToLower(strings.Trim(text, " .…»›>→")) {
+	case "", "click here", "here", "more", "read more", "learn more", "details", "link", "this page", "see more", "view", "show", "go", "next", "previous", "back", "mehr", "hier", "weiterlesen", "continue reading":
+		return true
+	}
+	return utf8.RuneCountInString(text) > 80 || strings.Contains(text, "://") || givesOrders(text)
+}
+
+// sentences cuts a text after a sentence so that it has at most limit
+// characters, or after a word if the first sentence is longer.
+func sentences(s string, limit int) string {
+	runes := []rune(s)
+	if len(runes) <= limit {
+		return s
+	}
+	word := 0
+	for i := limit - 1; i > 0; i-- {
+		if word == 0 && runes[i] == ' ' {
+			word = i
+		}
+		ends := strings.ContainsRune(".!?。！？", runes[i])
+		if ends && i >= 30 && (i+1 >= len(runes) || runes[i+1] == ' ' || runes[i] > 0x2000) && !abbreviation(runes[:i]) {
+			return string(runes[:i+1])
+		}
+	}
+	if word == 0 {
+		word = limit - 1
+	}
+	return strings.TrimRight(string(runes[:word]), " ,;:–-") + "…"
+}
+
+// abbreviation reports whether the full stop after a text ends no sentence.
+func abbreviation(before []rune) bool {
+	i := len(before)
+	for i > 0 && unicode.IsLetter(before[i-1]) {
+		i--
+	}
+	switch word := strings.ToLower(string(before[i:])); word {
+	case "e", "g", "i", "z", "b", "etc", "st", "dr", "mr", "mrs", "ms", "no", "nr", "vs", "ca", "approx":
+		return true
+	}
+	return false
+}
+
+// nameAll names the pages of the draft: heading, title without the site's name,
+// text of a link, or the address. No two names are equal.
+func (w *work) nameAll(chosen []*page) {
+	used := map[string]int{}
+	for _, p := range chosen {
+		p.name = w.names(p)[0]
+		used[p.name]++
+	}
+	taken := map[string]bool{}
+	for _, p := range chosen {
+		if used[p.name] > 1 {
+			for _, name := range w.names(p)[1:] {
+				if used[name] == 0 && !taken[name] {
+					p.name = name
+					break
+				}
+			}
+		}
+		if taken[p.name] {
+			p.name += " (" + strings.Trim(strings.TrimPrefix(p.url.Path, w.folder), "/") + ")"
+		}
+		taken[p.name] = true
+	}
+}
+
+// names are the possible names of a page, the best first; at least one.
+func (w *work) names(p *page) []string {
+	var names []string
+	add := func(s string) {
+		if n := utf8.RuneCountInString(s); n >= 2 && n <= 90 && !givesOrders(s) && !strings.Contains(s, "://") {
+			names = append(names, s)
+		}
+	}
+	if p.h1 != w.home.h1 || p == w.home {
+		add(p.h1)
+	}
+	add(w.withoutSite(p.title))
+	add(p.linkText)
+	add(fromAddress(p.url.Path))
+	if len(names) == 0 {
+		names = append(names, "Page "+itoa(len(p.key)))
+	}
+	return names
+}
+
+// fromAddress makes words of the last part of a path.
+func fromAddress(path string) string {
+	parts := strings.Split(strings.Trim(path, "/"), "/")
+	last, _, _ := strings.Cut(parts[len(parts)-1], ".")
+	return titled(plain(strings.NewReplacer("-", " ", "_", " ", "+", " ").Replace(last)))
+}
+
+func titled(s string) string {
+	r, size := utf8.DecodeRuneInString(s)
+	if size == 0 {
+		return ""
+	}
+	return string(unicode.ToUpper(r)) + s[size:]
+}
+
+// separators stand between the name of a page and that of its site.
+var separators = []string{" | ", " – ", " — ", " - ", " · ", " • ", ": ", " « ", " » "}
+
+// withoutSite takes the site's name off a title, at either end.
+func (w *work) withoutSite(title string) string {
+	for _, sep := range separators {
+		if rest, ok := strings.CutPrefix(title, w.name+sep); ok && w.name != "" {
+			return rest
+		}
+		if rest, ok := strings.CutSuffix(title, sep+w.name); ok && w.name != "" {
+			return rest
+		}
+	}
+	return title
+}
+
+// describeAll writes the notes.
+func (w *work) describeAll(chosen []*page) {
+	shared := map[string]int{}
+	for _, p := range w.pages {
+		if p.read {
+			shared[p.description]++
+			if p.social != p.description {
+				shared[p.social]++
+			}
+		}
+	}
+	for _, p := range chosen {
+		p.notes, p.notesFrom = "", ""
+		for _, source := range []struct{ from, text string }{{"meta", p.description}, {"og", p.social}, {"text", p.opening}} {
+			if !p.read || shared[source.text] > 2 {
+				continue
+			}
+			if givesOrders(source.text) {
+				w.warn("orders", p.url.String(), "A description of the page gives orders to language models; the draft does not repeat it.")
+				continue
+			}
+			notes := sentences(source.text, llmstxt.MaxNotes)
+			if utf8.RuneCountInString(notes) < 15 || strings.EqualFold(strings.Trim(notes, ". "), p.name) || strings.EqualFold(notes, p.title) || strings.Contains(notes, "://") {
+				continue
+			}
+			p.notes, p.notesFrom = notes, source.from
+			break
+		}
+	}
+}
