@@ -143,7 +143,7 @@ func (s *Set) noServices() *ServiceList {
 		Payments: ServicePayments{Mode: "none", Networks: []string{}, Parameter: paymentParameter, Header: paymentHTTPHeader},
 	}
 	ids := map[string]string{AISearchAudit: "ai-search-audit", StructuredData: "structured-data-pack", LLMsTextDraft: "llms-txt-draft"}
-	for _, t := range Table() {
+	for _, t := range s.tools {
 		id, ok := ids[t.Name]
 		if !ok {
 			continue
