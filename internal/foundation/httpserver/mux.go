@@ -2,6 +2,7 @@ package httpserver
 
 import (
 	"net/http"
+	"slices"
 	"sort"
 	"strings"
 
@@ -16,6 +17,7 @@ type Mux struct {
 	routes http.ServeMux
 	writer ErrorWriter
 	spaces []errorSpace // longest prefix first
+	taken  []string     // patterns, in the order of their registration
 }
 
 type errorSpace struct {
@@ -38,9 +40,13 @@ func (m *Mux) ErrorsUnder(prefix string, writer ErrorWriter) {
 	sort.SliceStable(m.spaces, func(i, j int) bool { return len(m.spaces[i].prefix) > len(m.spaces[j].prefix) })
 }
 
+// Patterns are the patterns of all routes, in the order of their registration.
+func (m *Mux) Patterns() []string { return slices.Clone(m.taken) }
+
 // Handle registers the handler for pattern; it panics on a bad or conflicting
 // pattern, as http.ServeMux does.
 func (m *Mux) Handle(pattern string, h http.Handler) {
+	m.taken = append(m.taken, pattern)
 	m.routes.Handle(pattern, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		notePattern(r.Context(), r.Pattern)
 		if own, ok := w.(*fallback); ok {

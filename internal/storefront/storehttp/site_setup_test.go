@@ -33,7 +33,7 @@ func setupSite(t *testing.T, extra ...fstest.MapFS) *world {
 		sources = append(sources, site.NewFolder(content.Pages(), base, vars))
 		pages = site.New(base, sources, slog.New(slog.DiscardHandler), &site.Options{Offers: site.NewOffers(d.Catalog, d.Site.BaseURL)})
 		d.Pages = pages
-	})
+	}, discoverable(t))
 	if err := pages.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}

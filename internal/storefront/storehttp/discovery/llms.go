@@ -160,7 +160,7 @@ func (l *listing) section(title string, links []string) {
 
 // markdownLink is one item of a section.
 func markdownLink(title, address, note string) string {
-	title = strings.NewReplacer("[", "\\[", "]", "\\]").Replace(oneLine(title))
+	title = strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`).Replace(oneLine(title))
 	address = strings.NewReplacer("(", "%28", ")", "%29").Replace(address)
 	if note = oneLine(note); note != "" {
 		note = ": " + note
