@@ -40,6 +40,7 @@ var domain = map[string][]string{
 	"internal/storefront/paidservice": {},
 
 	"internal/platform/app":         {},
+	"internal/platform/connection":  {"internal/platform/app", "internal/platform/audit"},
 	"internal/platform/audit":       {},
 	"internal/platform/account":     {"internal/platform/audit"},
 	"internal/platform/apikey":      {"internal/platform/audit"},

@@ -1,0 +1,181 @@
+// Package connection is the apps that an account has connected: sign-in links,
+// the states of a connection, and credentials that are fresh when a tool runs.
+//
+//	Open(app, scheme) -> Session: a link, single use, bound to one browser
+//	   the person opens it -> form or consent -> Grant
+//	      -> whose account is it (Checker) -> Connection active
+//
+//	   active ── refresh refused ──> needs_reconnect ── Open(reconnect) ──> active
+//	     |  \─ check fails ──> error                       (the id stays)
+//	     |  \─ by the owner ──> disabled
+//	     \── deleted: revoked at the vendor, secrets gone
+//
+//	Use(connection) -> Live: fresh credentials for one call
+//	     token about to end? one refresh for all callers on all replicas:
+//	     a lease in the row, a fencing number, compare-and-set of the version
+//
+// Credentials are sealed with the row's place and opened for one call only.
+package connection
+
+import (
+	"context"
+	"net/url"
+	"time"
+
+	"ace/internal/platform/app"
+)
+
+// Status is the state of a connection.
+type Status string
+
+// The states.
+const (
+	Active         Status = "active"
+	NeedsReconnect Status = "needs_reconnect" // only the person can mend it
+	Failing        Status = "error"           // the vendor refuses, or cannot be reached
+	Disabled       Status = "disabled"        // by the owner
+	Revoked        Status = "revoked"         // deleted; kept for the record
+)
+
+// Reasons of a state that is not active.
+const (
+	ReasonInvalidGrant   = "invalid_grant"
+	ReasonTokenExpired   = "refresh_token_expired"
+	ReasonUserRevoked    = "user_revoked"
+	ReasonScopesMissing  = "scopes_missing"
+	ReasonClient         = "client_misconfigured"
+	ReasonUnavailable    = "provider_unavailable"
+	ReasonCheckFailed    = "check_failed"
+	ReasonUndecryptable  = "vault_undecryptable"
+	ReasonDisabledByUser = "disabled_by_user"
+)
+
+// Connection is one account of one app, connected to one account of ours.
+type Connection struct {
+	ID        string // con_…
+	AccountID string
+	App       string
+	Scheme    string // id of the app's scheme
+	Label     string // for people, where one app is connected more than once
+	Default   bool   // chosen where a caller names none
+	EndUser   string // the account's own user whom it belongs to; "": the account itself
+	Params    map[string]string
+	Identity  Identity
+	Status    Status
+	Reason    string
+	Scopes    []string // granted
+
+	CreatedAt      time.Time
+	LastUsedAt     time.Time
+	LastCheckedAt  time.Time
+	TokenExpiresAt time.Time // zero: never, or unknown
+	NextRefreshAt  time.Time // zero: not by itself
+	RefreshFailed  int       // in a row
+	Version        int64     // grows with each change of the credentials
+}
+
+// Identity is whose account at the vendor it is.
+type Identity struct {
+	ID     string `json:"id,omitempty"`
+	Name   string `json:"name,omitempty"`
+	Email  string `json:"email,omitempty"`
+	Tenant string `json:"tenant,omitempty"`
+}
+
+// Credentials are the secrets of a connection by name: the fields of its form,
+// access_token, refresh_token, previous_refresh_token and what extra tokens are
+// called. They are never logged and never leave the process but to the vendor.
+type Credentials map[string]string
+
+// String keeps credentials out of logs.
+func (Credentials) String() string { return "[credentials]" }
+
+// GoString keeps credentials out of logs.
+func (Credentials) GoString() string { return "[credentials]" }
+
+// MarshalJSON keeps credentials out of answers.
+func (Credentials) MarshalJSON() ([]byte, error) { return []byte(`"[credentials]"`), nil }
+
+// Grant is what a sign-in, or a refresh, ends with.
+type Grant struct {
+	Credentials Credentials
+	Params      map[string]string // learned on the way: instance_url, cloudid
+	Scopes      []string          // granted; nil: as asked for
+	ExpiresAt   time.Time         // zero: never, or unknown
+	Identity    Identity          // where the answer told it
+}
+
+// Client is an OAuth client that the operator has registered with a vendor, or
+// that was registered for the account.
+type Client struct {
+	App       string
+	AccountID string // "": for all accounts
+	ID        string
+	Secret    string
+	Extra     map[string]string // further values: private keys, developer tokens
+	Issuer    string            // of clients that were registered dynamically
+	Broken    bool              // the vendor does not know it any more
+}
+
+// Attempt is one sign-in under way at a vendor. It is kept, sealed, between the
+// redirect there and the callback.
+type Attempt struct {
+	State    string // random; kept as a digest
+	Verifier string // of PKCE
+	Redirect string // our callback
+	Scopes   []string
+	Issuer   string            // expected in the callback (RFC 9207), where it is known
+	Extra    map[string]string // request token secrets, endpoints that were discovered
+}
+
+// Authorizer speaks to authorization servers. Its problems: oauth_client_missing
+// (Conflict), sign_in_denied, sign_in_failed, provider_unavailable.
+type Authorizer interface {
+	// Begin answers the address that the person is sent to, and completes the
+	// attempt with what the callback needs.
+	Begin(ctx context.Context, a *app.App, s *app.Scheme, client *Client, params map[string]string, attempt *Attempt) (address string, err error)
+	// Finish turns the callback into a grant.
+	Finish(ctx context.Context, a *app.App, s *app.Scheme, client *Client, params map[string]string, attempt *Attempt, callback url.Values) (*Grant, error)
+	// Exchange makes a grant of what a person typed: keys as they are, tokens
+	// for schemes that trade them.
+	Exchange(ctx context.Context, a *app.App, s *app.Scheme, client *Client, params map[string]string, typed Credentials) (*Grant, error)
+	// Refresh renews a grant. Its error is a *RefreshError wherever the vendor
+	// answered or could not be reached.
+	Refresh(ctx context.Context, a *app.App, s *app.Scheme, client *Client, c *Connection, old Credentials) (*Grant, error)
+	// Revoke ends a grant at the vendor as far as it can be ended.
+	Revoke(ctx context.Context, a *app.App, s *app.Scheme, client *Client, c *Connection, old Credentials) error
+}
+
+// Checker asks an app whose account the credentials open: its whoami call. Its
+// problems: app_unauthorized, app_forbidden, app_unavailable, app_timeout.
+type Checker interface {
+	Check(ctx context.Context, a *app.App, s *app.Scheme, live *Live) (Identity, error)
+}
+
+// RefreshClass says what a failed refresh means.
+type RefreshClass string
+
+// The classes.
+const (
+	GrantOver    RefreshClass = "grant_over"    // the person must connect again
+	ClientBroken RefreshClass = "client_broken" // the operator must mend the client; connections stay
+	Temporary    RefreshClass = "temporary"     // try again later, use what is there meanwhile
+	Unknown      RefreshClass = "unknown"       // ten tries in four days, then as grant_over
+)
+
+// RefreshError is a refresh that failed.
+type RefreshError struct {
+	Class  RefreshClass
+	Status int    // of the answer; 0: none
+	Code   string // error of RFC 6749, or the vendor's own; never a description
+	After  time.Duration
+}
+
+// Error says what failed without what the vendor wrote.
+func (e *RefreshError) Error() string { return "refreshing the token: " + string(e.Class) + " " + e.Code }
+
+// Live is a connection with credentials for one call.
+type Live struct {
+	Connection *Connection
+	Values     app.Values // credentials, params and what the operator's client adds
+}
