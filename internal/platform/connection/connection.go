@@ -172,7 +172,9 @@ type RefreshError struct {
 }
 
 // Error says what failed without what the vendor wrote.
-func (e *RefreshError) Error() string { return "refreshing the token: " + string(e.Class) + " " + e.Code }
+func (e *RefreshError) Error() string {
+	return "refreshing the token: " + string(e.Class) + " " + e.Code
+}
 
 // Live is a connection with credentials for one call.
 type Live struct {
