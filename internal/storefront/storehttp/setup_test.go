@@ -150,7 +150,7 @@ func (w *world) handler(log *slog.Logger, processor *stripe.Client, change []fun
 			Terms: w.URL + "/terms", Privacy: w.URL + "/privacy", Refunds: w.URL + "/refunds",
 		},
 		Catalog: w.Catalog, Checkout: w.Sales, Orders: w.Orders, Events: processor,
-		Requests: idempotency.New(storage.Requests{Store: w.Store}, box.MAC), MAC: box.MAC, Log: log,
+		Requests: idempotency.New(storage.Requests{Store: w.Store}, box.MAC), Tasks: storage.Tasks{Store: w.Store}, MAC: box.MAC, Log: log,
 	}
 	for _, c := range change {
 		c(&deps)
