@@ -101,7 +101,8 @@ func (w *work) siteSummary(ld data) string {
 
 var mailAddress = regexp.MustCompile(`^[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]{1,190}\.[A-Za-z]{2,24}$`)
 
-// siteDetails is a short list of facts, or empty.
+// siteDetails is a short list of facts. It is never empty: the parser that
+// belongs to the proposal finds a summary only if something stands below it.
 func (w *work) siteDetails(ld data) string {
 	var lines []string
 	add := func(label, text string) {
@@ -109,6 +110,7 @@ func (w *work) siteDetails(ld data) string {
 			lines = append(lines, "- "+label+": "+text)
 		}
 	}
+	add("Website", w.home.url.String())
 	if h := w.home.h1; !strings.EqualFold(h, w.name) && !strings.Contains(w.summary, h) && w.usable(h, 8, 90) && w.named != "heading" {
 		add("Offer", h)
 	}
