@@ -27,6 +27,7 @@ type claim struct {
 	aliases     []Alias
 	transport   Transport
 	wait        time.Duration
+	leave       <-chan struct{}
 	owner       string // of the leases that this call takes
 
 	terms    *x402.PaymentRequirements // once matched
@@ -62,7 +63,7 @@ func errArguments() error {
 }
 
 func (s *Service) newClaim(d *Definition, call Call) (*claim, error) {
-	c := &claim{def: d, payment: call.Payment, transport: call.Transport, owner: newOwner(), wait: call.Wait}
+	c := &claim{def: d, payment: call.Payment, transport: call.Transport, owner: newOwner(), wait: call.Wait, leave: call.Leave}
 	if c.wait == 0 || c.wait > s.opts.RunWait {
 		c.wait = s.opts.RunWait
 	}

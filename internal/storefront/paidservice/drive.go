@@ -25,6 +25,7 @@ type trip struct {
 // Whoever finds that nobody is at work does the next step; all others wait.
 func (s *Service) drive(ctx context.Context, o *Order, c *claim) (*Outcome, error) {
 	t := &trip{deadline: time.Now().Add(c.wait)}
+	leave := c.leave
 	for {
 		news, done := s.changed.subscribe(o.ID)
 		// What was read before the subscription may be old.
@@ -44,6 +45,8 @@ func (s *Service) drive(ctx context.Context, o *Order, c *claim) (*Outcome, erro
 			select {
 			case <-news:
 			case <-time.After(wait):
+			case <-leave:
+				leave, t.deadline = nil, time.Time{}
 			case <-ctx.Done():
 			}
 		}

@@ -197,6 +197,9 @@ type Call struct {
 	// Wait bounds how long the caller waits for the work, up to RunWait.
 	// Negative: not at all.
 	Wait time.Duration
+	// Leave ends the wait when it is closed, for example because the process
+	// stops. May be nil.
+	Leave <-chan struct{}
 }
 
 // Run runs a service for a payment, or takes up the run that the payment was

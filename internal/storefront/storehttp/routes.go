@@ -5,6 +5,7 @@
 //	/agent/commerce/products      the catalog (cataloghttp)
 //	/agent/commerce/ucp/…         UCP over REST and MCP (package ucphttp)
 //	/agent/commerce/acp/…         ACP and its feed (acp*.go)
+//	/v1/services, /v1/orders/…    paid website services (servicehttp)
 //	/mcp                          the ten tools of agents (agenttool, mcphttp)
 //	/agent/a2a                    the agent of the store over A2A (a2ahttp)
 //	/agent/search, /agent/read    finding and reading pages (sitehttp)
@@ -37,6 +38,7 @@ import (
 	"ace/internal/storefront/storehttp/agenttool"
 	"ace/internal/storefront/storehttp/cataloghttp"
 	"ace/internal/storefront/storehttp/discovery"
+	"ace/internal/storefront/storehttp/servicehttp"
 	"ace/internal/storefront/storehttp/sessionhttp"
 	"ace/internal/storefront/storehttp/sitehttp"
 	"ace/internal/storefront/storehttp/ucphttp"
@@ -133,7 +135,7 @@ func New(d Deps) (http.Handler, error) {
 
 // Document is the OpenAPI document of a store with the default settings.
 func Document() ([]byte, error) {
-	s, _, err := build(Deps{Site: Site{BaseURL: "http://127.0.0.1:8080", Name: "ACE Store"}, BotKeys: describedKeys{}})
+	s, _, err := build(Deps{Site: Site{BaseURL: "http://127.0.0.1:8080", Name: "ACE Store"}, BotKeys: describedKeys{}, Services: &servicehttp.Face{}})
 	if err != nil {
 		return nil, err
 	}
@@ -220,6 +222,9 @@ func (s *server) routes(mux *httpserver.Mux) {
 	mux.ErrorsUnder(ucp.ProfilePath, face.WriteError)
 	face.Describe(s.api)
 
+	if services, ok := s.Services.(*servicehttp.Face); ok {
+		services.Mount(s.api, handle)
+	}
 	s.mountMCP(mux)
 	s.mountA2A(mux)
 
