@@ -90,7 +90,7 @@ func TestToolIdempotency(t *testing.T) {
 		return u.checkoutOf("create_checkout", arguments).ID
 	}
 	const plain, keyed = `{"offer_id":"prompt_handbook"}`, `{"offer_id":"prompt_handbook","quantity":1,"idempotency_key":"5f0a8a1f-4b11-4d0c-9d6e-7c0ee3c5aaaa"}`
-	if create(plain) == create(plain) {
+	if one, two := create(plain), create(plain); one == two {
 		t.Error("two calls without a key opened one checkout")
 	}
 	first := create(keyed)
