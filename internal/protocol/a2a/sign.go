@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"ace/internal/foundation/httpsig"
 	"ace/internal/foundation/jcs"
@@ -47,7 +48,7 @@ func (c Card) Sign(signer *httpsig.Signer, jku string) (Card, error) {
 	if err != nil {
 		return c, fmt.Errorf("signing the agent card: %w", err)
 	}
-	c.Signatures = append(c.Signatures[:len(c.Signatures):len(c.Signatures)],
+	c.Signatures = append(slices.Clip(c.Signatures),
 		CardSignature{Protected: protected, Signature: base64.RawURLEncoding.EncodeToString(value)})
 	return c, nil
 }

@@ -102,7 +102,9 @@ func TestTimestamp(t *testing.T) {
 	tests := []struct{ in, want string }{
 		{`"2026-11-21T10:00:00Z"`, `"2026-11-21T10:00:00.000Z"`},
 		{`"2026-11-21T11:00:00.1239+01:00"`, `"2026-11-21T10:00:00.123Z"`},
-		{`"yesterday"`, ""}, {`7`, ""}, {`"2026-11-21"`, ""},
+		{`"yesterday"`, ""},
+		{`7`, ""},
+		{`"2026-11-21"`, ""},
 	}
 	for _, tt := range tests {
 		var at a2a.Timestamp
@@ -119,8 +121,14 @@ func TestTimestamp(t *testing.T) {
 func TestField(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ at, pointer, want string }{
-		{"", "", ""}, {"", "/message/parts/0/text", "message.parts[0].text"}, {"message.parts[1].data.input", "/query", "message.parts[1].data.input.query"},
-		{"a", "", "a"}, {"", "cursor", "cursor"}, {"a", "/b~1c/~0", "a.b/c.~"}, {"", "/0", "0"}, {"a", "/-1/99999999999999", "a.-1.99999999999999"},
+		{"", "", ""},
+		{"", "/message/parts/0/text", "message.parts[0].text"},
+		{"message.parts[1].data.input", "/query", "message.parts[1].data.input.query"},
+		{"a", "", "a"},
+		{"", "cursor", "cursor"},
+		{"a", "/b~1c/~0", "a.b/c.~"},
+		{"", "/0", "0"},
+		{"a", "/-1/99999999999999", "a.-1.99999999999999"},
 	}
 	for _, tt := range tests {
 		if got := a2a.Field(tt.at, tt.pointer); got != tt.want {

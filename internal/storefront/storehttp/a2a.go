@@ -31,7 +31,7 @@ func (s *server) a2aAgent() (*a2ahttp.Face, error) {
 	}
 	ucp := s.ucp()
 	return a2ahttp.New(a2ahttp.Deps{
-		Site: about, Actions: actions, Sales: s.Checkout, Clients: clients{s.sessions}, ContinueURL: s.sessions.ContinueURL, Tasks: s.Tasks, MAC: s.MAC, Signer: s.CardSigner, Log: s.Log,
+		Site: about, Actions: actions, Sales: s.Checkout, Clients: clients{s.sessions}, ContinueURL: s.sessions.ContinueURL, Tasks: s.Tasks, MAC: s.MAC, Signer: s.CardSigner,
 		Show: func(ctx context.Context, session *checkout.Session) (json.RawMessage, error) {
 			shown, err := ucp.Checkout(ctx, session)
 			if err != nil {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 
 	"ace/internal/foundation/httpsig"
@@ -74,7 +73,6 @@ type Deps struct {
 	MAC func(label string, parts ...[]byte) string
 	// Signer signs the card. Nil: it is not signed.
 	Signer *httpsig.Signer
-	Log    *slog.Logger
 }
 
 // Face is the agent. It is safe for concurrent use.
