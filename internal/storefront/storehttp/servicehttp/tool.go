@@ -93,9 +93,11 @@ func (f *Face) result(out *paidservice.Outcome) (*mcp.Result, error) {
 		}
 		result.Meta = meta
 	}
-	var body any = f.unfinished(out)
+	var body any
 	if out.Status == paidservice.StatusPaid {
 		body = f.wireOrder(out.Order, out.Work, out.Settlement)
+	} else {
+		body = f.unfinished(out)
 	}
 	text, err := answer.JSON(body)
 	if err != nil {
