@@ -100,13 +100,13 @@ func TaskNotFound() *jsonrpc.Error {
 	return NewError(CodeTaskNotFound, "No such task. Ids are given by the answer to SendMessage; finished tasks are forgotten after a while.")
 }
 
-// FromProblem words a problem that ends a call. Faults in the input become
-// InvalidParams under the field at; what may pass, and our own faults, an
-// internal error with what is known about when to retry.
-func FromProblem(ctx context.Context, p *problem.Problem, at string) *jsonrpc.Error {
+// FromProblem words a problem that ends a call. Faults in the parameters become
+// InvalidParams; what may pass, and our own faults, an internal error with what
+// is known about when to retry.
+func FromProblem(ctx context.Context, p *problem.Problem) *jsonrpc.Error {
 	switch {
 	case p.Kind == problem.Malformed || p.Kind == problem.Invalid:
-		return InvalidParams(violations(p, at)...)
+		return InvalidParams(violations(p)...)
 	case p.Kind == problem.RateLimited:
 		return limited(p)
 	case p.Kind == problem.Internal:
@@ -133,13 +133,13 @@ func limited(p *problem.Problem) *jsonrpc.Error {
 	}
 }
 
-func violations(p *problem.Problem, at string) []FieldViolation {
+func violations(p *problem.Problem) []FieldViolation {
 	if len(p.Items) == 0 {
-		return []FieldViolation{{Field: at, Description: p.Detail, Reason: strings.ToUpper(p.Code)}}
+		return []FieldViolation{{Description: p.Detail, Reason: strings.ToUpper(p.Code)}}
 	}
 	all := make([]FieldViolation, len(p.Items))
 	for i, item := range p.Items {
-		all[i] = FieldViolation{Field: Field(at, item.Pointer), Description: item.Detail, Reason: strings.ToUpper(item.Code)}
+		all[i] = FieldViolation{Field: Field("", item.Pointer), Description: item.Detail, Reason: strings.ToUpper(item.Code)}
 	}
 	return all
 }
@@ -169,7 +169,7 @@ func Field(at, pointer string) string {
 // of the protocol: for middleware and for paths around it.
 func WriteProblem(w http.ResponseWriter, r *http.Request, err error) {
 	p := httpserver.ProblemOf(r.Context(), err)
-	e := FromProblem(r.Context(), p, "")
+	e := FromProblem(r.Context(), p)
 	if p.Kind != problem.RateLimited && p.Kind != problem.Internal && !p.Kind.Temporary() {
 		e = NewError(jsonrpc.CodeInvalidRequest, "Invalid request: "+p.Detail, "code", p.Code)
 	}

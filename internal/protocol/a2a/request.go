@@ -134,7 +134,7 @@ func readParams(params json.RawMessage) (jsonread.Object, *jsonrpc.Error) {
 	o, err := jsonread.Read(params)
 	if err != nil {
 		p, _ := problem.From(err)
-		return o, InvalidParams(violations(p, "")...)
+		return o, InvalidParams(violations(p)...)
 	}
 	return o, nil
 }
@@ -146,7 +146,7 @@ func invalid(o jsonread.Object) *jsonrpc.Error {
 		return nil
 	}
 	p, _ := problem.From(err)
-	return InvalidParams(violations(p, "")...)
+	return InvalidParams(violations(p)...)
 }
 
 // required reads a text that must say something.

@@ -286,7 +286,7 @@ func (s *Server) fault(ctx context.Context, err error) *jsonrpc.Error {
 	if e, ok := errors.AsType[*jsonrpc.Error](err); ok {
 		return e
 	}
-	return FromProblem(ctx, httpserver.ProblemOf(ctx, err), "")
+	return FromProblem(ctx, httpserver.ProblemOf(ctx, err))
 }
 
 // known keeps foreign words out of the logs.

@@ -189,8 +189,12 @@ func (f *Face) run(ctx context.Context, t *turn, rec a2a.Record, asked ask) (a2a
 	result, err := asked.action.Do(ctx, t.header, asked.input)
 	if err != nil {
 		p := httpserver.ProblemOf(ctx, err)
-		if p.Kind == problem.Malformed || p.Kind == problem.Invalid || p.Kind == problem.Internal || p.Kind.Temporary() {
-			return rec, a2a.FromProblem(ctx, p, asked.at)
+		switch p.Kind {
+		case problem.Malformed, problem.Invalid, problem.Forbidden, problem.Unprocessable:
+			return rec, faults(p, asked.at)
+		case problem.Internal, problem.RateLimited, problem.Unavailable, problem.Timeout:
+			return rec, a2a.FromProblem(ctx, p)
+		default:
 		}
 		parts, err := t.refusal(p)
 		if err != nil {

@@ -49,6 +49,7 @@ func TestSiteSkill(t *testing.T) {
 		{"input missing", `[{"text":"x"},{"data":{"skill":"site","action":"search_pages"}}]`, "", -32602, "message.parts[1].data.input.query REQUIRED"},
 		{"input of another type", dataPart(`{"skill":"site","action":"site_info","input":[]}`), "", -32602, "message.parts[0].data.input INVALID_TYPE"},
 		{"input that the action refuses", dataPart(`{"skill":"site","action":"search_pages","input":{"query":"climb"}}`), "", -32602, "message.parts[0].data.input.query PATH_OUTSIDE_SITE"},
+		{"input that leads elsewhere", dataPart(`{"skill":"site","action":"search_pages","input":{"query":"elsewhere"}}`), "", -32602, "message.parts[0].data.input.query OTHER_HOST"},
 		{"no action", dataPart(`{"skill":"site"}`), "", -32602, "message.parts[0].data.action MISSING_FIELD"},
 		{"skill and action of other types", dataPart(`{"skill":1,"action":[]}`), "", -32602, "message.parts[0].data.skill INVALID_TYPE, message.parts[0].data.action INVALID_TYPE"},
 		{"data an array", dataPart(`[]`), "", -32602, "message.parts[0].data INVALID_TYPE"},

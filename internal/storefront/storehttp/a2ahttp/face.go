@@ -39,7 +39,7 @@ type Action struct {
 	// be nil.
 	InputSchema, OutputSchema json.RawMessage
 	// Do answers an input that fits the schema with a JSON object. Problems of
-	// kind Malformed and Invalid are about the input.
+	// kind Malformed, Invalid, Forbidden and Unprocessable are about the input.
 	Do func(ctx context.Context, header http.Header, input json.RawMessage) (json.RawMessage, error)
 }
 

@@ -78,7 +78,7 @@ func (f *Face) open(ctx context.Context, t *turn, rec a2a.Record, asked ask) (a2
 func (f *Face) unsold(ctx context.Context, t *turn, rec a2a.Record, err error) (a2a.Record, error) {
 	p := httpserver.ProblemOf(ctx, err)
 	if p.Kind == problem.Internal || p.Kind.Temporary() {
-		return rec, a2a.FromProblem(ctx, p, "")
+		return rec, a2a.FromProblem(ctx, p)
 	}
 	parts, err := t.refusal(p)
 	if err != nil {

@@ -179,6 +179,8 @@ func actions() []a2ahttp.Action {
 		switch in.Query {
 		case "climb":
 			return nil, problem.New(problem.Invalid, "path_outside_site", "The path climbs out.").At("/query")
+		case "elsewhere":
+			return nil, problem.New(problem.Forbidden, "other_host", "Only pages of this store are read here.").At("/query")
 		case "nowhere":
 			return nil, problem.New(problem.NotFound, "page_not_found", "There is no page at this path.").At("/query").Advise("call search_pages")
 		case "away":
