@@ -7,6 +7,7 @@
 //	/stripe/v1/   payment processor: the used subset of Stripe's API; also at /v1/
 //	/stripe/c/    its hosted pay page, for people
 //	/stripe/_sandbox/  clock and faults, for tests on the same machine
+//	/x402/        facilitator for payments over x402, with a ledger for a chain
 //
 //	New -> Handler: serve it; Run: webhooks, the clock
 package sandbox
@@ -21,6 +22,7 @@ import (
 	"strings"
 
 	"ace/internal/foundation/sqldb"
+	"ace/internal/sandbox/ledger"
 	"ace/internal/sandbox/payments"
 	"ace/internal/sandbox/paypage"
 	"ace/internal/sandbox/stripeapi"
@@ -86,6 +88,9 @@ func New(ctx context.Context, db *sqldb.DB, opts *Options) (*Sandbox, error) {
 	if err := s.mountStripe(mux, opts); err != nil {
 		return nil, err
 	}
+	if err := mountLedger(ctx, mux, db, opts); err != nil {
+		return nil, err
+	}
 	if err := mountIndex(mux); err != nil {
 		return nil, err
 	}
@@ -123,6 +128,22 @@ func (s *Sandbox) mountStripe(mux *http.ServeMux, opts *Options) error {
 	return nil
 }
 
+// ledgerPrefix is where the x402 facilitator is mounted.
+const ledgerPrefix = "/x402"
+
+func mountLedger(ctx context.Context, mux *http.ServeMux, db *sqldb.DB, opts *Options) error {
+	l, err := ledger.Open(ctx, db, &ledger.Options{Logger: opts.Logger})
+	if err != nil {
+		return err
+	}
+	face, err := l.Handler(ledgerPrefix, stripePrefix+"/c/assets/pay.css")
+	if err != nil {
+		return err
+	}
+	mux.Handle(ledgerPrefix+"/", http.StripPrefix(ledgerPrefix, face))
+	return nil
+}
+
 // Handler serves the sandbox. The base URL for stripe-go is the origin of the
 // listener, without a path.
 func (s *Sandbox) Handler() http.Handler { return s.handler }
@@ -142,10 +163,10 @@ func mountIndex(mux *http.ServeMux) error {
 		w.Header().Set("Ace-Sandbox", "true")
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		// A browser that went away is no fault of this process.
-		_ = index.Execute(w, indexView{Origin: "http://" + r.Host, Stripe: stripePrefix})
+		_ = index.Execute(w, indexView{Origin: "http://" + r.Host, Stripe: stripePrefix, X402: ledgerPrefix})
 	})
 	return nil
 }
 
 // indexView fills index.html.
-type indexView struct{ Origin, Stripe string }
+type indexView struct{ Origin, Stripe, X402 string }

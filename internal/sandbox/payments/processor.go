@@ -4,10 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
-	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net/http"
 	"sync/atomic"
@@ -15,6 +13,7 @@ import (
 
 	"ace/internal/foundation/sqldb"
 	"ace/internal/sandbox/rowstore"
+	"ace/internal/sandbox/schema"
 )
 
 // APIVersion is the version of the API that is spoken and that events carry.
@@ -22,9 +21,6 @@ const APIVersion = "2026-03-25.dahlia"
 
 // AccountID is the one account of the sandbox.
 const AccountID = "acct_sandbox"
-
-//go:embed migrations/*.sql
-var migrations embed.FS
 
 const (
 	settingOffset = "clock_offset"
@@ -81,12 +77,8 @@ func Open(ctx context.Context, db *sqldb.DB, opts *Options) (*Processor, error) 
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		}
 	}
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return nil, fmt.Errorf("reading the sandbox's migrations: %w", err)
-	}
-	if _, err := db.Migrate(ctx, files); err != nil {
-		return nil, fmt.Errorf("preparing the sandbox's database: %w", err)
+	if err := schema.Apply(ctx, db); err != nil {
+		return nil, err
 	}
 	if err := p.restore(ctx, opts); err != nil {
 		return nil, fmt.Errorf("starting the sandbox's payment processor: %w", err)

@@ -6,7 +6,7 @@
 //	Get, GetByKey, List, Due  in a transaction or outside
 //	Setting, PutSetting       single values
 //
-// The tables are in payments/migrations.
+// The tables are those of package schema.
 package rowstore
 
 import (

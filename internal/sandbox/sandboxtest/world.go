@@ -14,6 +14,7 @@ import (
 
 	"ace/internal/foundation/sqldb"
 	"ace/internal/sandbox"
+	"ace/internal/sandbox/ledger"
 )
 
 // Key is a secret key that a World takes.
@@ -82,10 +83,31 @@ func (w *World) BendWebhooks(fault string, n int) {
 	w.control(http.MethodPost, "/faults", map[string]any{"webhooks": map[string]any{fault: n}}, nil)
 }
 
+// FailX402 makes the next count calls of the facilitator (/verify, /settle or
+// /supported) go wrong: the modes of FailAPI, "pending" and
+// "pending_after_commit".
+func (w *World) FailX402(path, mode string, count int) {
+	w.t.Helper()
+	body, err := json.Marshal(map[string]any{"api": []any{map[string]any{"path": path, "mode": mode, "count": count, "latency_ms": 500}}})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.do(http.MethodPost, w.URL+"/x402/_sandbox/faults", "application/json", body, nil)
+}
+
 // Heal takes all faults away.
 func (w *World) Heal() {
 	w.t.Helper()
 	w.control(http.MethodDelete, "/faults", nil, nil)
+	w.do(http.MethodDelete, w.URL+"/x402/_sandbox/faults", "application/json", nil, nil)
+}
+
+// X402State counts what the facilitator's ledger holds.
+func (w *World) X402State() ledger.State {
+	w.t.Helper()
+	var s ledger.State
+	w.do(http.MethodGet, w.URL+"/x402/_sandbox/state", "application/json", nil, &s)
+	return s
 }
 
 // State is what the sandbox holds.

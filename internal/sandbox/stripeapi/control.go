@@ -6,10 +6,10 @@ import (
 	"errors"
 	"io"
 	"mime"
-	"net"
 	"net/http"
 	"time"
 
+	"ace/internal/sandbox/control"
 	"ace/internal/sandbox/object"
 	"ace/internal/sandbox/payments"
 )
@@ -43,26 +43,10 @@ func (s *server) control(h func(r *http.Request) (any, error)) http.HandlerFunc 
 	}
 }
 
-// local refuses everyone who is not on this machine, or came through a proxy
-// that is.
+// local refuses everyone who may not move the sandbox.
 func local(r *http.Request) error {
-	refuse := func(message string) error {
-		return &object.Error{Status: http.StatusForbidden, Type: object.TypeInvalidRequest, Message: message, Refused: true}
-	}
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		host = r.RemoteAddr
-	}
-	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
-		return refuse("The controls of the sandbox answer to this machine only.")
-	}
-	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Real-Ip"} {
-		if r.Header.Get(name) != "" {
-			return refuse("The controls of the sandbox answer to direct calls only, not through a proxy.")
-		}
-	}
-	if err := http.NewCrossOriginProtection().Check(r); err != nil {
-		return refuse("The controls of the sandbox do not answer to pages of other sites.")
+	if why := control.Refusal(r); why != "" {
+		return &object.Error{Status: http.StatusForbidden, Type: object.TypeInvalidRequest, Message: why, Refused: true}
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"ace/internal/sandbox/control"
 	"ace/internal/sandbox/object"
 	"ace/internal/sandbox/payments"
 )
@@ -148,33 +149,14 @@ func (s *server) before(w http.ResponseWriter, r *http.Request, f *payments.APIF
 	case payments.FaultTimeout:
 		hang(w, r, f)
 	case payments.FaultLatency:
-		pause(r.Context(), time.Duration(f.LatencyMS)*time.Millisecond)
+		control.Pause(r.Context(), time.Duration(f.LatencyMS)*time.Millisecond)
 	}
 	return nil
 }
 
-// hang keeps the caller waiting until it gives up, at most for the fault's
-// latency (30 seconds if it names none), and breaks the answer off. It begins
-// one first: a client whose connection closes without a byte may send a call
-// with an idempotency key again by itself, and no test would see the fault.
+// hang keeps the caller waiting, at most for the fault's latency.
 func hang(w http.ResponseWriter, r *http.Request, f *payments.APIFault) {
-	wait := time.Duration(f.LatencyMS) * time.Millisecond
-	if wait == 0 {
-		wait = 30 * time.Second
-	}
-	pause(r.Context(), wait)
-	w.Header().Set("Content-Length", "2")
-	w.WriteHeader(http.StatusGatewayTimeout)
-	// The connection ends here, whether this reaches the caller or not.
-	_ = http.NewResponseController(w).Flush()
-	panic(http.ErrAbortHandler)
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
+	control.Hang(w, r, time.Duration(f.LatencyMS)*time.Millisecond)
 }
 
 // body reads the form of a call. DELETE may carry one too.
