@@ -40,6 +40,7 @@ var domain = map[string][]string{
 	"internal/storefront/paidservice": {},
 
 	"internal/platform/app":         {},
+	"internal/platform/tool":        {"internal/platform/app", "internal/platform/audit", "internal/platform/connection"},
 	"internal/platform/connection":  {"internal/platform/app", "internal/platform/audit"},
 	"internal/platform/audit":       {},
 	"internal/platform/account":     {"internal/platform/audit"},
@@ -52,6 +53,7 @@ var domain = map[string][]string{
 // imports it, and why. They never import one another.
 var wired = map[string][]string{
 	"internal/platform/accounthttp":       {"cmd/ace"}, // the operator's commands decode its answers
+	"internal/platform/httptool":          {},
 	"internal/platform/platformhttp":      {},
 	"internal/sandbox":                    {},
 	"internal/storage":                    {},
@@ -77,7 +79,7 @@ var standard = map[string]struct {
 	allowed []string
 }{
 	"net/http": {"domain packages know no HTTP", []string{
-		"cmd", "internal/foundation", "internal/platform/accounthttp", "internal/platform/platformhttp", "internal/protocol", "internal/sandbox", "internal/server",
+		"cmd", "internal/foundation", "internal/platform/accounthttp", "internal/platform/httptool", "internal/platform/platformhttp", "internal/protocol", "internal/sandbox", "internal/server",
 		"internal/storefront/operatorhttp", "internal/storefront/ordersink", "internal/storefront/storehttp", "internal/storefront/stripe", "internal/storefront/ucpprofile", "internal/storefront/upstream", "internal/storefront/webfetch", "internal/storefront/x402facilitator",
 	}},
 	"database/sql": {"internal/storage alone speaks SQL, and the sandbox for itself", []string{
