@@ -17,6 +17,7 @@ var advice = map[string]string{
 	"invalid_json":           "Send plain JSON: no repeated members, whole characters, ordinary numbers.",
 	"invalid_length":         "Keep to the length that the sentence names.",
 	"invalid_limit":          "Use a number within the range.",
+	"invalid_part":           "Give each part of a message exactly one of text, raw, url and data.",
 	"invalid_request":        "Read the sentence and the single faults, and mend the request. Repeating it unchanged does not help.",
 	"invalid_type":           "Send the type of value that the description names.",
 	"invalid_value":          "Compare the value with the description in /openapi.json.",
@@ -36,6 +37,7 @@ var advice = map[string]string{
 	// Limits.
 	"cost_too_high": "Send the request in parts; waiting does not help.",
 	"rate_limited":  "Wait as long as `Retry-After` says. The store allows one request a second per client, with a small burst.",
+	"task_busy":     "Read the task and send the request again in a moment.",
 
 	// Accounts and keys of the platform.
 	"api_key_not_found":    "Compare the id with the list of keys.",
