@@ -8,6 +8,8 @@
 //	/stripe/c/    its hosted pay page, for people
 //	/stripe/_sandbox/  clock and faults, for tests on the same machine
 //	/x402/        facilitator for payments over x402, with a ledger for a chain
+//	/site/        a website to practise on, with good and faulty pages; its
+//	              robots.txt is at the root of the listener
 //
 //	New -> Handler: serve it; Run: webhooks, the clock
 package sandbox
@@ -91,6 +93,9 @@ func New(ctx context.Context, db *sqldb.DB, opts *Options) (*Sandbox, error) {
 	if err := mountLedger(ctx, mux, db, opts); err != nil {
 		return nil, err
 	}
+	if err := mountSite(mux, opts); err != nil {
+		return nil, err
+	}
 	if err := mountIndex(mux); err != nil {
 		return nil, err
 	}
@@ -163,10 +168,10 @@ func mountIndex(mux *http.ServeMux) error {
 		w.Header().Set("Ace-Sandbox", "true")
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		// A browser that went away is no fault of this process.
-		_ = index.Execute(w, indexView{Origin: "http://" + r.Host, Stripe: stripePrefix, X402: ledgerPrefix})
+		_ = index.Execute(w, indexView{Origin: "http://" + r.Host, Stripe: stripePrefix, X402: ledgerPrefix, Site: sitePrefix})
 	})
 	return nil
 }
 
 // indexView fills index.html.
-type indexView struct{ Origin, Stripe, X402 string }
+type indexView struct{ Origin, Stripe, X402, Site string }

@@ -13,6 +13,7 @@ import (
 
 	"ace/internal/foundation/problem"
 	"ace/internal/protocol/llmstxt"
+	"ace/internal/sandbox/demosite"
 	"ace/internal/storefront/llmsdraft"
 	"ace/internal/testsites"
 )
@@ -51,6 +52,29 @@ func TestGolden(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestPracticeSite drafts for the website of the sandbox, which stands in a
+// folder.
+func TestPracticeSite(t *testing.T) {
+	t.Parallel()
+	practice, err := demosite.New("/site", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/site/", practice.Handler())
+	mux.Handle("/robots.txt", practice.Robots())
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	site := &testsites.Site{Name: "practice", URL: server.URL}
+	draft, err := service(site).Run(t.Context(), llmsdraft.Request{URL: server.URL + "/site/"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkPromises(t, site, draft)
+	golden(t, "practice.txt", site.Stable(draft.LLMSTxt))
+	golden(t, "practice.md", site.Stable(draft.Markdown()))
 }
 
 // checkPromises checks what holds for every draft, whatever the website.

@@ -142,6 +142,7 @@ func (w *work) judge(p *page, got *crawl.Page) {
 	case w.missing.resembles(p):
 		w.drop(p, SoftMissing, "")
 	case p.words == 0 && p.h1 == "", strings.Count(p.text, "\ufffd")*20 > len(p.text):
+		w.warn("no_text", p.url.String(), "The page says nothing until a script has run: send its text with the page, and it can be listed.")
 		w.drop(p, NoText, "")
 	case p.hidden:
 		w.warn("hidden_orders", p.url.String(), "The page holds text that people do not see and that gives orders to language models. It is not in the draft.")
