@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Settings are the settings of a server. The defaults run a whole development
@@ -44,6 +45,21 @@ type Settings struct {
 	StripeOffers         string   `env:"ACE_STRIPE_OFFERS" enum:"marked,all" default:"marked" help:"Which active prices are for sale: those with the metadata agent_offer=true (${enum})." group:"Payments"`
 	AutomaticTax         bool     `env:"ACE_STRIPE_AUTOMATIC_TAX" help:"Let the processor compute tax on the payment page." group:"Payments"`
 	Sandbox              string   `env:"ACE_SANDBOX" enum:"auto,on,off" default:"auto" help:"Whether the sandbox runs (${enum}). auto: unless there is a Stripe key or a public address." group:"Payments"`
+
+	X402Facilitators  []string      `env:"ACE_X402_FACILITATOR_URL" name:"x402-facilitator-url" placeholder:"URL,…" help:"Facilitators that settle payments for paid services, the first one first. Default: the sandbox's, while it runs." group:"Paid services"`
+	X402TokenFile     string        `env:"ACE_X402_TOKEN_FILE" name:"x402-token-file" placeholder:"FILE" help:"File with a token that the first facilitator wants as Authorization: Bearer." group:"Paid services"`
+	X402CDPKeyID      string        `env:"ACE_X402_CDP_KEY_ID" name:"x402-cdp-key-id" placeholder:"ID" help:"Id of the key for the facilitator of the Coinbase Developer Platform." group:"Paid services"`
+	X402CDPSecretFile string        `env:"ACE_X402_CDP_SECRET_FILE" name:"x402-cdp-secret-file" placeholder:"FILE" help:"File with the secret of that key." group:"Paid services"`
+	X402PayTo         string        `env:"ACE_X402_PAY_TO" name:"x402-pay-to" placeholder:"ADDRESS" help:"Address that receives the payments, with its checksum (EIP-55)." group:"Paid services"`
+	X402Networks      []string      `env:"ACE_X402_NETWORKS" name:"x402-networks" default:"eip155:8453" placeholder:"NETWORK,…" help:"Networks that payments are taken on, the preferred one first; in USDC where it is known (eip155:8453, 84532, 1, 137, 42161), otherwise as NETWORK=ASSET:NAME:VERSION:SYMBOL:DECIMALS." group:"Paid services"`
+	X402RPC           []string      `env:"ACE_X402_RPC_URL" name:"x402-rpc-url" placeholder:"NETWORK=URL,…" help:"JSON-RPC address of each network: payments are then proven by the chain, also when a facilitator loses its answer." group:"Paid services"`
+	X402Confirmations int64         `env:"ACE_X402_CONFIRMATIONS" name:"x402-confirmations" default:"12" placeholder:"N" help:"Blocks after which a payment counts as final." group:"Paid services"`
+	ServicePrices     []string      `env:"ACE_SERVICE_PRICES" placeholder:"SERVICE=DOLLARS,…" help:"Prices of a run. Default: ai-search-audit=0.10, structured-data-pack=0.08, llms-txt-draft=0.05. Many agents refuse to pay more than 0.10 by themselves." group:"Paid services"`
+	ServiceRunWait    time.Duration `env:"ACE_SERVICE_RUN_WAIT" default:"45s" placeholder:"TIME" help:"How long a caller waits for a run before it is told to come back." group:"Paid services"`
+	ServiceRunLimit   time.Duration `env:"ACE_SERVICE_RUN_LIMIT" default:"2m" placeholder:"TIME" help:"How long a run may take." group:"Paid services"`
+	X402SettleBudget  time.Duration `env:"ACE_X402_SETTLE_BUDGET" name:"x402-settle-budget" default:"20s" placeholder:"TIME" help:"How long a settlement may take." group:"Paid services"`
+	X402Margin        time.Duration `env:"ACE_X402_MARGIN" name:"x402-margin" default:"6s" placeholder:"TIME" help:"Time that a payment must be good for beyond run and settlement." group:"Paid services"`
+	X402MaxTimeout    time.Duration `env:"ACE_X402_MAX_TIMEOUT" name:"x402-max-timeout" default:"5m" placeholder:"TIME" help:"How long payers are asked to make a payment good for." group:"Paid services"`
 
 	SiteName     string `env:"ACE_SITE_NAME" default:"ACE Store" help:"Name of the store." group:"Site"`
 	Contact      string `env:"ACE_CONTACT" placeholder:"EMAIL" help:"Address that buyers and agents may write to." group:"Site"`
@@ -84,7 +100,7 @@ type Settings struct {
 // work, naming each setting and its mend.
 func (s *Settings) Check() error {
 	return errors.Join(
-		s.checkAddresses(), s.checkNetworks(), s.checkPayments(), s.checkSafety(), s.checkOperator(), s.checkSite(), s.checkAgents())
+		s.checkAddresses(), s.checkNetworks(), s.checkPayments(), s.checkSafety(), s.checkOperator(), s.checkSite(), s.checkAgents(), s.checkServices())
 }
 
 func (s *Settings) scheme() string {

@@ -92,7 +92,10 @@ func readKey(file string) (*httpsig.Signer, error) {
 // where the store has no identity.
 func (s *Server) signedClient(p egress.Purpose) *http.Client {
 	if s.identity != nil {
-		p.Sign = func(r *http.Request) error { return s.identity.Sign(r, time.Now()) }
+		p.Sign = s.sign
 	}
 	return s.guard.Client(p)
 }
+
+// sign puts the store's signature on a request.
+func (s *Server) sign(r *http.Request) error { return s.identity.Sign(r, time.Now()) }

@@ -21,6 +21,7 @@ func (s *Server) egressOptions() *egress.Options {
 		opts.AllowOrigins = append(opts.AllowOrigins, s.cfg.SandboxBaseURL())
 		opts.OnlyOrigins = s.cfg.StripeKey == "" && len(s.cfg.EgressAllow) == 0 && config.Local(s.cfg.BaseURL())
 	}
+	opts.AllowOrigins = append(opts.AllowOrigins, s.paymentOrigins()...)
 	if s.cfg.SiteUpstream != "" { // the operator's own website, wherever it stands
 		opts.AllowOrigins = append(opts.AllowOrigins, s.cfg.SiteUpstream)
 	}

@@ -32,6 +32,7 @@ import (
 	"ace/internal/storefront/checkout"
 	"ace/internal/storefront/offer"
 	"ace/internal/storefront/order"
+	"ace/internal/storefront/paidservice"
 	"ace/internal/storefront/site"
 	"ace/internal/storefront/storehttp"
 	"ace/internal/storefront/stripe"
@@ -50,6 +51,7 @@ type Server struct {
 	sandbox  *sandboxWorld // nil: off
 	worker   *jobs.Worker
 	orders   *order.Service
+	services *paidservice.Service
 	pages    *site.Service
 	platform *platform
 	shared   *redislimit.Store    // nil: requests are counted here
@@ -143,7 +145,6 @@ func (s *Server) buildStore(ctx context.Context) (http.Handler, error) {
 	}
 	s.orders = order.New(store, processor, s.log, order.Options{Sinks: sinks, Step: s.step})
 	sales := checkout.New(catalog, processor, store, s.log, checkout.Options{BaseURL: s.cfg.BaseURL(), Sinks: s.orders.SinkNames(), Step: s.step})
-	s.worker = jobs.NewWorker(store, s.handlers(store, sales), s.log, nil)
 	signers, err := s.signers(ctx, store)
 	if err != nil {
 		return nil, err
@@ -157,6 +158,10 @@ func (s *Server) buildStore(ctx context.Context) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := s.buildServices(ctx, store); err != nil {
+		return nil, err
+	}
+	s.worker = jobs.NewWorker(store, s.handlers(store, sales), s.log, nil)
 	if s.pages, err = s.buildPages(ctx, catalog); err != nil {
 		return nil, err
 	}
@@ -176,7 +181,7 @@ func (s *Server) buildStore(ctx context.Context) (http.Handler, error) {
 		Catalog: catalog, Pages: s.pages, Checkout: sales, Orders: s.orders, Events: processor,
 		Requests: idempotency.New(storage.Requests{Store: store}, s.box.MAC), MAC: s.box.MAC, Log: s.log,
 		Platforms: ucpprofile.New(s.signedClient(egress.UCPProfile()), nil), Signers: signers, BotKeys: botKeys,
-		Tasks: storage.Tasks{Store: store}, CardSigner: cardSigner,
+		Tasks: storage.Tasks{Store: store}, CardSigner: cardSigner, Services: s.servicesFace(),
 		Gate: gate,
 	})
 }
@@ -188,6 +193,8 @@ func StoreDocument() ([]byte, error) { return storehttp.Document() }
 const (
 	jobSweep = "sweep"
 	jobPrune = "prune"
+
+	jobPrunePaid = "prune_paid"
 )
 
 const (
@@ -207,7 +214,8 @@ func (s *Server) handlers(store *storage.Store, sales *checkout.Service) map[str
 		}}
 	}
 	all := map[string]jobs.Handler{jobSweep: every(sweepEvery, sales.Sweep), jobPrune: every(pruneEvery, store.Prune)}
-	for _, part := range []map[string]jobs.Handler{sales.Handlers(), s.orders.Handlers()} {
+	all[jobPrunePaid] = every(pruneEvery, storage.Paid{Store: store}.Prune)
+	for _, part := range []map[string]jobs.Handler{sales.Handlers(), s.orders.Handlers(), s.services.Handlers()} {
 		maps.Copy(all, part)
 	}
 	return all
@@ -291,6 +299,7 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	work.Go(func() { s.worker.Run(working) })
 	work.Go(func() { s.pages.Run(working) })
+	work.Go(func() { s.services.Watch(working) })
 	work.Go(func() { s.platform.run(working, s.log) })
 	if s.shared != nil {
 		work.Go(func() { s.shared.Run(working) })
@@ -299,6 +308,7 @@ func (s *Server) Run(ctx context.Context) error {
 	errs[0] = s.front.Run(ctx)
 	stopWork()
 	work.Wait()
+	s.services.Close()
 	stop()
 	world.Wait()
 	return errors.Join(errors.Join(errs[:]...), s.close())
@@ -309,11 +319,12 @@ func (s *Server) Run(ctx context.Context) error {
 func (s *Server) prepareWork(ctx context.Context) error {
 	store, now := storage.New(s.db, nil), time.Now()
 	if !s.db.Shared() {
-		if err := store.Reclaim(ctx); err != nil {
+		if err := errors.Join(store.Reclaim(ctx), storage.Paid{Store: store}.Reclaim(ctx)); err != nil {
 			return err
 		}
 	}
-	return store.Schedule(ctx, jobs.Job{Kind: jobSweep, RunAt: now.Add(10 * time.Second)}, jobs.Job{Kind: jobPrune, RunAt: now.Add(time.Minute)})
+	return store.Schedule(ctx, jobs.Job{Kind: jobSweep, RunAt: now.Add(10 * time.Second)}, jobs.Job{Kind: jobPrune, RunAt: now.Add(time.Minute)},
+		jobs.Job{Kind: jobPrunePaid, RunAt: now.Add(time.Minute)})
 }
 
 func (s *Server) close() error {

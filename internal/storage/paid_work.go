@@ -176,3 +176,12 @@ func (s Paid) Prune(ctx context.Context) error {
 		return err
 	})
 }
+
+// Reclaim ends the leases on orders. Call it when a process starts that has
+// the database to itself: whoever held one is gone.
+func (s Paid) Reclaim(ctx context.Context) error {
+	return s.db.Tx(ctx, func(tx *sql.Tx) error {
+		_, err := exec(ctx, tx, `UPDATE paid_order SET lease_until = 0 WHERE lease_until > 0 AND state IN ('reserved', 'running', 'settling')`)
+		return err
+	})
+}
