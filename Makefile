@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run build test check lint conformance load bench fuzz docs clean
+.PHONY: help run build test check lint conformance readiness load bench fuzz docs clean
 
 # A version from the tags where there is a repository, "dev" where there is none.
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
@@ -34,6 +34,10 @@ lint: ## Format, vet and lint alone
 
 conformance: ## Suites, schemas and clients of others
 	@scripts/conformance
+
+readiness: ## What scanners say about how ready the store is for agents
+	@scripts/install-test-needs node
+	@set -a && . .cache/test.env && set +a && go test -count=1 -v ./test/readiness
 
 load: build ## Many agents at once against a store on this machine
 	go run ./test/load

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ace/internal/storefront/storehttp/servicehttp"
 )
 
 // unlisted are the routes that openapi.json does not tell of, and why.
@@ -18,6 +20,7 @@ func unlisted() map[string]string {
 		"GET /assets/store.css":                               "a part of the pages",
 		"GET /assets/icon.svg":                                "a part of the pages",
 		"GET /assets/card.png":                                "a part of the pages",
+		"GET /assets/webmcp.js":                               "a part of the pages",
 		"POST /webhooks/stripe":                               "for the payment processor alone; it signs its messages",
 		"GET /agent":                                          "the same as /agent/site.json",
 		"GET /.well-known/auth.md":                            "the same as /auth.md",
@@ -32,7 +35,7 @@ func unlisted() map[string]string {
 // runs, and /sitemap.xml lists them.
 func TestOpenAPIHasEveryRoute(t *testing.T) {
 	t.Parallel()
-	s, mux, err := build(Deps{Site: Site{BaseURL: "https://store.example", Name: "Store"}, BotKeys: describedKeys{}})
+	s, mux, err := build(Deps{Site: Site{BaseURL: "https://store.example", Name: "Store"}, BotKeys: describedKeys{}, Services: &servicehttp.Face{}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"ace/internal/storefront/site"
 	"ace/internal/storefront/storehttp/discovery"
+	"ace/internal/storefront/storehttp/servicehttp"
 	"ace/internal/storefront/storehttp/sitehttp"
 )
 
@@ -23,10 +24,11 @@ func (s *server) companions() (*discovery.Registry, error) {
 		}
 		s.Pages = site.New(base, nil, s.Log, nil)
 	}
+	_, sold := s.Services.(*servicehttp.Face)
 	return discovery.New(discovery.Config{
 		BaseURL: s.Site.BaseURL, Name: s.Site.Name, Version: Version, Operator: cmp.Or(s.Site.Operator, s.Site.Name), Contact: s.Site.Contact,
 		SecurityContact: s.Site.SecurityContact, ContentSignal: s.Site.ContentSignal, Burst: cmp.Or(s.Site.Burst, 5), Sandbox: s.Site.Sandbox,
-		Pages: s.Pages, MCP: s.describedMCP(), Services: s.Services != nil, Keys: s.BotKeys,
+		Pages: s.Pages, MCP: s.describedMCP(), Services: sold, Keys: s.BotKeys,
 		AgentCard: func() []byte { return s.agent.Card() },
 	})
 }

@@ -113,6 +113,39 @@ func TestPagesAreAccessible(t *testing.T) {
 	}
 }
 
+// TestWebMCP offers the tools of the first page to an assistant, as a browser
+// with WebMCP does, and calls one.
+func TestWebMCP(t *testing.T) {
+	w := setupSite(t)
+	tab := browsertest.Start(t).Tab(t, browsertest.Options{})
+	tab.Open(w.URL + "/")
+	wait := func(name string) string {
+		for {
+			if text := browsertest.Eval[string](tab, `String(window.`+name+` ?? "")`); text != "" {
+				return text
+			}
+		}
+	}
+	browsertest.Eval[bool](tab, `window.tools = [];
+		Object.defineProperty(navigator, "modelContext", {value: {registerTool(t) { tools.push(t) }}, configurable: true});
+		import("/assets/webmcp.js?again").then(() => { window.names = tools.map(t => t.name).join(" ") }, e => { window.names = "failed: " + e }); true`)
+	if got := wait("names"); got != "site_info search_pages read_page list_products get_checkout list_services" {
+		t.Fatalf("tools = %s, want those that change nothing", got)
+	}
+	browsertest.Eval[bool](tab, `tools[1].execute({query: "refunds"}).then(r => { window.found = r.structuredContent.results[0].path }, e => { window.found = "failed: " + e }); true`)
+	if got := wait("found"); got != "/refunds" {
+		t.Errorf("search_pages = %s, want /refunds", got)
+	}
+	browsertest.Eval[bool](tab, `tools[2].execute({path: "/none"}).then(r => { window.missing = String(r.isError) + " " + r.content[0].text }, e => { window.missing = "failed: " + e }); true`)
+	if got := wait("missing"); !strings.HasPrefix(got, "true ") || !strings.Contains(got, "search_pages") {
+		t.Errorf("read_page of nothing = %s, want what to do instead", got)
+	}
+	tab.Open(w.URL + "/about")
+	if n := browsertest.Eval[float64](tab, `document.scripts.length`); n != 1 {
+		t.Errorf("another page has %v scripts, want its data alone", n)
+	}
+}
+
 // TestWalkWithoutScripts goes from the first page to an offer and to the terms
 // by keyboard and clicks, with scripts switched off.
 func TestWalkWithoutScripts(t *testing.T) {

@@ -158,8 +158,12 @@ func TestPageHead(t *testing.T) {
 			if diff := cmp.Diff(tt.want, kinds); diff != "" {
 				t.Errorf("JSON-LD (-want +got):\n%s", diff)
 			}
-			if csp := r.Header.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") || strings.Contains(csp, "unsafe") || strings.Contains(csp, "script-src") {
-				t.Errorf("Content-Security-Policy = %q", csp)
+			csp := r.Header.Get("Content-Security-Policy")
+			if !strings.Contains(csp, "default-src 'none'") || strings.Contains(csp, "unsafe") || strings.Contains(csp, "script-src 'self'; connect-src 'self'") != (tt.path == "/") || strings.Count(csp, "script") > 1 {
+				t.Errorf("Content-Security-Policy = %q, want one script of our own on the first page", csp)
+			}
+			if scripts := strings.Count(string(r.Body), "<script"); scripts != map[bool]int{true: 2, false: 1}[tt.path == "/"] {
+				t.Errorf("%d scripts", scripts)
 			}
 			for _, want := range []string{`rel="service-desc"`, `rel="service-meta"`, `rel="sitemap"`, `rel="alternate"; type="text/markdown"`, `<` + address + `>; rel="canonical"`} {
 				if !strings.Contains(r.Header.Get("Link"), want) {

@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"encoding/json"
 	"net/http"
 	"time"
 
@@ -52,6 +53,7 @@ type Tool struct {
 	Group       string // "read", "buy" or "services"
 	Description string
 	Annotations mcp.Annotations
+	InputSchema json.RawMessage // nil: an object of any members
 }
 
 // KeyDirectory is a signed directory of keys: *webbotauth.Identity, or

@@ -59,6 +59,7 @@ type Registry struct {
 	entries []Entry
 	kept    map[string]*kept // by key
 	texts   *texts
+	webmcp  http.HandlerFunc // nil: there are no tools
 }
 
 // New answers the registry of a store. It fails only if its own texts are at
@@ -73,7 +74,10 @@ func New(c Config) (*Registry, error) {
 	for i := range r.entries {
 		r.kept[r.entries[i].Key] = &kept{}
 	}
-	return r, nil
+	if c.MCP != nil {
+		r.webmcp, err = r.script()
+	}
+	return r, err
 }
 
 // Entries are all companions, in the order in which documents name them.
@@ -129,6 +133,9 @@ func (r *Registry) Header() []string {
 
 // Mount adds the documents that the registry renders, and describes them.
 func (r *Registry) Mount(api *openapi.API, handle func(string, http.HandlerFunc, ...httpserver.Middleware)) {
+	if r.webmcp != nil {
+		handle("GET "+ScriptPath, r.webmcp)
+	}
 	for i := range r.entries {
 		e := &r.entries[i]
 		r.describe(api, e)

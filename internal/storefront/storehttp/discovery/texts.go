@@ -7,6 +7,7 @@ import (
 	"embed"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"text/template"
@@ -137,8 +138,6 @@ func (r *Registry) keyDirectory(_ context.Context, h http.Header) ([]byte, error
 	if err != nil {
 		return nil, err
 	}
-	for name, values := range header {
-		h[name] = values
-	}
+	maps.Copy(h, header)
 	return body, nil
 }

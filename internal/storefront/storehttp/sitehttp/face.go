@@ -49,6 +49,7 @@ type Face struct {
 	Companions *discovery.Registry
 
 	secure    httpserver.Middleware // headers of pages
+	policy    string                // the one of pages with the script
 	templates *siteTemplates
 	card      func() ([]byte, error)
 }
@@ -60,9 +61,12 @@ func New(s Site, pages *site.Service, companions *discovery.Registry, linker Lin
 		return nil, err
 	}
 	f := &Face{Site: s, Pages: pages, Companions: companions, Linker: linker, templates: templates, card: sync.OnceValues(cardPicture)}
+	// Pictures of offers stand on other hosts; forms nowhere, and scripts only
+	// where the page says so.
+	const policy = "default-src 'none'; style-src 'self'; img-src 'self' https: data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+	f.policy = policy + "; script-src 'self'; connect-src 'self'"
 	f.secure = httpserver.SecurePages(httpserver.PagePolicy{
-		// Pictures of offers stand on other hosts; scripts and forms nowhere.
-		ContentSecurityPolicy: "default-src 'none'; style-src 'self'; img-src 'self' https: data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+		ContentSecurityPolicy: policy,
 		HTTPSOnly:             strings.HasPrefix(s.BaseURL, "https://"),
 	})
 	return f, nil

@@ -56,6 +56,7 @@ type siteView struct {
 	Kind            string // of Open Graph
 	Image           string
 	Home            bool
+	Script          string       // path of the script of the page; empty: none
 	Trail           []site.Entry // pages above this one
 	Body            template.HTML
 	Offer           *site.Listed
@@ -89,7 +90,7 @@ func (f *Face) htmlPage(r *http.Request, page *site.Page) ([]byte, error) {
 		Body: template.HTML(page.HTML), //nolint:gosec // rendered from Markdown with all HTML left out
 	}
 	if view.Home {
-		view.Kind = "website"
+		view.Kind, view.Script = "website", f.Companions.Script()
 	}
 	var product any
 	if o := page.Offer; o != nil {

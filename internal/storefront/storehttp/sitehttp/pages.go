@@ -126,6 +126,9 @@ func (f *Face) writeSitePage(w http.ResponseWriter, r *http.Request, page *site.
 		f.writeFailure(w, r, err)
 		return
 	}
+	if page.Path == "/" && f.Companions.Script() != "" {
+		h.Set("Content-Security-Policy", f.policy)
+	}
 	f.setLinks(h, link(discovery.TwinPath(page.Path), "alternate", typeMarkdown), link(page.Canonical, "canonical", ""))
 	writeText(w, r, http.StatusOK, typeHTML, ageOf(page), body)
 }
