@@ -19,7 +19,7 @@ type Candidate struct {
 	Footer    bool   // linked in the footer of the first page
 	Links     int    // links to it on the first page
 	Text      string // of the first such link
-	Cluster   string // first segment of the path
+	Cluster   string // first segment of the path, below the folder that was asked for
 }
 
 // maxCandidates bounds the addresses that are weighed.
@@ -60,7 +60,7 @@ func (s *Site) Candidates(ctx context.Context) ([]*Candidate, error) {
 		}
 	}
 	s.addLinks(add)
-	cluster(s.candidates)
+	cluster(s.candidates, s.folder())
 	return s.candidates, nil
 }
 
@@ -113,10 +113,24 @@ func pageName(u *url.URL) bool {
 	return true
 }
 
-// cluster names the cluster of each candidate: the first segment of its path.
-func cluster(all []*Candidate) {
+// folder is the path of the first page if that is a folder, such as /shop/ of a
+// website that stands there; "/" otherwise.
+func (s *Site) folder() string {
+	if s.Home != nil && strings.HasSuffix(s.Home.URL.Path, "/") {
+		return s.Home.URL.Path
+	}
+	return "/"
+}
+
+// cluster names the cluster of each candidate: the first segment of its path
+// below the folder.
+func cluster(all []*Candidate, folder string) {
 	for _, c := range all {
-		segment, _, _ := strings.Cut(strings.TrimPrefix(c.URL.Path, "/"), "/")
+		below, ok := strings.CutPrefix(c.URL.Path, folder)
+		if !ok {
+			below = strings.TrimPrefix(c.URL.Path, "/")
+		}
+		segment, _, _ := strings.Cut(below, "/")
 		c.Cluster = segment
 	}
 }
