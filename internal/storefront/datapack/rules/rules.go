@@ -52,6 +52,8 @@ type Issue struct {
 	Property string `json:"property,omitempty"` // "Product.offers"
 	Value    string `json:"value,omitempty"`    // as found, cut to 100 characters
 	Fix      string `json:"fix,omitempty"`      // what to write instead, where that is known
+
+	node *markup.Node
 }
 
 // Report is what Check found.
@@ -130,7 +132,7 @@ func (r *run) fault(f markup.Fault) {
 
 // at begins an issue about a node.
 func at(code Code, name string, n *markup.Node) Issue {
-	i := Issue{Code: code, Severity: "error", Name: name, Source: string(n.Source), Path: n.Path, Line: n.Line}
+	i := Issue{Code: code, Severity: "error", Name: name, Source: string(n.Source), Path: n.Path, Line: n.Line, node: n}
 	if code[0] == 'W' {
 		i.Severity = "warning"
 	}

@@ -1,0 +1,265 @@
+package generate
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// mainThing describes what the page is about, if it says enough.
+func (w *work) mainThing() {
+	var n Node
+	ok := true
+	switch w.kind {
+	case "Product":
+		n, ok = w.product()
+	case "Article", "NewsArticle", "BlogPosting":
+		n, ok = w.article()
+	case "Event":
+		n, ok = w.event()
+	case "LocalBusiness":
+		n, ok = w.business()
+	case "SoftwareApplication":
+		n, ok = w.software()
+	case "FAQPage":
+		if w.options.FAQ {
+			w.faq()
+		}
+		return
+	default:
+		return
+	}
+	if !ok {
+		w.forget(w.kind)
+		return
+	}
+	w.nodes = append(w.nodes, n)
+	if w.kind != "Article" && w.kind != "NewsArticle" && w.kind != "BlogPosting" {
+		w.nodes[0].set("mainEntity", ref(n.Text("@id")))
+	}
+}
+
+// begin opens the node of the page's main thing with what all of them have.
+func (w *work) begin(kind, fragment string) Node {
+	n := Node{{"@type", kind}, {"@id", w.id(fragment)}}
+	n.set("name", w.use(kind+".name", w.name))
+	n.set("url", w.v.url)
+	n.set("description", w.use(kind+".description", w.v.description()))
+	if image := w.v.image(w.name.Text); image.ok() {
+		n.set("image", w.use(kind+".image", image))
+	}
+	return n
+}
+
+func (w *work) product() (Node, bool) {
+	n := w.begin("Product", "product")
+	if !w.name.ok() {
+		w.need("Product.name", "The page has neither a heading nor a title.")
+		return nil, false
+	}
+	if !n.has("image") {
+		w.need("Product.image", "No og:image, and no image of the main part shows the product by its width or its alternative text.")
+	}
+	n.set("sku", w.use("Product.sku", w.v.sku(w.Generator)))
+	if gtin := w.v.gtin(w.Generator); gtin.ok() {
+		n.set(fmt.Sprintf("gtin%d", len(gtin.Text)), w.use(fmt.Sprintf("Product.gtin%d", len(gtin.Text)), gtin))
+	}
+	if brand := w.v.brand(w.Generator); brand.ok() {
+		n.set("brand", Node{{"@type", "Brand"}, {"name", w.use("Product.brand.name", brand)}})
+	}
+	rated := w.rating(&n, "Product")
+	o, priced := w.v.offer(w.Generator, w.notebook, "Product")
+	if priced {
+		n.set("offers", w.offer(o))
+	}
+	return n, priced || rated
+}
+
+func (w *work) offer(o offer) Node {
+	kind, price := "Offer", "price"
+	if o.low {
+		kind, price = "AggregateOffer", "lowPrice"
+	}
+	n := Node{{"@type", kind}, {"url", w.v.url}}
+	n.set(price, w.use("Product.offers."+price, o.price))
+	n.set("priceCurrency", w.use("Product.offers.priceCurrency", o.currency))
+	if o.availability.ok() {
+		n.set("availability", w.use("Product.offers.availability", o.availability))
+	}
+	if name := lastPart(o.condition.Text); w.vocabulary.Member(name) != nil {
+		o.condition.Text = "https://schema.org/" + name
+		n.set("itemCondition", w.use("Product.offers.itemCondition", o.condition))
+	}
+	return n
+}
+
+// rating adds the rating that the page shows, with its count.
+func (w *work) rating(n *Node, path string) bool {
+	value, count := w.v.rating()
+	if !value.ok() {
+		return false
+	}
+	n.set("aggregateRating", Node{
+		{"@type", "AggregateRating"}, {"ratingValue", w.use(path+".aggregateRating.ratingValue", value)},
+		{"reviewCount", Number(w.use(path+".aggregateRating.reviewCount", count))}, {"bestRating", Number("5")},
+	})
+	return true
+}
+
+func (w *work) article() (Node, bool) {
+	if !w.name.ok() {
+		w.need(w.kind+".headline", "The page has neither a heading nor a title.")
+		return nil, false
+	}
+	n := w.begin(w.kind, "article")
+	n.drop("name")
+	n.drop("url")
+	n = append(Node{n[0], n[1], {"headline", w.use(w.kind+".headline", w.name)}}, n[2:]...)
+	delete(w.sources, w.kind+".name")
+	for _, date := range []struct {
+		name string
+		fact Fact
+	}{{"datePublished", w.v.published(w.Generator)}, {"dateModified", w.v.modified(w.Generator)}} {
+		if validDay(date.fact.Text) {
+			n.set(date.name, w.use(w.kind+"."+date.name, date.fact))
+		}
+	}
+	if !n.has("datePublished") {
+		w.need(w.kind+".datePublished", "The page shows no date of publication that can be told from other dates.")
+	}
+	w.byline(&n)
+	if !n.has("image") {
+		w.need(w.kind+".image", fmt.Sprintf("No og:image, and no image of the main part says that it is %d pixels wide or more.", leastImage))
+	}
+	n.set("inLanguage", w.use(w.kind+".inLanguage", w.v.lang()))
+	n.set("mainEntityOfPage", ref(w.id("webpage")))
+	if id := w.site.Organization.Text("@id"); id != "" {
+		n.set("publisher", ref(id))
+	}
+	return n, true
+}
+
+func (w *work) byline(n *Node) {
+	name, address := w.v.author(w.Generator)
+	if !name.ok() {
+		w.need(w.kind+".author", "The page names no author in a byline, with rel=author or in a meta element.")
+		return
+	}
+	if w.site.Name.ok() && strings.EqualFold(name.Text, w.site.Name.Text) && len(w.site.Organization) > 0 {
+		n.set("author", ref(w.site.Organization.Text("@id")))
+		return
+	}
+	author := Node{{"@type", "Person"}, {"name", w.use(w.kind+".author.name", name)}}
+	if address.ok() {
+		author.set("url", w.use(w.kind+".author.url", address))
+	}
+	n.set("author", author)
+}
+
+func (w *work) event() (Node, bool) {
+	n := w.begin("Event", "event")
+	start, place := w.v.eventStart(w.Generator), w.v.venue(w.Generator)
+	if !w.name.ok() {
+		w.need("Event.name", "The page has neither a heading nor a title.")
+	}
+	if !validDay(start.Text) {
+		w.need("Event.startDate", "The page names no day in a time element or behind a word such as \"When\".")
+	}
+	if !place.ok() {
+		w.need("Event.location", "The page names no place behind a word such as \"Where\" and none in its markup.")
+	}
+	if !w.name.ok() || !validDay(start.Text) || !place.ok() {
+		return nil, false
+	}
+	n.set("startDate", w.use("Event.startDate", start))
+	where := Node{{"@type", "Place"}}
+	name, rest, several := strings.Cut(place.Text, ",")
+	if a, ok := addressOf(Fact{Text: strings.TrimSpace(rest), Source: place.Source}); several && ok {
+		where.set("name", w.use("Event.location.name", Fact{Text: strings.TrimSpace(name), Source: place.Source}))
+		where.set("address", a.node(w.notebook, "Event.location"))
+	} else {
+		a, _ := addressOf(place)
+		where.set("address", a.node(w.notebook, "Event.location"))
+	}
+	n.set("location", where)
+	return n, true
+}
+
+func (w *work) business() (Node, bool) {
+	n := w.begin("LocalBusiness", "business")
+	delete(w.sources, "LocalBusiness.name")
+	n.drop("name")
+	n = append(Node{n[0], n[1], {"name", w.use("LocalBusiness.name", w.site.Name)}}, n[2:]...)
+	part := w.v.main
+	a, ok := w.v.address(part)
+	if !w.site.Name.ok() {
+		w.need("LocalBusiness.name", "The pages do not agree on the name of the business.")
+	}
+	if !ok {
+		w.need("LocalBusiness.address", "The page shows no single postal address.")
+	}
+	if !ok || !w.site.Name.ok() {
+		return nil, false
+	}
+	n.set("address", a.node(w.notebook, "LocalBusiness"))
+	n.set("telephone", w.use("LocalBusiness.telephone", w.v.telephone(part)))
+	n.set("openingHoursSpecification", w.v.openingHours(w.notebook, "LocalBusiness"))
+	return n, true
+}
+
+var freeWords = regexp.MustCompile(`(?i)\b(free (download|app|of charge)|download (it )?(for )?free|free and open source|kostenlos)\b`)
+
+func (w *work) software() (Node, bool) {
+	n := w.begin("SoftwareApplication", "software")
+	if f := systems(w.v); f.ok() {
+		n.set("operatingSystem", w.use("SoftwareApplication.operatingSystem", f))
+	}
+	if links := storeLinks(w.v); len(links) > 0 {
+		n.set("installUrl", w.use("SoftwareApplication.installUrl", found("link to a store", links[0].node, links[0].url.String(), links[0].text)))
+	}
+	priced := false
+	for _, b := range w.v.blocks {
+		if words := freeWords.FindString(b.text); words != "" {
+			n.set("offers", Node{{"@type", "Offer"}, {"price", w.use("SoftwareApplication.offers.price", found("words on the page", b.node, "0", b.text))}})
+			priced = true
+			break
+		}
+	}
+	if !priced {
+		if o, ok := w.v.offer(w.Generator, w.notebook, "SoftwareApplication"); ok && !o.low {
+			offer := w.offer(o)
+			for _, name := range []string{"price", "priceCurrency", "availability", "itemCondition"} {
+				if s, ok := w.sources["Product.offers."+name]; ok {
+					w.sources["SoftwareApplication.offers."+name] = s
+				}
+			}
+			w.forget("Product")
+			n.set("offers", offer)
+			priced = true
+		}
+	}
+	if !w.rating(&n, "SoftwareApplication") {
+		w.need("SoftwareApplication.aggregateRating", "The page shows no rating with its count; Google shows no software without one.")
+		return nil, false
+	}
+	return n, priced && w.name.ok()
+}
+
+// faq makes the page a FAQPage: asked for, and marked as without a result.
+func (w *work) faq() {
+	var list []any
+	for i, q := range w.v.questions() {
+		path := fmt.Sprintf("FAQPage.mainEntity[%d]", i)
+		list = append(list, Node{
+			{"@type", "Question"}, {"name", w.use(path+".name", q.name)},
+			{"acceptedAnswer", Node{{"@type", "Answer"}, {"text", w.use(path+".acceptedAnswer.text", q.answer)}}},
+		})
+	}
+	if len(list) == 0 {
+		w.need("FAQPage.mainEntity", "No questions with answers were found.")
+		return
+	}
+	w.nodes[0].set("@type", "FAQPage")
+	w.nodes[0].set("mainEntity", list)
+	w.note("The FAQPage brings no rich result: Google Search has shown none since 2026-05-07.")
+}
