@@ -121,6 +121,7 @@ var modules = map[string]struct {
 	"go.yaml.in/yaml/v3":                                       {"definitions of apps, written by people", []string{"internal/platform/app"}},
 	"golang.org/x/text":                                        {"Unicode normal forms of words", []string{"internal/foundation/textindex"}},
 	"modernc.org/sqlite":                                       {"SQLite without cgo", []string{"internal/foundation/sqldb"}},
+	"github.com/a2aproject/a2a-go/v2":                          {"peer of our A2A agent", []string{inTests}},
 	"github.com/chromedp/cdproto":                              {"drives Chromium in tests", []string{inTests}},
 	"github.com/chromedp/chromedp":                             {"drives Chromium in tests", []string{inTests}},
 	"github.com/google/go-cmp":                                 {"differences of structures", []string{inTests}},
