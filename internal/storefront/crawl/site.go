@@ -31,6 +31,7 @@ type Site struct {
 	started    time.Time
 	bytes      int64
 	refusing   bool // the website asked us to stop
+	stopped    Failure
 	robots     map[string]*Robots
 	pages      map[string]*Page
 	files      map[Request]*Response
@@ -220,6 +221,22 @@ func (s *Site) Fetch(ctx context.Context, r Request) (*Response, error) {
 	return res, err
 }
 
+// Probe makes one request and follows no redirect. The rules of the website's
+// origin count for it, so that http can be probed beside https.
+func (s *Site) Probe(ctx context.Context, r Request) (*Response, error) {
+	u := s.parse(r.URL)
+	if u == nil {
+		return failed(r.URL, BadRedirect), nil
+	}
+	if !s.Robots.Decide(s.o.Agent, u.RequestURI()).Allowed {
+		return failed(r.URL, ByRobots), nil
+	}
+	return s.single(ctx, r, s.Robots)
+}
+
+// Stopped says why the crawl ended before it was done; empty: it did not.
+func (s *Site) Stopped() Failure { return s.stopped }
+
 // Requests is how many calls have been made.
 func (s *Site) Requests() int { return len(s.Visits) }
 
@@ -360,10 +377,12 @@ func (s *Site) hop(ctx context.Context, r Request, u *url.URL, to reach) (*Respo
 // single makes one request within pace and budget.
 func (s *Site) single(ctx context.Context, r Request, robots *Robots) (*Response, error) {
 	if s.refusing {
+		s.stopped = AskedToWait
 		return failed(r.URL, AskedToWait), nil
 	}
 	none := failed(r.URL, OutOfBudget)
 	if len(s.Visits) >= s.o.MaxRequests || s.bytes >= s.o.MaxBytes {
+		s.stopped = OutOfBudget
 		return none, ctx.Err()
 	}
 	host := r.URL
@@ -371,6 +390,7 @@ func (s *Site) single(ctx context.Context, r Request, robots *Robots) (*Response
 		host = u.Host
 	}
 	if ok, err := s.o.Pacer.Wait(ctx, host, s.gap(robots), s.until); !ok || err != nil {
+		s.stopped = OutOfBudget
 		return none, err
 	}
 	if r.WireLimit == 0 {
@@ -387,7 +407,7 @@ func (s *Site) single(ctx context.Context, r Request, robots *Robots) (*Response
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("reading %s: %w", host, ctx.Err())
 	case inner.Err() != nil && (err != nil || res.Failure != ""):
-		res = none
+		res, s.stopped = none, OutOfBudget
 	case err != nil:
 		return nil, fmt.Errorf("reading %s: %w", host, err)
 	}
