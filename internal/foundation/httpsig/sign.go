@@ -80,7 +80,7 @@ func (s *Signer) Sign(m *Message, label string, components []Component, p Params
 // key and data give the same signature where the key is in this process, so
 // that replicas publish the same bytes.
 func (s *Signer) SignBytes(data []byte) ([]byte, error) {
-	var random io.Reader = rand.Reader
+	random := rand.Reader
 	if _, ok := s.key.(*ecdsa.PrivateKey); ok {
 		random = nil // as RFC 6979 says
 	}
