@@ -27,6 +27,9 @@ type Options struct {
 	// MaxBodyBytes bounds request bodies where the operation does not.
 	// 0: httpserver.DefaultBodyLimit.
 	MaxBodyBytes int64
+	// Limited describes the answer 429 that every operation may give. Empty:
+	// nothing is limited.
+	Limited string
 }
 
 // Contact says whom to ask about the API.
@@ -129,6 +132,7 @@ type Operation struct {
 	// Middleware wraps this route alone, for example httpserver.AllowTime.
 	Middleware []httpserver.Middleware
 	Hidden     bool // served, but not in the document
+	Unlimited  bool // never answers 429; for described operations
 	Deprecated bool
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -15,7 +16,15 @@ func (api *API) Document() ([]byte, error) {
 		return nil, fmt.Errorf("encoding the OpenAPI document: %w", err)
 	}
 	tree, _ := decodeTree(encoded).(map[string]any)
-	paths, err := mergePaths(tree, api.described)
+	list := slices.Clone(api.described)
+	for i := range list { // they stay as they are, for the next time
+		node, err := json.Marshal(list[i].node)
+		if err != nil {
+			return nil, fmt.Errorf("encoding the operation %s: %w", list[i].op.ID, err)
+		}
+		list[i].node, _ = decodeTree(node).(map[string]any)
+	}
+	paths, err := mergePaths(tree, list)
 	if err != nil {
 		return nil, err
 	}
@@ -29,6 +38,8 @@ func (api *API) Document() ([]byte, error) {
 			delete(schemas, name)
 		}
 	}
+	share(list, schemas)
+	api.addLimited(tree, paths)
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
@@ -37,6 +48,45 @@ func (api *API) Document() ([]byte, error) {
 		return nil, fmt.Errorf("encoding the OpenAPI document: %w", err)
 	}
 	return buf.Bytes(), nil
+}
+
+// addLimited adds the answer over the limit, which every limited operation may
+// give, and says where nothing has to be shown that no key is needed.
+func (api *API) addLimited(tree, paths map[string]any) {
+	if len(api.options.Security) == 0 {
+		tree["security"] = []any{}
+	}
+	if api.options.Limited == "" {
+		return
+	}
+	header := func(about, kind string) any {
+		return map[string]any{"description": about, "schema": map[string]any{"type": kind}}
+	}
+	child(tree, "components")["responses"] = map[string]any{"RateLimited": map[string]any{
+		"description": api.options.Limited,
+		"headers": map[string]any{
+			"Retry-After":      header("Seconds to wait.", "integer"),
+			"RateLimit":        header("What is left of the quota, and when more comes back.", "string"),
+			"RateLimit-Policy": header("The quota and its window.", "string"),
+		},
+	}}
+	free := map[string]bool{}
+	for _, d := range api.described {
+		free[d.op.ID] = d.op.Unlimited
+	}
+	for _, item := range paths {
+		for _, op := range item.(map[string]any) {
+			op, ok := op.(map[string]any)
+			if !ok {
+				continue
+			}
+			id, _ := op["operationId"].(string)
+			responses := child(op, "responses")
+			if _, own := responses["429"]; responses != nil && !own && !free[id] {
+				responses["429"] = map[string]any{"$ref": "#/components/responses/RateLimited"}
+			}
+		}
+	}
 }
 
 // mergePaths answers the paths of the library and the described ones, spelled

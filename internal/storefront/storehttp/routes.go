@@ -167,6 +167,8 @@ func build(d Deps) (*server, *httpserver.Mux, error) {
 	s.api = openapi.New(mux, d.Site.Name, Version, &openapi.Options{
 		Description: "Everything here is open: no key, no account. Buying always ends on a payment page where a person pays.",
 		Servers:     []string{d.Site.BaseURL},
+		Contact:     &openapi.Contact{Name: "Support", URL: d.Site.BaseURL + "/support", Email: d.Site.Contact},
+		Limited:     "Over the limit of one request a second per client. The body is the failure of the protocol; wait as long as Retry-After says.",
 	})
 	s.routes(mux)
 	return s, mux, nil

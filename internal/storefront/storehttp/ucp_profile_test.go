@@ -89,15 +89,15 @@ func TestUCPInOpenAPI(t *testing.T) {
 		statuses         []string
 		body             bool
 	}{
-		{"post", "/checkout-sessions", "ucpCreateCheckout", []string{"200", "201", "409", "default"}, true},
-		{"get", "/checkout-sessions/{id}", "ucpGetCheckout", []string{"200", "409", "default"}, false},
-		{"put", "/checkout-sessions/{id}", "ucpUpdateCheckout", []string{"200", "409", "default"}, true},
-		{"post", "/checkout-sessions/{id}/complete", "ucpCompleteCheckout", []string{"200", "409", "default"}, true},
-		{"post", "/checkout-sessions/{id}/cancel", "ucpCancelCheckout", []string{"200", "409", "default"}, false},
-		{"post", "/catalog/search", "ucpSearchCatalog", []string{"200", "409", "default"}, true},
-		{"post", "/catalog/lookup", "ucpLookupCatalog", []string{"200", "409", "default"}, true},
-		{"post", "/catalog/product", "ucpGetProduct", []string{"200", "409", "default"}, true},
-		{"post", "/mcp", "ucpMCP", []string{"default"}, true},
+		{"post", "/checkout-sessions", "ucpCreateCheckout", []string{"200", "201", "409", "429", "default"}, true},
+		{"get", "/checkout-sessions/{id}", "ucpGetCheckout", []string{"200", "409", "429", "default"}, false},
+		{"put", "/checkout-sessions/{id}", "ucpUpdateCheckout", []string{"200", "409", "429", "default"}, true},
+		{"post", "/checkout-sessions/{id}/complete", "ucpCompleteCheckout", []string{"200", "409", "429", "default"}, true},
+		{"post", "/checkout-sessions/{id}/cancel", "ucpCancelCheckout", []string{"200", "409", "429", "default"}, false},
+		{"post", "/catalog/search", "ucpSearchCatalog", []string{"200", "409", "429", "default"}, true},
+		{"post", "/catalog/lookup", "ucpLookupCatalog", []string{"200", "409", "429", "default"}, true},
+		{"post", "/catalog/product", "ucpGetProduct", []string{"200", "409", "429", "default"}, true},
+		{"post", "/mcp", "ucpMCP", []string{"429", "default"}, true},
 	}
 	for _, tt := range tests {
 		op := document.Paths[ucpBase+tt.path][tt.method]

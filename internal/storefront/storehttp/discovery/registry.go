@@ -177,6 +177,6 @@ func (r *Registry) describe(api *openapi.API, e *Entry) {
 	content := openapi.Content{Description: "The document."}
 	content.MediaType, _, _ = strings.Cut(e.Types[0], ";")
 	openapi.Describe(api, openapi.Operation{
-		Method: http.MethodGet, Path: e.Path, ID: e.ID, Tags: []string{"discovery"}, Summary: e.About,
+		Method: http.MethodGet, Path: e.Path, ID: e.ID, Tags: []string{"discovery"}, Summary: e.About, Unlimited: e.Class == Exempt,
 	}, openapi.Description{Responses: map[int]openapi.Content{http.StatusOK: content}})
 }
