@@ -22,12 +22,15 @@ type cli struct {
 
 	Serve   serveCmd   `cmd:"" help:"Run the store and the platform (and the sandbox, unless there is a real processor)."`
 	Order   orderCmd   `cmd:"" help:"Look at orders, give money back."`
+	Service serviceCmd `cmd:"" help:"Look at orders of paid services."`
 	Account accountCmd `cmd:"" help:"Make accounts of the platform and sign-in links for their owners."`
 	Key     keyCmd     `cmd:"" help:"Make, list and revoke API keys of the platform."`
 	Migrate migrateCmd `cmd:"" help:"Bring the database up to date without serving."`
 	OpenAPI openapiCmd `cmd:"" name:"openapi" help:"Print the OpenAPI document of the store or the platform."`
 	Sandbox sandboxCmd `cmd:"" help:"Run the sandbox alone, for a store in another process."`
 	Tour    tourCmd    `cmd:"" help:"Walk through a purchase against a running store."`
+	Wallet  walletCmd  `cmd:"" help:"Make and show the development wallet."`
+	Pay     payCmd     `cmd:"" help:"Buy a website service over x402 with the development wallet."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 }
 

@@ -74,15 +74,17 @@ func serve(t testing.TB, status int, body string) *httptest.Server {
 	return s
 }
 
-// outcome sorts what a call to settle came to.
-func outcome(answer x402.SettleResponse, err error) string {
+// outcome sorts what a call to settle for terms came to.
+func outcome(answer x402.SettleResponse, err error) string { return outcomeFor(terms(), answer, err) }
+
+func outcomeFor(terms x402.PaymentRequirements, answer x402.SettleResponse, err error) string {
 	switch {
 	case errors.Is(err, paidservice.ErrNotSent):
 		return "not sent"
 	case err != nil:
 		return "unknown"
 	}
-	return string(answer.Class(terms()))
+	return string(answer.Class(terms))
 }
 
 // TestSettle shows what each answer of a facilitator, honest or not, means.
