@@ -2,6 +2,7 @@ package storehttp
 
 import (
 	"encoding/json"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -79,5 +80,25 @@ func TestOpenAPIHasEveryRoute(t *testing.T) {
 	}
 	for pattern, reason := range exceptions {
 		t.Errorf("%s (%s) is an exception and no route any more", pattern, reason)
+	}
+}
+
+// TestOperatorsPage finds every companion in docs/discovery.md.
+func TestOperatorsPage(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../../docs/discovery.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, _, err := build(Deps{Site: Site{BaseURL: "https://store.example", Name: "Store"}, BotKeys: describedKeys{}, Services: &servicehttp.Face{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range s.documents.Entries() {
+		for _, path := range append([]string{e.Path}, e.Aliases...) {
+			if !strings.Contains(string(text), "`"+path+"`") {
+				t.Errorf("docs/discovery.md does not name %s", path)
+			}
+		}
 	}
 }
