@@ -22,6 +22,7 @@ type cli struct {
 
 	Serve   serveCmd   `cmd:"" help:"Run the store and the platform (and the sandbox, unless there is a real processor)."`
 	Order   orderCmd   `cmd:"" help:"Look at orders, give money back."`
+	Service serviceCmd `cmd:"" help:"Look at orders of paid services."`
 	Account accountCmd `cmd:"" help:"Make accounts of the platform and sign-in links for their owners."`
 	Key     keyCmd     `cmd:"" help:"Make, list and revoke API keys of the platform."`
 	Migrate migrateCmd `cmd:"" help:"Bring the database up to date without serving."`

@@ -27,7 +27,8 @@ func controlSocket(cfg *config.Settings) string { return filepath.Join(cfg.DataD
 // control answers the handler for operators.
 func (s *Server) control() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("/", operatorhttp.New(s.orders, storage.New(s.db, func() { s.worker.Wake() })))
+	store := storage.New(s.db, func() { s.worker.Wake() })
+	mux.Handle("/", operatorhttp.New(s.orders, store, s.services, storage.Paid{Store: store}))
 	platform := s.platform.control(s.cfg.PlatformBaseURL())
 	for _, pattern := range []string{"/accounts", "/accounts/", "/keys/"} {
 		mux.Handle(pattern, platform)

@@ -80,11 +80,13 @@ func readRequest[R any](arguments json.RawMessage) (request R, err error) {
 
 // work packs a report and its files.
 func work[F any](report any, files []F, file func(F) paidservice.File) (*paidservice.Work, error) {
-	text, err := json.Marshal(report)
-	if err != nil {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false) // it is not shown as HTML, and people read it
+	if err := encoder.Encode(report); err != nil {
 		return nil, fmt.Errorf("encoding a report: %w", err)
 	}
-	w := &paidservice.Work{Report: text}
+	w := &paidservice.Work{Report: bytes.TrimSpace(text.Bytes())}
 	for _, f := range files {
 		w.Files = append(w.Files, file(f))
 	}

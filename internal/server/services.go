@@ -54,9 +54,16 @@ func (s *Server) buildServices(ctx context.Context, store *storage.Store) error 
 	}
 	s.services = paidservice.New(deps, paidservice.Options{
 		BaseURL: s.cfg.BaseURL(), Name: name, Mode: mode, RunWait: s.cfg.ServiceRunWait, RunLimit: s.cfg.ServiceRunLimit, SettleBudget: s.cfg.X402SettleBudget,
-		Margin: s.cfg.X402Margin, MaxTimeout: s.cfg.X402MaxTimeout, Step: s.step,
+		Margin: s.cfg.X402Margin, MaxTimeout: s.cfg.X402MaxTimeout, Step: s.paidStep,
 	})
 	return s.services.Open(ctx)
+}
+
+// paidStep names the steps of paid services apart from those of checkouts.
+func (s *Server) paidStep(name string) {
+	if s.step != nil {
+		s.step("paid_" + name)
+	}
 }
 
 // servicesFace is the face of the paid services.

@@ -90,7 +90,7 @@ func TestPaidOrdersForTheOperator(t *testing.T) {
 		}
 		var seen []string
 		for before := ""; ; before = seen[len(seen)-1] {
-			page, err := s.Orders(t.Context(), storage.PaidFilter{}, before, 1)
+			page, err := s.Orders(t.Context(), paidservice.Filter{}, before, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -102,7 +102,7 @@ func TestPaidOrdersForTheOperator(t *testing.T) {
 		if len(seen) != 3 || seen[0] != ids[2] {
 			t.Errorf("orders page by page: %v, want all of %v, the youngest first", seen, ids)
 		}
-		marked, err := s.Orders(t.Context(), storage.PaidFilter{Attention: true, State: string(paidservice.Unknown)}, "", 10)
+		marked, err := s.Orders(t.Context(), paidservice.Filter{Attention: true, State: paidservice.Unknown}, "", 10)
 		if err != nil || len(marked) != 1 || marked[0].ID != ids[1] {
 			t.Errorf("orders that need attention: %v, %v", marked, err)
 		}

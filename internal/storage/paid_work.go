@@ -115,35 +115,20 @@ func (s Paid) AddPrice(ctx context.Context, p paidservice.Price) error {
 	return err
 }
 
-// PaidFilter chooses orders for the operator.
-type PaidFilter struct {
-	Attention bool   // only those that a person has to look at
-	State     string // empty: all
-}
-
-// Orders answers orders of paid services, the youngest first, from after the
-// one named by before.
-func (s Paid) Orders(ctx context.Context, f PaidFilter, before string, limit int) ([]*paidservice.Order, error) {
+// Orders implements paidservice.Ledger.
+func (s Paid) Orders(ctx context.Context, f paidservice.Filter, before string, limit int) ([]*paidservice.Order, error) {
 	rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+paidColumns+` FROM paid_order o
 		WHERE (NOT $1 OR o.attention <> '') AND ($2 = '' OR o.state = $2)
 			AND ($3 = '' OR EXISTS (SELECT 1 FROM paid_order b WHERE b.id = $3 AND (o.created_at < b.created_at OR o.created_at = b.created_at AND o.id < b.id)))
-		ORDER BY o.created_at DESC, o.id DESC LIMIT $4`, f.Attention, f.State, before, limit)
+		ORDER BY o.created_at DESC, o.id DESC LIMIT $4`, f.Attention, string(f.State), before, limit)
 	return collect(rows, err, scanPaid)
 }
 
-// PaidMove is one line of the audit trail of an order.
-type PaidMove struct {
-	Version       int64
-	At            time.Time
-	Evidence      string
-	Before, After paidservice.State
-}
-
-// Moves answers the audit trail of an order, the oldest line first.
-func (s Paid) Moves(ctx context.Context, orderID string) ([]PaidMove, error) {
+// Moves implements paidservice.Ledger.
+func (s Paid) Moves(ctx context.Context, orderID string) ([]paidservice.Move, error) {
 	rows, err := s.db.Reader().QueryContext(ctx, `SELECT version, at, evidence, before, after FROM paid_move WHERE order_id = $1 ORDER BY version`, orderID)
-	return collect(rows, err, func(row scanner) (PaidMove, error) {
-		var m PaidMove
+	return collect(rows, err, func(row scanner) (paidservice.Move, error) {
+		var m paidservice.Move
 		var at int64
 		if err := row.Scan(&m.Version, &at, &m.Evidence, &m.Before, &m.After); err != nil {
 			return m, fmt.Errorf("reading a move: %w", err)

@@ -15,6 +15,7 @@ import (
 	"ace/internal/foundation/jobs"
 	"ace/internal/foundation/openapi"
 	"ace/internal/storefront/order"
+	"ace/internal/storefront/paidservice"
 )
 
 // Order is an order as operators see it.
@@ -90,14 +91,23 @@ type Jobs interface {
 	ParkedJobs(ctx context.Context) ([]jobs.Job, error)
 }
 
+// ServiceLedger is the ledger of paid services.
+type ServiceLedger interface {
+	paidservice.Ledger
+	// Order answers one order, or service_order_not_found (NotFound).
+	Order(ctx context.Context, id string) (*paidservice.Order, error)
+}
+
 type server struct {
-	orders *order.Service
-	jobs   Jobs
+	orders   *order.Service
+	jobs     Jobs
+	services Services
+	ledger   ServiceLedger
 }
 
 // New answers the handler.
-func New(orders *order.Service, parked Jobs) http.Handler {
-	s := &server{orders, parked}
+func New(orders *order.Service, parked Jobs, services Services, ledger ServiceLedger) http.Handler {
+	s := &server{orders, parked, services, ledger}
 	mux := httpserver.NewMux(nil)
 	api := openapi.New(mux, "ACE control", "1", nil)
 	openapi.Handle(api, openapi.Operation{Method: http.MethodGet, Path: "/orders", ID: "listOrders", Summary: "Orders, newest first"}, s.list)
@@ -106,6 +116,7 @@ func New(orders *order.Service, parked Jobs) http.Handler {
 	openapi.Handle(api, openapi.Operation{Method: http.MethodPost, Path: "/orders/{id}/accept", ID: "acceptOrder", Summary: "Take an order out of review"}, s.accept)
 	openapi.Handle(api, openapi.Operation{Method: http.MethodPost, Path: "/orders/{id}/resend", ID: "resendOrder", Summary: "Deliver its events again"}, s.resend)
 	openapi.Handle(api, openapi.Operation{Method: http.MethodGet, Path: "/jobs/parked", ID: "listParked", Summary: "Work that was given up"}, s.parked)
+	s.mountServices(api)
 	return mux
 }
 

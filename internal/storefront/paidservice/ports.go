@@ -134,6 +134,30 @@ type Prices interface {
 	AddPrice(ctx context.Context, p Price) error
 }
 
+// Ledger lets operators look at orders.
+type Ledger interface {
+	// Orders answers orders, the youngest first, beginning after the one whose id
+	// is before.
+	Orders(ctx context.Context, f Filter, before string, limit int) ([]*Order, error)
+	// Moves answers the audit trail of an order, the oldest line first.
+	Moves(ctx context.Context, orderID string) ([]Move, error)
+}
+
+// Filter chooses orders.
+type Filter struct {
+	Attention bool  // only those that a person has to look at
+	State     State // empty: all
+}
+
+// Move is one line of an audit trail: each change of an order, also one that
+// left the state as it was.
+type Move struct {
+	Version       int64
+	At            time.Time
+	Evidence      string
+	Before, After State
+}
+
 // Errors of a Store that the service handles itself.
 var (
 	ErrExists  = errors.New("there is such an order")

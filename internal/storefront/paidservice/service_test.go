@@ -13,7 +13,6 @@ import (
 	"ace/internal/foundation/problem"
 	"ace/internal/foundation/sqldb/sqldbtest"
 	"ace/internal/protocol/x402"
-	"ace/internal/storage"
 	"ace/internal/storefront/paidservice"
 )
 
@@ -72,7 +71,7 @@ func TestAQuote(t *testing.T) {
 			t.Errorf("quote over %s accepts %+v, want $0.10", transport, accepts)
 		}
 	}
-	if orders, err := w.store.Orders(t.Context(), storage.PaidFilter{}, "", 10); err != nil || len(orders) != 0 {
+	if orders, err := w.store.Orders(t.Context(), paidservice.Filter{}, "", 10); err != nil || len(orders) != 0 {
 		t.Errorf("a quote left %d orders, %v", len(orders), err)
 	}
 	tests := []struct {

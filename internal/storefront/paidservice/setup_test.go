@@ -318,7 +318,7 @@ func (w *world) wantState(p *x402.PaymentPayload, want paidservice.State) *paids
 	return o
 }
 
-func (w *world) moves(id string) []storage.PaidMove {
+func (w *world) moves(id string) []paidservice.Move {
 	w.t.Helper()
 	moves, err := w.store.Moves(w.t.Context(), id)
 	if err != nil {

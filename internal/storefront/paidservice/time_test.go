@@ -127,6 +127,48 @@ func TestNobodyCanTell(t *testing.T) {
 		if out := r.run(audit(payment)); out.Status != paidservice.StatusPending {
 			t.Errorf("asking again = %s, want 202 for as long as nobody knows", out.Status)
 		}
+		if _, err := r.Decide(t.Context(), o.ID, "0x12"); !problem.Is(err, "invalid_transaction") {
+			t.Errorf("half a transaction = %v", err)
+		}
+		decided, err := r.Decide(t.Context(), o.ID, w.ledger.Received()[0].Tx)
+		if err != nil || decided.State != paidservice.Settled || decided.Attention != "" {
+			t.Errorf("Decide = %+v, %v", decided, err)
+		}
+		if out := r.run(audit(payment)); out.Status != paidservice.StatusPaid {
+			t.Errorf("after a person looked = %s, want the work", out.Status)
+		}
+		if _, err := r.Decide(t.Context(), o.ID, ""); !problem.Is(err, "service_order_decided") {
+			t.Errorf("deciding twice = %v", err)
+		}
+	})
+}
+
+// A person finds that the money did not come: only then is another payment
+// asked for, and only when the first can no longer arrive.
+func TestDecidedAsUnpaid(t *testing.T) {
+	t.Parallel()
+	inTime(t, func(t *testing.T, w *world) {
+		w.ledger.Forgetful = true
+		r, p := w.open(), w.payer(1_000_000)
+		payment := r.buy(p)
+		w.ledger.Fail("settle", paidservicetest.Lost, paidservicetest.Lost, paidservicetest.Lost)
+		id := r.run(audit(payment)).Order.ID
+		if _, err := r.Decide(t.Context(), id, ""); !problem.Is(err, "service_order_decided") {
+			t.Errorf("deciding while the money may come = %v", err)
+		}
+		time.Sleep(6 * time.Minute)
+		if o, err := r.Decide(t.Context(), id, ""); err != nil || o.State != paidservice.Unpaid {
+			t.Errorf("Decide = %+v, %v", o, err)
+		}
+		if out := r.run(audit(payment)); out.Status != paidservice.StatusDue {
+			t.Errorf("the payment that did not come = %s, want 402", out.Status)
+		}
+		if out := r.run(audit(r.buy(p))); out.Status != paidservice.StatusPaid || w.runner.Runs() != 1 {
+			t.Errorf("a new payment = %s after %d runs, want the sealed work", out.Status, w.runner.Runs())
+		}
+		if _, err := r.Decide(t.Context(), "svo_x", ""); !problem.Is(err, "service_order_not_found") {
+			t.Errorf("another order = %v", err)
+		}
 	})
 }
 

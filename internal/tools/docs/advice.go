@@ -86,6 +86,8 @@ var advice = map[string]string{
 	"service_not_found":              "Use an id from `GET /v1/services`.",
 	"service_not_installed":          "Choose another service.",
 	"service_not_paid":               "Repeat the paid request with the same payment; the files come with the result.",
+	"invalid_transaction":            "Write the whole hash of the transaction.",
+	"service_order_decided":          "Read the order; decide once its payment can no longer arrive by itself.",
 	"service_order_not_found":        "Use the id that the answer to the paid request gave.",
 	"service_result_expired":         "Buy the service again: results are kept for 30 days.",
 	"services_busy":                  "Repeat the request with the same payment in a few seconds; nothing was charged.",
