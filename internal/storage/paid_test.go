@@ -76,6 +76,55 @@ func TestPaidPrune(t *testing.T) {
 	})
 }
 
+// Orders that anybody can make for nothing do not pile up; what was worked on
+// stays.
+func TestPaidPruneOfIdleOrders(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, plain *storage.Store) {
+		s := storage.Paid{Store: plain}
+		add := func(runs int, ended time.Duration, state paidservice.State) *paidservice.Order {
+			o := paidservicetest.NewOrder("0xa")
+			o.State, o.RunAttempts, o.Auth.ValidBefore = state, runs, time.Now().Add(-ended).Unix()
+			alias := paidservice.Alias{Service: o.Service, Payer: "0xa", Kind: paidservice.AliasIdempotencyKey, Value: o.ID}
+			if err := s.Insert(t.Context(), paidservice.Change{Order: o, Aliases: []paidservice.Alias{alias}}, nil); err != nil {
+				t.Fatal(err)
+			}
+			return o
+		}
+		const long = 48 * time.Hour
+		gone := add(0, long, paidservice.Released)
+		kept := []*paidservice.Order{add(0, time.Hour, paidservice.Released), add(1, long, paidservice.Released), add(0, long, paidservice.Unknown)}
+		if err := s.Prune(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Order(t.Context(), gone.ID); !problem.Is(err, "service_order_not_found") {
+			t.Errorf("an idle order is still there: %v", err)
+		}
+		for i, o := range kept {
+			if _, err := s.Order(t.Context(), o.ID); err != nil {
+				t.Errorf("order %d: %v", i, err)
+			}
+		}
+	})
+}
+
+func TestPaidReclaim(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, plain *storage.Store) {
+		s := storage.Paid{Store: plain}
+		o := paidservicetest.NewOrder("0xa")
+		if err := s.Insert(t.Context(), paidservice.Change{Order: o}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Reclaim(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := s.Order(t.Context(), o.ID); err != nil || !got.Lease.Until.IsZero() || got.Version != 1 {
+			t.Errorf("order = %+v, %v, want its lease ended", got, err)
+		}
+	})
+}
+
 func TestPaidOrdersForTheOperator(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, plain *storage.Store) {

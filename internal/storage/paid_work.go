@@ -146,8 +146,9 @@ const (
 	payloadsDie = 15 * time.Minute
 )
 
-// Prune removes work that is past its time, and payments that can no longer be
-// spent. Orders themselves stay, as the ledger.
+// Prune removes work that is past its time, payments that can no longer be
+// spent, and orders whose payment was never good for anything. All other orders
+// stay, as the ledger.
 func (s Paid) Prune(ctx context.Context) error {
 	now := time.Now()
 	return s.db.Tx(ctx, func(tx *sql.Tx) error {
@@ -158,8 +159,26 @@ func (s Paid) Prune(ctx context.Context) error {
 		}
 		_, err := exec(ctx, tx, `UPDATE paid_order SET payload = '' WHERE payload <> '' AND valid_before < $1 AND state IN ('released', 'unpaid', 'final', 'loss')`,
 			now.Add(-payloadsDie).Unix())
-		return err
+		if err != nil {
+			return err
+		}
+		return pruneIdle(ctx, tx, now)
 	})
+}
+
+// pruneIdle removes orders that nothing was done for and that nothing can be
+// done for any more: anybody can make them with signatures of empty accounts.
+func pruneIdle(ctx context.Context, tx *sql.Tx, now time.Time) error {
+	const idle = `SELECT o.id FROM paid_order o WHERE o.state = 'released' AND o.run_attempts = 0 AND o.result_id = '' AND o.valid_before < $1
+		AND NOT EXISTS (SELECT 1 FROM paid_order s WHERE s.superseded_by = o.id)`
+	for _, statement := range []string{
+		`DELETE FROM paid_alias WHERE order_id IN (` + idle + `)`, `DELETE FROM paid_move WHERE order_id IN (` + idle + `)`, `DELETE FROM paid_order WHERE id IN (` + idle + `)`,
+	} {
+		if _, err := exec(ctx, tx, statement, now.Add(-keepUnpaid).Unix()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Reclaim ends the leases on orders. Call it when a process starts that has
