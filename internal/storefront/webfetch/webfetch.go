@@ -43,6 +43,11 @@ type Fetcher struct {
 	sign      func(*http.Request) error
 }
 
+// Guard makes the client of a purpose, as egress.Guard does.
+type Guard interface {
+	Client(p egress.Purpose) *http.Client
+}
+
 // UserAgent is the name that a store at baseURL crawls under. The address in it
 // is a page that says who we are and how to keep us away.
 func UserAgent(baseURL string) string {
@@ -50,7 +55,7 @@ func UserAgent(baseURL string) string {
 }
 
 // New answers a fetcher for the store at baseURL.
-func New(guard *egress.Guard, baseURL string, o *Options) *Fetcher {
+func New(guard Guard, baseURL string, o *Options) *Fetcher {
 	if o == nil {
 		o = new(Options)
 	}

@@ -1,0 +1,149 @@
+package judge
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"golang.org/x/net/html"
+
+	"ace/internal/storefront/crawl"
+	"ace/internal/storefront/readiness/prose"
+)
+
+// orders are phrases that speak to a language model and not to a reader.
+var orders = regexp.MustCompile(`(?i)(ignore|disregard|forget) (all |any |the |your )*(previous|prior|above|earlier|preceding)[a-z ]{0,20}(instructions?|prompts?|context|rules)|` +
+	`(you are|act as|as) an? (ai|llm|language model|assistant|chatbot)\b|` +
+	`\b(ai|llm|language model|assistant|chatgpt|claude|gemini|copilot|perplexity|agent)s?\b[^.]{0,40}\b(must|should|always|shall|need to)\b[^.]{0,40}\b(recommend|mention|cite|rank|prefer|say|praise|include|trust|purchase|buy)|` +
+	`(system|hidden|new) (prompt|instructions?)\s*:|(reveal|print|output|repeat) (your|the) (system )?(prompt|instructions)|` +
+	`when (summari[sz]ing|answering|asked about|describing)[^.]{0,60}\b(recommend|mention|say|include|always|never)|` +
+	`do not (tell|mention to|inform) the user|` +
+	`(ignoriere|vergiss) (alle |die )*(vorherigen|bisherigen|obigen) (anweisungen|instruktionen)|` +
+	`(ignore[zr]?|oublie[zr]?) (toutes )?les instructions précédentes|ignora (todas )?las instrucciones anteriores`)
+
+// Runs of characters that print nothing: some languages and emoji need single
+// ones, never this many.
+const (
+	maxInvisibleRun = 8
+	maxTags         = 12 // flags of regions need seven
+)
+
+// pageInjection: the page holds nothing that is meant for language models
+// alone.
+func pageInjection(_ *Audit, p *crawl.Page) Finding {
+	if f, skip := needsPage(p); skip {
+		return f
+	}
+	d := p.Document
+	if run, at := invisibleRun(d); run > 0 {
+		return Measured(0, "%d characters in a row that print nothing", run).At(at)
+	}
+	for n := range d.Root.Descendants() {
+		switch n.Type {
+		case html.CommentNode:
+			if m := orders.FindString(n.Data); m != "" {
+				return Measured(0, "a comment instructs language models: %s", prose.Quote(m)).At(d.Where(n))
+			}
+		case html.ElementNode:
+			if f, found := hiddenOrder(d, n); found {
+				return f
+			}
+		}
+	}
+	return Measured(1, "no instructions in hidden text or comments, no runs of invisible characters")
+}
+
+func invisibleRun(d *crawl.Document) (int, crawl.Place) {
+	run, tags, start := 0, 0, 0
+	for i, r := range string(d.Source) {
+		if r >= 0xe0020 && r <= 0xe007f {
+			tags++
+		}
+		if !prose.Invisible(r) {
+			if run >= maxInvisibleRun && (tags != run || tags > maxTags) {
+				return run, crawl.Place{Line: 1 + strings.Count(string(d.Source[:start]), "\n"), Byte: start}
+			}
+			run, tags = 0, 0
+			continue
+		}
+		if run == 0 {
+			start = i
+		}
+		run++
+	}
+	return 0, crawl.Place{}
+}
+
+// hiddenOrder looks for orders in an element that is hidden itself.
+func hiddenOrder(d *crawl.Document, n *html.Node) (Finding, bool) {
+	for _, name := range []string{"alt", "title", "aria-label", "data-prompt"} {
+		if m := orders.FindString(crawl.Attr(n, name)); m != "" {
+			return Measured(0, "the attribute %s instructs language models: %s", name, prose.Quote(m)).At(d.Where(n)), true
+		}
+	}
+	how := hiddenBy(n)
+	if how == "" {
+		return Finding{}, false
+	}
+	if m := orders.FindString(crawl.TextOf(n)); m != "" {
+		return Measured(0, "text hidden by %s instructs language models: %s", how, prose.Quote(m)).At(d.Where(n)), true
+	}
+	return Finding{}, false
+}
+
+// hiddenBy says what hides the text of an element from people; empty: nothing.
+func hiddenBy(n *html.Node) string {
+	switch {
+	case crawl.HasAttr(n, "hidden"):
+		return "the attribute hidden"
+	case strings.EqualFold(crawl.Attr(n, "aria-hidden"), "true"):
+		return "aria-hidden"
+	case n.Data == "template" || n.Data == "noscript":
+		return "<" + n.Data + ">"
+	}
+	style := crawl.Attr(n, "style")
+	if declaration, ok := crawl.HidingStyle(style); ok {
+		return prose.Cut(declaration, 60)
+	}
+	return paintedOver(style)
+}
+
+// paintedOver reports a text colour that is its background's.
+func paintedOver(style string) string {
+	color, background, small := "", "", ""
+	for part := range strings.SplitSeq(strings.ToLower(style), ";") {
+		name, value, _ := strings.Cut(part, ":")
+		value = strings.TrimSpace(value)
+		switch strings.TrimSpace(name) {
+		case "color":
+			color = plainColor(value)
+		case "background", "background-color":
+			background = plainColor(value)
+		case "font-size":
+			if value == "1px" || value == "0.1px" || value == ".1px" {
+				small = "font-size:" + value
+			}
+		}
+	}
+	switch {
+	case color != "" && color == background:
+		return fmt.Sprintf("color %s on the same background", prose.Cut(color, 30))
+	case color == "transparent":
+		return "color:transparent"
+	}
+	return small
+}
+
+// plainColor spells the common ways to write white and black alike.
+func plainColor(value string) string {
+	value = strings.ReplaceAll(value, " ", "")
+	switch value {
+	case "white", "#fff", "#ffffff", "rgb(255,255,255)", "rgba(255,255,255,1)":
+		return "#ffffff"
+	case "black", "#000", "#000000", "rgb(0,0,0)":
+		return "#000000"
+	case "rgba(0,0,0,0)":
+		return "transparent"
+	}
+	return value
+}

@@ -1,0 +1,108 @@
+package judge
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"ace/internal/storefront/crawl"
+	"ace/internal/storefront/readiness/prose"
+)
+
+// Words of a page that needs no script to be read, and of one that does.
+const (
+	fullText = 250
+	noText   = 60
+)
+
+// pageText: the main text stands in the HTML, before any script runs.
+func pageText(a *Audit, p *crawl.Page) Finding {
+	if f, skip := needsPage(p); skip {
+		return f
+	}
+	words := p.Document.MainWords
+	if root := appRoot(p.Document); root != nil && words < noText {
+		return Measured(0, "%s of main text, and <%s id=%q> waits for a script to fill it", prose.Count(words, "word", "words"), root.Data, prose.Cut(crawl.Attr(root, "id"), 30)).At(p.Document.Where(root))
+	}
+	return Measured(float64(words)/fullText, "%s of main text without scripts", prose.Count(words, "word", "words"))
+}
+
+// appRoot finds the element that a script fills with the whole page: empty, and
+// known by its name.
+func appRoot(d *crawl.Document) *html.Node {
+	scripts := false
+	var root *html.Node
+	for n := range d.Root.Descendants() {
+		if n.Type != html.ElementNode {
+			continue
+		}
+		scripts = scripts || n.DataAtom == atom.Script && (crawl.Attr(n, "src") != "" || strings.EqualFold(crawl.Attr(n, "type"), "module"))
+		if root == nil && (n.DataAtom == atom.Div || n.DataAtom == atom.Main || strings.Contains(n.Data, "-")) && isAppName(n) && crawl.Words(crawl.VisibleText(n)) < 20 {
+			root = n
+		}
+	}
+	if !scripts {
+		return nil
+	}
+	return root
+}
+
+func isAppName(n *html.Node) bool {
+	if n.Data == "app-root" {
+		return true
+	}
+	switch strings.ToLower(crawl.Attr(n, "id")) {
+	case "root", "app", "__next", "__nuxt", "___gatsby", "svelte", "q-app", "app-root", "react-root", "main-app", "application":
+		return true
+	}
+	return false
+}
+
+// pageExtractable: what the page is about can be told from what is around it.
+func pageExtractable(a *Audit, p *crawl.Page) Finding {
+	if f, skip := needsPage(p); skip {
+		return f
+	}
+	f := a.factsOf(p)
+	d := p.Document
+	if d.MainWords < noText {
+		return NotApplicable("%s of main text are too few to tell", prose.Count(d.MainWords, "word", "words"))
+	}
+	share := float64(d.MainWords) / float64(max(f.visibleWords, 1))
+	value := 0.0
+	if share >= 0.3 && (share <= 0.98 || f.main != nil) {
+		value += 0.5
+	}
+	if f.main == nil {
+		return Measured(value, "main text is %.0f %% of the visible words; no <main> and no single <article>", 100*min(share, 1))
+	}
+	return Measured(value+0.5, "main text is %.0f %% of the visible words, in <%s>", 100*min(share, 1), f.main.Data).At(d.Where(f.main))
+}
+
+// Sizes that crawlers read to.
+const (
+	maxHTML  = 2 << 20
+	maxStart = 512 << 10
+)
+
+// pageWeight: the page is read to its end, and its text comes early.
+func pageWeight(a *Audit, p *crawl.Page) Finding {
+	if p.Failure == "" && p.Response.Truncated || p.Failure == crawl.TooComplex {
+		return Measured(0, "%d KB were read and the page goes on", p.Response.DecodedBytes>>10)
+	}
+	if f, skip := needsPage(p); skip {
+		return f
+	}
+	size := p.Response.DecodedBytes
+	if size > maxHTML {
+		return Measured(0, "%d KB of HTML", size>>10)
+	}
+	f := a.factsOf(p)
+	for _, n := range []*html.Node{f.main, f.h1} {
+		if at := p.Document.Where(n); at.Byte > maxStart {
+			return Measured(0.5, "%d KB of HTML; the main text begins after %d KB", size>>10, at.Byte>>10).At(at)
+		}
+	}
+	return Measured(1, "%d KB of HTML", (size+1023)>>10)
+}
