@@ -46,6 +46,7 @@ var domain = map[string][]string{
 	"internal/platform/account":     {"internal/platform/audit"},
 	"internal/platform/apikey":      {"internal/platform/audit"},
 	"internal/storefront/datapack":  {"internal/storefront/crawl"}, // the data of pages that were read
+	"internal/storefront/readiness": {"internal/storefront/crawl"}, // judges what was read
 	"internal/storefront/llmsdraft": {"internal/storefront/crawl"}, // which pages an agent should know
 }
 
@@ -117,7 +118,7 @@ var modules = map[string]struct {
 	"github.com/redis/go-redis/v9":                             {"rate limits that replicas share", []string{"internal/foundation/ratelimit/redislimit"}},
 	"github.com/yuin/goldmark":                                 {"pages written in Markdown", []string{"internal/foundation/markdown"}},
 	"golang.org/x/crypto":                                      {"Keccak-256, the hash of Ethereum; argon2id for passwords", []string{"internal/foundation/password", "internal/protocol/x402/evm"}},
-	"golang.org/x/net":                                         {"HTML as browsers parse it", []string{"internal/foundation/htmltext", "internal/storefront/crawl", "internal/storefront/datapack", "internal/storefront/llmsdraft", "internal/storefront/upstream"}},
+	"golang.org/x/net":                                         {"HTML as browsers parse it", []string{"internal/foundation/htmltext", "internal/storefront/crawl", "internal/storefront/datapack", "internal/storefront/llmsdraft", "internal/storefront/readiness", "internal/storefront/upstream"}},
 	"go.yaml.in/yaml/v3":                                       {"definitions of apps, written by people", []string{"internal/platform/app"}},
 	"golang.org/x/text":                                        {"Unicode normal forms of words", []string{"internal/foundation/textindex"}},
 	"modernc.org/sqlite":                                       {"SQLite without cgo", []string{"internal/foundation/sqldb"}},
