@@ -146,6 +146,7 @@ func definitions() []definition {
 	return []definition{
 		{"bad", "a careless shop: titles missing, pages that ask not to be listed, broken links, wrong canonical addresses, copies", nil},
 		{"blocked", "robots.txt forbids everything to everybody", nil},
+		{"blog", "a personal blog with dated addresses, categories, tags and archives", nil},
 		{"bomb", "answers that grow a thousandfold when they are decompressed, also nested", bombSite},
 		{"challenge", "a bot wall: every page answers 403 with a puzzle for people", challengeSite},
 		{"docs", "documentation with versions, Markdown twins and a section that is far larger than the others", nil},
@@ -157,6 +158,7 @@ func definitions() []definition {
 		{"loop", "the first page redirects to itself", loopSite},
 		{"multilingual", "English pages with German ones (as many) and a few French ones", nil},
 		{"redirects", "long chains, circles, redirects elsewhere and inwards, without a target, to other schemes", redirectsSite},
+		{"saas", "a product with a mega menu, features, documentation, a blog and customers", nil},
 		{"single", "one page and nothing else", nil},
 		{"slow", "pages that drip, stall or start late beside quick ones", slowSite},
 		{"soft404", "every address answers 200 with a page, also robots.txt, sitemap.xml and llms.txt", nil},

@@ -208,7 +208,7 @@ func utf16Text(s string, bigEndian bool) string {
 // /sitemap.xml.gz is one of the sitemaps that robots.txt names, and /cut stops
 // in the middle of its compressed stream.
 func bombSite(origin string) http.Handler {
-	member := sync.OnceValue(func() []byte { return squeezed(bytes.Repeat([]byte(" "), 16<<20)) })
+	member := sync.OnceValue(func() []byte { return squeezed(bytes.Repeat([]byte(" "), 1<<20)) })
 	send := func(contentType, encoding string, members int) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", contentType)
@@ -234,9 +234,9 @@ func bombSite(origin string) http.Handler {
 	mux.HandleFunc("GET /honest", packed("text/html", "<!doctype html><title>Honest</title><h1>Honest</h1><p>A compressed page that is what it says.</p>"))
 	mux.HandleFunc("GET /robots.txt", packed("text/plain", "User-agent: *\nDisallow:\nSitemap: "+origin+"/sitemap.xml.gz\nSitemap: "+origin+"/sitemap.xml\n"))
 	mux.HandleFunc("GET /sitemap.xml", packed("application/xml", `<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>`+origin+`/</loc></url><url><loc>`+origin+`/honest</loc></url><url><loc>`+origin+`/bomb</loc></url></urlset>`))
-	mux.HandleFunc("GET /sitemap.xml.gz", send("application/gzip", "", 64))
-	mux.HandleFunc("GET /bomb", send("text/html; charset=utf-8", "gzip", 640))
-	nested := sync.OnceValue(func() []byte { return squeezed(squeezed(bytes.Repeat([]byte(" "), 64<<20))) })
+	mux.HandleFunc("GET /sitemap.xml.gz", send("application/gzip", "", 1024))
+	mux.HandleFunc("GET /bomb", send("text/html; charset=utf-8", "gzip", 10<<10))
+	nested := sync.OnceValue(func() []byte { return squeezed(bytes.Repeat(member(), 64)) })
 	mux.HandleFunc("GET /nested", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Content-Encoding", "gzip, gzip")

@@ -121,7 +121,9 @@ func tooComplex(source []byte) bool {
 func closeOne(open map[string]int, name string) int {
 	for key, n := range open {
 		if n > 0 && strings.HasPrefix(key, name+"\x00") {
-			open[key]--
+			if open[key]--; open[key] == 0 {
+				delete(open, key) // a page of many links would else be walked for each of them
+			}
 			return 1
 		}
 	}

@@ -37,8 +37,8 @@ func (w *work) choose() []section {
 		switch {
 		case !w.known(p):
 			w.drop(p, Beyond, "not read, and linked by few")
-		case !p.read && !p.inNav && p.segment != "" && size[p.segment] > 2*maxPerSection:
-			w.drop(p, Full, p.segment) // any twelve of a thousand would be arbitrary
+		case !p.read && !p.inNav && p.segment != "" && size[p.segment] > maxPerSection:
+			w.drop(p, Full, p.segment) // which of them to take would be arbitrary
 		default:
 			w.rate(p)
 			pages = append(pages, p)

@@ -76,10 +76,14 @@ func (w *work) rate(p *page) {
 	p.score = math.Round(s*1000) / 1000
 }
 
+// dated stands for the folders of all years.
+const dated = "<year>"
+
 // Names of sections that come from no page.
 const (
 	otherPages   = "Pages"
 	aboutSection = "About"
+	articles     = "Articles"
 	optional     = "Optional"
 )
 
@@ -132,6 +136,9 @@ func (w *work) hasFolder(p *page, folder map[string]int) bool {
 // folderName is the name of a folder: what links call its first page, or its
 // spelling in the address.
 func (w *work) folderName(segment string) string {
+	if segment == dated {
+		return articles
+	}
 	if p := w.byKey[w.folder+segment]; p != nil && p.linkText != "" && utf8.RuneCountInString(p.linkText) <= 30 {
 		return p.linkText
 	}

@@ -78,6 +78,9 @@ func (w *work) add(u *url.URL) *page {
 	}
 	if first, _, deeper := strings.Cut(below, "/"); deeper || strings.HasSuffix(clean.Path, "/") && below != "" {
 		p.segment = first
+		if deeper && year.MatchString(first) { // /2024/03/title and /2025/01/title are one group
+			p.segment = dated
+		}
 	}
 	w.byKey[key] = p
 	w.pages = append(w.pages, p)

@@ -61,6 +61,8 @@ var drops = map[Reason][]string{
 var (
 	legalName = regexp.MustCompile(`^(privacy|cookies?|terms|legal|imprint|impressum|disclaimer|gdpr|datenschutz|agb|widerruf|licen[cs]es?|mentions-legales|accessibility|changelog|release-notes|releases)$|^(privacy|cookies?|terms|legal|datenschutz|licen[cs]e)[-_](policy|notice|statement|of|and|agreement|conditions|settings|erklaerung)`)
 	version   = regexp.MustCompile(`^v?\d+(\.\d+)*(\.x)?$`)
+	year      = regexp.MustCompile(`^(19|20)\d\d$`)
+	archive   = regexp.MustCompile(`^(19|20)\d\d(/\d{1,2}){0,2}$`)
 	furtherOn = regexp.MustCompile(`^page[-_]?\d+$`)
 	company   = regexp.MustCompile(`^(about|about-us|company|team|people|contact|contact-us|jobs|careers|press|history|imprint|ueber-uns|kontakt|shipping|returns|delivery|support|help|faq|find-us|arrive|location|locations|opening-hours)([-_](and|us|a-propos|us|returns|shipping|hours).*)?$`)
 )
@@ -80,6 +82,9 @@ func (w *work) byAddress(p *page) (Reason, string) {
 				return reason, part
 			}
 		}
+	}
+	if archive.MatchString(strings.Join(parts, "/")) {
+		return Listing, "posts of a time"
 	}
 	if len(parts) > 1 && furtherOn.MatchString(parts[len(parts)-1]) {
 		return Listing, parts[len(parts)-1]
@@ -107,7 +112,10 @@ func (w *work) parts(p *page) []string {
 
 func (w *work) legal(p *page) bool {
 	parts := w.parts(p)
-	return len(parts) > 0 && legalName.MatchString(parts[len(parts)-1])
+	if len(parts) == 0 {
+		return false
+	}
+	return legalName.MatchString(parts[len(parts)-1]) || len(parts) > 1 && (parts[0] == "legal" || parts[0] == "policies")
 }
 
 func (w *work) aboutCompany(p *page) bool {

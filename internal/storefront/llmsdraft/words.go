@@ -8,9 +8,6 @@ import (
 	"unicode/utf8"
 
 	"ace/internal/protocol/llmstxt"
-	"ace/internal/storefront/crawl"
-
-	"golang.org/x/net/html"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -41,7 +38,25 @@ func plain(s string) string {
 		return ""
 	}
 	s = clean(tags.ReplaceAllString(s, " "))
-	s = strings.NewReplacer("[", "(", "]", ")", "`", "'", "<", "‹", ">", "›", "](", ") (", "|", "–", "\\", "/").Replace(s)
+	s = strings.Map(func(r rune) rune {
+		switch r {
+		case '[':
+			return '('
+		case ']':
+			return ')'
+		case '`':
+			return '\''
+		case '<':
+			return '‹'
+		case '>':
+			return '›'
+		case '|':
+			return '–'
+		case '\\':
+			return '/'
+		}
+		return r
+	}, s)
 	s = strings.TrimLeft(s, "#>-*+=~!– ")
 	if r := []rune(s); len(r) > 2000 {
 		s = string(r[:2000])
@@ -54,53 +69,6 @@ var twice = regexp.MustCompile(`Ã[©¨¤¶¼¯ª«±§¡³ ]|â‚¬|â€[™�
 
 // garbled reports whether a text was read in a wrong charset.
 func garbled(s string) bool { return strings.ContainsRune(s, utf8.RuneError) || twice.MatchString(s) }
-
-// orders are ways in which pages address language models instead of people.
-var orders = regexp.MustCompile(`(?i)` + strings.Join([]string{
-	`\b(ignore|disregard|forget|override|bypass)\b.{0,40}\b(previous|prior|above|earlier|preceding|all|any|your|these|those)\b.{0,40}\b(instructions?|prompts?|rules|guidelines|directions|above|context)\b`,
-	`\b(forget|ignore|disregard) (your|all|the above|everything)\b`,
-	`\b(as|you are|you're) (an? )?(ai|artificial intelligence|language model|large language model|llm)\b`,
-	`\b(ai|llm|language model|ai agent|ai assistant|assistant|chatbot)s?[ ,:]+(that |who |reading |which )?.{0,30}\b(must|shall|have to|should always|should never)\b`,
-	`\byou are now\b.{0,30}\b(mode|admin|developer|unrestricted|jailbr)`,
-	`\b(developer|admin|god|debug) mode\b.{0,20}\b(enabled|activated|on)\b`,
-	`\b(reveal|print|repeat|show|output|leak)\b.{0,30}\b(system prompt|your prompt|your instructions|api key|private key)`,
-	`\b(send|transfer|pay)\b.{0,40}\b(wallet|private key|usdc|usdt|bitcoin|eth\b|credentials|password|0x[0-9a-f]{6})`,
-	`^\s*(system|assistant|user)\s*:`,
-	`<\|?(im_start|im_end|system|endoftext)\|?>`,
-	`\b(visit|fetch|open|call|post to|browse to)\b.{0,40}\bhttps?://`,
-	`\bagents? (that|who|which) read`,
-}, "|"))
-
-// gives reports whether a text gives orders to a language model.
-func givesOrders(s string) bool { return orders.MatchString(clean(s)) }
-
-// ordersInside reports whether a page hides orders from people: in comments,
-// or in elements that are not shown.
-func ordersInside(d *crawl.Document) bool {
-	if d.Root == nil {
-		return false
-	}
-	looked := 0
-	for n := range d.Root.Descendants() {
-		text := ""
-		switch {
-		case n.Type == html.CommentNode:
-			text = n.Data
-		case n.Type == html.ElementNode && crawl.Hidden(n):
-			text = crawl.TextOf(n)
-		}
-		if len(text) < 12 {
-			continue
-		}
-		if looked++; looked > 500 {
-			return false
-		}
-		if givesOrders(text[:min(len(text), 4000)]) {
-			return true
-		}
-	}
-	return false
-}
 
 // vague reports whether the text of a link says nothing about its page.
 func vague(text string) bool {
@@ -124,7 +92,7 @@ func sentences(s string, limit int) string {
 			word = i
 		}
 		ends := strings.ContainsRune(".!?。！？", runes[i])
-		if ends && i >= 30 && (i+1 >= len(runes) || runes[i+1] == ' ' || runes[i] > 0x2000) && !abbreviation(runes[:i]) {
+		if ends && i >= 20 && (i+1 >= len(runes) || runes[i+1] == ' ' || runes[i] > 0x2000) && !abbreviation(runes[:i]) {
 			return string(runes[:i+1])
 		}
 	}
@@ -184,7 +152,7 @@ func (w *work) names(p *page) []string {
 		add(p.h1)
 	}
 	add(w.withoutSite(p.title))
-	add(p.linkText)
+	add(titled(p.linkText))
 	add(fromAddress(p.url.Path))
 	if len(names) == 0 {
 		names = append(names, "Page "+itoa(len(p.key)))
