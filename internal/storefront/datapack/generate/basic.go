@@ -17,7 +17,7 @@ import (
 func (v *view) name(site *Site) Fact {
 	if v.h1 != nil {
 		if text := dom.Visible(v.h1); len(text) <= maxBlock {
-			return found("h1", v.h1, text, text)
+			return v.found("h1", v.h1, text, text)
 		}
 	}
 	if f := v.meta("og:title", "twitter:title"); f.ok() {
@@ -28,7 +28,7 @@ func (v *view) name(site *Site) Fact {
 		return Fact{}
 	}
 	text := dom.Squeeze(dom.Text(v.title))
-	return found("title", v.title, site.without(text), text)
+	return v.found("title", v.title, site.without(text), text)
 }
 
 // separators stand between the name of a page and that of its website.
@@ -64,7 +64,7 @@ func (v *view) description() Fact {
 	}
 	for _, b := range v.paragraphs() {
 		if len([]rune(b.text)) >= 40 {
-			return found("first paragraph", b.node, sentences(b.text, maxDescription), b.text)
+			return v.found("first paragraph", b.node, sentences(b.text, maxDescription), b.text)
 		}
 	}
 	return Fact{}
@@ -104,10 +104,11 @@ func sentences(text string, most int) string {
 const leastImage = 696
 
 // image is the picture of the page: the one that it names for sharing, or the
-// largest of its main part.
-func (v *view) image(about string) Fact {
+// largest of its main part. A picture that other pages name as well shows the
+// website, not the page.
+func (v *view) image(about string, site *Site) Fact {
 	for _, name := range []string{"og:image:secure_url", "og:image", "og:image:url", "twitter:image"} {
-		if f := v.meta(name); f.ok() && v.web(f.Text) != "" {
+		if f := v.meta(name); f.ok() && v.web(f.Text) != "" && (v.Home || f.Text != site.picture) {
 			f.Text = v.web(f.Text)
 			return f
 		}
@@ -127,7 +128,7 @@ func (v *view) image(about string) Fact {
 	if best == nil {
 		return Fact{}
 	}
-	return found("largest image", best, v.web(dom.Attr(best, "src")), dom.Attr(best, "src"))
+	return v.found("largest image", best, v.web(dom.Attr(best, "src")), dom.Attr(best, "src"))
 }
 
 // sameThing reports whether two texts share most of the words of the second.
@@ -211,7 +212,7 @@ func (v *view) dated(words *regexp.Regexp) Fact {
 			continue
 		}
 		if n := dom.First(b.node, isTime); n != nil {
-			if f := timeFact(found("time beside "+b.text[place[0]:place[1]], n, dom.Attr(n, "datetime"), b.text)); f.ok() && len(dom.All(b.node, 2, isTime)) == 1 {
+			if f := timeFact(v.found("time beside "+b.text[place[0]:place[1]], n, dom.Attr(n, "datetime"), b.text)); f.ok() && len(dom.All(b.node, 2, isTime)) == 1 {
 				return f
 			}
 		}
@@ -220,7 +221,7 @@ func (v *view) dated(words *regexp.Regexp) Fact {
 			rest = rest[:i]
 		}
 		if days := dom.Dates(rest); len(days) == 1 {
-			return found("text", b.node, days[0], b.text)
+			return v.found("text", b.node, days[0], b.text)
 		}
 	}
 	return Fact{}
@@ -235,7 +236,7 @@ func (v *view) firstTime() Fact {
 		return Fact{}
 	}
 	text := dom.Text(times[0])
-	f := timeFact(found("time", times[0], dom.Attr(times[0], "datetime"), text))
+	f := timeFact(v.found("time", times[0], dom.Attr(times[0], "datetime"), text))
 	if len(f.Text) < len(time.DateOnly) {
 		return Fact{}
 	}
@@ -254,7 +255,7 @@ func (v *view) author(g *Generator) (name, address Fact) {
 		return n.DataAtom == atom.A && dom.Words(dom.Attr(n, "rel"), "author") && dom.Visible(n) != ""
 	}); n != nil {
 		if text := person(dom.Visible(n)); text != "" {
-			return found("rel=author", n, text, dom.Visible(n)), found("rel=author", n, v.web(dom.Attr(n, "href")), dom.Attr(n, "href"))
+			return v.found("rel=author", n, text, dom.Visible(n)), v.found("rel=author", n, v.web(dom.Attr(n, "href")), dom.Attr(n, "href"))
 		}
 	}
 	if f := v.existing(g, []string{"CreativeWork"}, "author"); f.ok() && person(f.Text) != "" {
@@ -267,9 +268,9 @@ func (v *view) author(g *Generator) (name, address Fact) {
 			continue
 		}
 		if text := person(b.text); text != "" {
-			name = found("byline", b.node, text, b.text)
+			name = v.found("byline", b.node, text, b.text)
 			if a := dom.First(b.node, func(n *html.Node) bool { return n.DataAtom == atom.A && strings.Contains(dom.Visible(n), text) }); a != nil {
-				address = found("byline", a, v.web(dom.Attr(a, "href")), dom.Attr(a, "href"))
+				address = v.found("byline", a, v.web(dom.Attr(a, "href")), dom.Attr(a, "href"))
 			}
 			return name, address
 		}

@@ -54,10 +54,10 @@ func (v *view) shown(holder *html.Node, self Fact) []crumb {
 		}
 		u.Fragment = ""
 		if sameAddress(u, here) {
-			crumbs = append(crumbs, crumb{name: found("breadcrumb", n, name, name)})
+			crumbs = append(crumbs, crumb{name: v.found("breadcrumb", n, name, name)})
 			return crumbs
 		}
-		crumbs = append(crumbs, crumb{found("breadcrumb", n, name, name), u.String()})
+		crumbs = append(crumbs, crumb{v.found("breadcrumb", n, name, name), u.String()})
 	}
 	if !self.ok() {
 		return nil
@@ -100,7 +100,7 @@ func (v *view) path(self Fact) []crumb {
 func (v *view) called(step *url.URL) (crumb, bool) {
 	for _, a := range v.links {
 		if sameAddress(a.url, step) && a.text != "" && len(a.text) <= 60 {
-			return crumb{found("link to "+a.url.Path, a.node, a.text, a.text), a.url.String()}, true
+			return crumb{v.found("link to "+a.url.Path, a.node, a.text, a.text), a.url.String()}, true
 		}
 	}
 	return crumb{}, false

@@ -22,6 +22,9 @@ type Evidence struct {
 	Reason string `json:"reason"`
 }
 
+// utility are pages that nobody looks for.
+var utility = regexp.MustCompile(`(?i)/(cart|basket|checkout|login|log-in|signin|sign-in|register|signup|account|my-account|search|wishlist|warenkorb|kasse|anmelden|panier)(\.html?|\.php|/)?$`)
+
 // enough is how many points make a page of a kind; with fewer it is a WebPage.
 const enough = 3
 
@@ -38,6 +41,7 @@ var paths = []struct {
 	points  int
 }{
 	{regexp.MustCompile(`(?i)/(products?|shop|store|item|p|dp|tools|produkt|artikel)/[^/]+/?$`), "Product", 1},
+	{regexp.MustCompile(`(?i)/(product|produkt|item)[-_][^/]+/?$`), "Product", 2},
 	{regexp.MustCompile(`(?i)/(blog|posts?)/[^/]+`), "BlogPosting", 2},
 	{regexp.MustCompile(`(?i)/(news|press|aktuelles)/[^/]+`), "NewsArticle", 2},
 	{regexp.MustCompile(`(?i)/(articles?|guides?|tutorials?|stories|magazine|docs|learn|how-to)/[^/]+`), "Article", 2},
@@ -158,7 +162,7 @@ func (g *Generator) bySigns(v *view, add func(kind string, points int, format st
 		add("FAQPage", 3, "it answers %d questions", n)
 	}
 	if f := v.eventStart(g); f.ok() && v.venue(g).ok() {
-		add("Event", 3, "it names a day and a place")
+		add("Event", 2, "it names a day and a place")
 	}
 	if len(storeLinks(v)) > 0 {
 		add("SoftwareApplication", 2, "it links an app store")

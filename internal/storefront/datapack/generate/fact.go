@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ace/internal/storefront/datapack/dom"
+	"ace/internal/storefront/datapack/markup"
 
 	"golang.org/x/net/html"
 )
@@ -18,6 +19,7 @@ type Fact struct {
 
 // Source is where a fact was found.
 type Source struct {
+	Page     string `json:"page,omitempty"` // where it is another page than the one that is described
 	From     string `json:"from"`           // the rule that found it: "h1", "og:title", "existing json-ld"
 	Selector string `json:"selector"`       // CSS, or the place in a JSON-LD block
 	Line     int    `json:"line,omitempty"` // of the page's source
@@ -31,8 +33,27 @@ type Need struct {
 }
 
 // found makes a fact of what stands at an element.
-func found(from string, n *html.Node, text, raw string) Fact {
-	return Fact{Text: text, Source: Source{From: from, Selector: dom.Selector(n), Line: dom.Line(n), Text: clip(raw, 200)}}
+func (v *view) found(from string, n *html.Node, text, raw string) Fact {
+	return Fact{Text: visible(text), Source: Source{Page: v.url, From: from, Selector: dom.Selector(n), Line: dom.Line(n), Text: clip(visible(raw), 200)}}
+}
+
+// stated makes a fact of what the page's own markup says.
+func (v *view) stated(n *markup.Node, line int, text string) Fact {
+	return Fact{Text: visible(text), Source: Source{Page: v.url, From: "existing " + string(n.Source), Selector: n.Path, Line: line, Text: clip(visible(text), 200)}}
+}
+
+// visible takes out letters that nobody sees: zero-width ones, those that turn
+// the direction of text, and tags.
+func visible(s string) string {
+	return strings.Map(func(c rune) rune {
+		switch {
+		case c >= 0x200b && c <= 0x200f && c != 0x200c && c != 0x200d, c >= 0x202a && c <= 0x202e, c >= 0x2060 && c <= 0x206f, c >= 0xe0000 && c <= 0xe007f, c == 0xad, c == 0xfeff:
+			return -1
+		case c < ' ' && c != '\n' && c != '\t', c == 0x7f:
+			return ' '
+		}
+		return c
+	}, s)
 }
 
 func (f Fact) ok() bool { return f.Text != "" }

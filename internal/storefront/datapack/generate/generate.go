@@ -14,6 +14,7 @@ package generate
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -80,12 +81,20 @@ func (g *Generator) Page(p *Page, s *Site, report *rules.Report, o *Options) *Re
 		o = new(Options)
 	}
 	v := newView(p)
+	v.report = report
 	w := &work{Generator: g, notebook: &notebook{sources: map[string]Source{}}, v: v, site: s, options: *o}
 	kind, evidence := g.classify(v)
 	w.kind, w.name = kind, v.name(s)
+	res := &Result{URL: v.url, Kind: w.kind, Evidence: evidence, Sources: w.sources}
+	if utility.MatchString(v.here().Path) {
+		res.Mode, res.Notes = Keep, []string{"Pages of this kind are not looked for: nothing was made."}
+		return res
+	}
+	if robots := v.meta("robots", "googlebot"); strings.Contains(strings.ToLower(robots.Text), "noindex") {
+		w.note("The page asks search engines to leave it out (noindex): data on it has no effect there.")
+	}
 	w.page()
 	w.mainThing()
-	res := &Result{URL: v.url, Kind: w.kind, Evidence: evidence, Sources: w.sources}
 	w.join(res, report)
 	if len(res.Graph) > 0 {
 		res.Features = w.features(res.Graph)
@@ -93,6 +102,12 @@ func (g *Generator) Page(p *Page, s *Site, report *rules.Report, o *Options) *Re
 	w.missing(res.Features)
 	w.answered(res.Graph)
 	res.Needs, res.Notes = w.needs, w.notes
+	for key, s := range res.Sources {
+		if s.Page == v.url {
+			s.Page = ""
+			res.Sources[key] = s
+		}
+	}
 	return res
 }
 
@@ -122,7 +137,7 @@ func (w *work) page() {
 		n.set("about", ref(w.site.Organization.Text("@id")))
 	}
 	var picture Node
-	if image := w.v.image(w.name.Text); image.ok() {
+	if image := w.v.image(w.name.Text, w.site); image.ok() {
 		n.set("primaryImageOfPage", ref(w.id("primaryimage")))
 		picture = Node{{"@type", "ImageObject"}, {"@id", w.id("primaryimage")}, {"url", w.use("ImageObject.url", image)}, {"contentUrl", image.Text}}
 	}
@@ -201,12 +216,17 @@ func (w *work) owned(b *markup.Node, own, made Node) {
 	if len(types) == 0 {
 		return
 	}
-	for _, m := range own {
-		delete(w.sources, types[0]+"."+m.Name)
-		w.forget(types[0] + "." + m.Name)
+	for key := range w.sources {
+		kind, path, ok := strings.Cut(key, ".")
+		if ok && kind == types[0] && says(own, strings.Split(inList.ReplaceAllString(path, ""), ".")) {
+			delete(w.sources, key)
+		}
 	}
 	w.sources[types[0]] = Source{From: "existing json-ld", Selector: b.Path, Line: b.Line, Text: clip(b.First("name"), 200)}
 }
+
+// inList is the place in a list that a path names.
+var inList = regexp.MustCompile(`\[\d+\]`)
 
 // mode says what to do with the block.
 func mode(g *markup.Graph, report *rules.Report, blocks, more bool) string {
@@ -300,6 +320,9 @@ func (w *work) answered(doc Node) {
 	nodes, _ := doc.Get("@graph").([]any)
 	w.needs = slices.DeleteFunc(w.needs, func(need Need) bool {
 		kind, path, ok := strings.Cut(need.Path, ".")
+		if slices.ContainsFunc(w.site.Needs, func(n Need) bool { return n.Path == need.Path }) {
+			return true // told once for all pages
+		}
 		return ok && slices.ContainsFunc(nodes, func(v any) bool {
 			n, ok := v.(Node)
 			return ok && slices.Contains(n.Types(), kind) && says(n, strings.Split(path, "."))

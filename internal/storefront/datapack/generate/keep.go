@@ -71,7 +71,7 @@ func (k *keeper) value(v markup.Value, depth int) any {
 		return ref(v.Text)
 	default:
 		if v.Language != "" || v.Type != "" {
-			literal := Node{{"@value", v.Text}}
+			literal := Node{{"@value", visible(v.Text)}}
 			if v.Type != "" {
 				literal.set("@type", longName(v.Type))
 			} else {
@@ -79,7 +79,7 @@ func (k *keeper) value(v markup.Value, depth int) any {
 			}
 			return literal
 		}
-		return v.Text
+		return visible(v.Text)
 	}
 }
 

@@ -12,8 +12,9 @@ import (
 )
 
 var (
-	eventWords = regexp.MustCompile(`(?i)^(date|when|starts?|begins?|datum|wann|beginn|quand|cuándo|fecha)\b\s*:?`)
+	eventWords = regexp.MustCompile(`(?i)^((date|date ?/ ?time|date and time|datum|fecha)\s*:|(when|starts?|begins?|wann|beginn|quand|cuándo)\b\s*:?)`)
 	venueWords = regexp.MustCompile(`(?i)^(venue|where|location|place|ort|wo|lieu|où|lugar|dónde)\b\s*:?\s*`)
+	dateClass  = regexp.MustCompile(`(?i)(^|[\s_-])(event-date|date|datum|when)($|[\s_-])`)
 	venueClass = regexp.MustCompile(`(?i)(^|[\s_-])(venue|event-location|location)($|[\s_-])`)
 	hourOfDay  = regexp.MustCompile(`(?i)\b(?:at |um |à )?([01]?\d|2[0-3])[:.]([0-5]\d)\s*(am|pm|uhr|h)?\b`)
 )
@@ -26,17 +27,20 @@ func (v *view) eventStart(g *Generator) Fact {
 	}
 	for _, b := range v.blocks {
 		place := eventWords.FindStringIndex(b.text)
+		if place == nil && dom.Within(b.node, func(n *html.Node) bool { return n != v.main && class(n, dateClass) }) {
+			place = []int{0, 0}
+		}
 		if place == nil || len(b.text) > 120 {
 			continue
 		}
 		if n := dom.First(b.node, isTime); n != nil {
-			return timeFact(found("time beside "+b.text[:place[1]], n, dom.Attr(n, "datetime"), b.text))
+			return timeFact(v.found("time beside "+b.text[:place[1]], n, dom.Attr(n, "datetime"), b.text))
 		}
 		days := dom.Dates(b.text)
 		if len(days) != 1 {
 			continue
 		}
-		f := found("text", b.node, days[0], b.text)
+		f := v.found("text", b.node, days[0], b.text)
 		if m := hourOfDay.FindAllStringSubmatch(b.text[place[1]:], 3); len(m) == 1 {
 			if hour, ok := clock(m[0][1], m[0][2], m[0][3]); ok {
 				f.Text += "T" + hour
@@ -53,7 +57,7 @@ func (v *view) venue(g *Generator) Fact {
 		for _, value := range n.Prop("location") {
 			if place := v.Graph.Follow(value); place != nil {
 				if text := place.First("address"); text != "" {
-					return Fact{Text: text, Source: Source{From: "existing " + string(n.Source), Selector: place.Path, Line: place.Line, Text: clip(text, 200)}}
+					return v.stated(n, place.Line, text)
 				}
 			}
 		}
@@ -61,14 +65,14 @@ func (v *view) venue(g *Generator) Fact {
 	for _, b := range v.blocks {
 		if m := venueWords.FindString(b.text); m != "" && len(b.text) < 160 {
 			if text := strings.TrimSpace(b.text[len(m):]); text != "" {
-				return found("label on the page", b.node, text, b.text)
+				return v.found("label on the page", b.node, text, b.text)
 			}
 		}
 	}
 	if n := dom.First(v.main, func(n *html.Node) bool {
 		return class(n, venueClass) && dom.Visible(n) != "" && len(dom.Visible(n)) < 160
 	}); n != nil {
-		return found("venue", n, dom.Visible(n), dom.Visible(n))
+		return v.found("venue", n, dom.Visible(n), dom.Visible(n))
 	}
 	return Fact{}
 }
@@ -112,7 +116,7 @@ func systems(v *view) Fact {
 			}
 		}
 		if len(names) > 0 {
-			return found("text", b.node, strings.Join(names, ", "), b.text)
+			return v.found("text", b.node, strings.Join(names, ", "), b.text)
 		}
 	}
 	return Fact{}
@@ -136,7 +140,7 @@ func (v *view) questions() []question {
 		if !strings.HasSuffix(text, "?") || reply == "" || len(text) > maxBlock || len(all) == maxQuestions {
 			return
 		}
-		all = append(all, question{found(from, q, text, text), found(from, answer, sentences(reply, 2_000), reply)})
+		all = append(all, question{v.found(from, q, text, text), v.found(from, answer, sentences(reply, 2_000), reply)})
 	}
 	for n := range v.main.Descendants() {
 		if n.Type != html.ElementNode || dom.Hidden(n) {

@@ -70,11 +70,13 @@ var addressClass = regexp.MustCompile(`(?i)(^|[\s_-])(address|adr|anschrift|adre
 func (v *view) address(part *html.Node) (address, bool) {
 	var all []address
 	add := func(n *html.Node, text, from string) {
-		for _, piece := range []string{text, afterName(text)} {
-			if a, ok := addressOf(found(from, n, piece, text)); ok {
-				all = append(all, a)
-				return
-			}
+		whole, ok1 := addressOf(v.found(from, n, text, text))
+		rest, ok2 := addressOf(v.found(from, n, afterName(text), text))
+		switch {
+		case ok2 && whole.street == "" && (rest.street != "" || rest.whole.Text[0] >= '0' && rest.whole.Text[0] <= '9'):
+			all = append(all, rest) // the name of the place stood before
+		case ok1:
+			all = append(all, whole)
 		}
 	}
 	for _, n := range dom.All(part, 10, func(n *html.Node) bool { return n.DataAtom == atom.Address || class(n, addressClass) }) {
@@ -164,7 +166,7 @@ func (v *view) linked(part *html.Node, scheme string, read func(string) string) 
 		switch {
 		case text == "":
 		case !first.ok():
-			first = found("link "+scheme, n, text, href)
+			first = v.found("link "+scheme, n, text, href)
 		case first.Text != text:
 			return Fact{} // several: which one is meant is not said
 		}
@@ -216,7 +218,7 @@ func (v *view) openingHours(b *notebook, path string) []any {
 		n.set("closes", closes)
 		all = append(all, n)
 		if !source.ok() {
-			source = found("opening hours", row.node, row.text, row.text)
+			source = v.found("opening hours", row.node, row.text, row.text)
 		}
 	}
 	b.use(path+".openingHoursSpecification", source)

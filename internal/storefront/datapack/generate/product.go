@@ -30,7 +30,9 @@ func (v *view) offer(g *Generator, b *notebook, path string) (offer, bool) {
 	var o offer
 	if o.price = v.existing(g, []string{"Offer"}, "price"); o.price.ok() && plainNumber(o.price.Text) != "" {
 		o.price.Text = plainNumber(o.price.Text)
-		o.currency = v.existing(g, []string{"Offer"}, "priceCurrency")
+		if o.currency = v.existing(g, []string{"Offer"}, "priceCurrency"); !o.currency.ok() {
+			o.currency = v.currencyOf(o.price.Text)
+		}
 	} else if o.price = v.meta("product:price:amount", "og:price:amount"); o.price.ok() && plainNumber(o.price.Text) != "" {
 		o.price.Text = plainNumber(o.price.Text)
 		o.currency = v.meta("product:price:currency", "og:price:currency")
@@ -44,6 +46,16 @@ func (v *view) offer(g *Generator, b *notebook, path string) (offer, bool) {
 	o.availability = v.availability(g)
 	o.condition = v.existing(g, []string{"Offer"}, "itemCondition")
 	return o, true
+}
+
+// currencyOf is the currency that the page shows beside an amount.
+func (v *view) currencyOf(value string) Fact {
+	for _, p := range v.prices() {
+		if sameNumber(p.value, value) && p.currency != "" {
+			return v.found("currency on the page", p.node, p.currency, p.text)
+		}
+	}
+	return Fact{}
 }
 
 var currencyCode = regexp.MustCompile(`^[A-Z]{3}$`)
@@ -81,8 +93,8 @@ func (v *view) price(o *offer, b *notebook, path string) bool {
 		return false
 	}
 	o.low = best.from
-	o.price = found("price on the page", best.node, best.value, best.text)
-	o.currency = found("currency on the page", best.node, best.currency, best.text)
+	o.price = v.found("price on the page", best.node, best.value, best.text)
+	o.currency = v.found("currency on the page", best.node, best.currency, best.text)
 	if best.currency == "" {
 		lang := v.lang()
 		o.currency = Fact{Text: settle(best.sign, lang.Text), Source: lang.Source}
@@ -196,7 +208,7 @@ func (v *view) availability(g *Generator) Fact {
 				return Fact{} // the page says one thing and another
 			}
 			if !state.ok() {
-				state = found("words on the page", b.node, value, b.text)
+				state = v.found("words on the page", b.node, value, b.text)
 			}
 			break
 		}
@@ -222,7 +234,7 @@ func (v *view) labelled(label *regexp.Regexp, value *regexp.Regexp) Fact {
 			rest = b.text
 		}
 		if m := value.FindString(rest); m != "" && strings.HasPrefix(rest, m) {
-			return found("label on the page", b.node, m, v.blocks[i].text+" "+b.text)
+			return v.found("label on the page", b.node, m, v.blocks[i].text+" "+b.text)
 		}
 	}
 	return Fact{}
@@ -301,8 +313,8 @@ func (v *view) rating() (value, count Fact) {
 		if m == nil {
 			continue
 		}
-		value := found("rating on the page", b.node, strings.ReplaceAll(m[1], ",", "."), b.text)
-		count := found("rating on the page", b.node, strings.NewReplacer(".", "", ",", "").Replace(m[2]), b.text)
+		value := v.found("rating on the page", b.node, strings.ReplaceAll(m[1], ",", "."), b.text)
+		count := v.found("rating on the page", b.node, strings.NewReplacer(".", "", ",", "").Replace(m[2]), b.text)
 		all = append(all, value, count)
 	}
 	if len(all) != 2 { // none, or those of several things

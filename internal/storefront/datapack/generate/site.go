@@ -23,6 +23,8 @@ type Site struct {
 	Organization, WebSite Node
 	Sources               map[string]Source
 	Needs                 []Need
+
+	picture string // that several pages share: it shows none of them
 }
 
 // Ids of the two nodes, below the origin, unless the site has given them ids.
@@ -44,11 +46,25 @@ func (g *Generator) Site(pages []*Page) *Site {
 	home := views[0]
 	s.Origin = home.origin
 	s.Name = g.siteName(views)
+	s.picture = sharedPicture(views)
 	b := &notebook{sources: s.Sources}
 	s.organization(g, b, views)
 	s.website(g, b, home)
 	s.Needs = b.needs
 	return s
+}
+
+// sharedPicture is the og:image of more than one page.
+func sharedPicture(views []*view) string {
+	seen := map[string]bool{}
+	for _, v := range views {
+		f := v.meta("og:image:secure_url", "og:image", "og:image:url", "twitter:image")
+		if f.ok() && seen[f.Text] {
+			return f.Text
+		}
+		seen[f.Text] = true
+	}
+	return ""
 }
 
 // siteName is the name that the pages agree on: og:site_name, their markup, the
@@ -63,7 +79,7 @@ func (g *Generator) siteName(views []*view) Fact {
 		for _, v := range views {
 			for _, n := range v.Graph.Nodes {
 				if name := dom.Squeeze(n.First("name")); name != "" && slices.ContainsFunc(n.Types, func(t string) bool { return g.vocabulary.IsA(t, types[0]) }) && vocabularySource(n) {
-					return Fact{Text: name, Source: Source{From: "existing " + string(n.Source), Selector: n.Path, Line: n.Line, Text: name}}
+					return v.stated(n, n.Line, name)
 				}
 			}
 		}
@@ -82,7 +98,7 @@ func (g *Generator) siteName(views []*view) Fact {
 		first = text[:at[0]]
 	}
 	if home.h1 != nil && strings.Contains(strings.ToLower(dom.Visible(home.h1)), strings.ToLower(first)) && len(strings.Fields(first)) <= 6 {
-		return found("title of the home page", home.title, first, text)
+		return home.found("title of the home page", home.title, first, text)
 	}
 	return Fact{}
 }
@@ -108,7 +124,7 @@ func sharedTitle(views []*view) Fact {
 		for _, part := range slices.Compact(parts) {
 			counts[part]++
 			if !first[part].ok() {
-				first[part] = found("titles", v.title, part, text)
+				first[part] = v.found("titles", v.title, part, text)
 			}
 		}
 	}
@@ -177,7 +193,7 @@ func (s *Site) existing(g *Generator, views []*view, name string) Fact {
 			}
 			for _, value := range n.Prop(name) {
 				if text := dom.Squeeze(value.String()); text != "" && value.Kind != markup.Thing {
-					return Fact{Text: text, Source: Source{From: "existing " + string(n.Source), Selector: n.Path, Line: value.Line, Text: clip(text, 200)}}
+					return v.stated(n, value.Line, text)
 				}
 			}
 		}
@@ -196,7 +212,7 @@ func (g *Generator) logo(views []*view, name string) Fact {
 			}
 			for _, value := range n.Prop("logo") {
 				if address := v.web(value.String()); address != "" {
-					return Fact{Text: address, Source: Source{From: "existing " + string(n.Source), Selector: n.Path, Line: value.Line, Text: clip(value.String(), 200)}}
+					return v.stated(n, value.Line, address)
 				}
 			}
 		}
@@ -212,7 +228,7 @@ func (g *Generator) logo(views []*view, name string) Fact {
 			})
 		})
 		if n != nil {
-			return found("logo", n, v.web(dom.Attr(n, "src")), dom.Attr(n, "src"))
+			return v.found("logo", n, v.web(dom.Attr(n, "src")), dom.Attr(n, "src"))
 		}
 	}
 	return Fact{}
@@ -271,13 +287,13 @@ func (g *Generator) sameAs(b *notebook, views []*view, name string) []any {
 			}
 			for _, value := range n.Prop("sameAs") {
 				if address := v.web(value.Text); address != "" {
-					add(Fact{Text: address, Source: Source{From: "existing " + string(n.Source), Selector: n.Path, Line: value.Line, Text: clip(value.Text, 200)}})
+					add(v.stated(n, value.Line, address))
 				}
 			}
 		}
 		for _, a := range v.links {
 			if isProfile(a.url) && (!a.main || dom.Words(dom.Attr(a.node, "rel"), "me")) {
-				add(found("link to a profile", a.node, a.url.String(), dom.Attr(a.node, "href")))
+				add(v.found("link to a profile", a.node, a.url.String(), dom.Attr(a.node, "href")))
 			}
 		}
 	}
@@ -302,6 +318,7 @@ func isProfile(u *url.URL) bool {
 // or from a page about contact.
 func (s *Site) contact(g *Generator, b *notebook, views []*view, n *Node) {
 	var mail, phone Fact
+	g.existingAddress(b, views, s.Name.Text, n)
 	for _, v := range s.contactPages(views) {
 		for _, part := range v.contactParts() {
 			if !mail.ok() {
@@ -314,9 +331,6 @@ func (s *Site) contact(g *Generator, b *notebook, views []*view, n *Node) {
 				n.set("address", a.node(b, "Organization"))
 			}
 		}
-	}
-	if !n.has("address") {
-		g.existingAddress(b, views, s.Name.Text, n)
 	}
 	point := Node{{"@type", "ContactPoint"}, {"contactType", "customer service"}}
 	if mail.ok() {
@@ -368,7 +382,7 @@ func (g *Generator) existingAddress(b *notebook, views []*view, name string, n *
 			for _, value := range o.Prop("address") {
 				if inner := v.Graph.Follow(value); inner != nil {
 					n.set("address", g.keep(v.Graph, inner, 0))
-					b.use("Organization.address", Fact{Text: "address", Source: Source{From: "existing " + string(o.Source), Selector: inner.Path, Line: inner.Line, Text: inner.First("streetAddress")}})
+					b.use("Organization.address", v.stated(inner, inner.Line, inner.First("streetAddress")))
 					return
 				}
 				if value.Text != "" {

@@ -10,6 +10,10 @@ import (
 func (w *work) mainThing() {
 	var n Node
 	ok := true
+	if w.kind != "FAQPage" && w.kind != "LocalBusiness" && !w.vocabulary.IsA(w.kind, "WebPage") && !w.named() {
+		w.need(w.kind+".name", "The page shows no heading that names it.")
+		return
+	}
 	switch w.kind {
 	case "Product":
 		n, ok = w.product()
@@ -39,13 +43,19 @@ func (w *work) mainThing() {
 	}
 }
 
+// named reports whether readers see the name of the page: a title alone is not
+// on it.
+func (w *work) named() bool {
+	return w.name.ok() && (w.name.Source.From == "h1" || strings.Contains(strings.ToLower(w.v.text), strings.ToLower(w.name.Text)))
+}
+
 // begin opens the node of the page's main thing with what all of them have.
 func (w *work) begin(kind, fragment string) Node {
 	n := Node{{"@type", kind}, {"@id", w.id(fragment)}}
 	n.set("name", w.use(kind+".name", w.name))
 	n.set("url", w.v.url)
 	n.set("description", w.use(kind+".description", w.v.description()))
-	if image := w.v.image(w.name.Text); image.ok() {
+	if image := w.v.image(w.name.Text, w.site); image.ok() {
 		n.set("image", w.use(kind+".image", image))
 	}
 	return n
@@ -53,12 +63,8 @@ func (w *work) begin(kind, fragment string) Node {
 
 func (w *work) product() (Node, bool) {
 	n := w.begin("Product", "product")
-	if !w.name.ok() {
-		w.need("Product.name", "The page has neither a heading nor a title.")
-		return nil, false
-	}
 	if !n.has("image") {
-		w.need("Product.image", "No og:image, and no image of the main part shows the product by its width or its alternative text.")
+		w.need("Product.image", "The page has no og:image of its own, and no image of the main part shows the product by its width or its alternative text.")
 	}
 	n.set("sku", w.use("Product.sku", w.v.sku(w.Generator)))
 	if gtin := w.v.gtin(w.Generator); gtin.ok() {
@@ -107,10 +113,6 @@ func (w *work) rating(n *Node, path string) bool {
 }
 
 func (w *work) article() (Node, bool) {
-	if !w.name.ok() {
-		w.need(w.kind+".headline", "The page has neither a heading nor a title.")
-		return nil, false
-	}
 	n := w.begin(w.kind, "article")
 	n.drop("name")
 	n.drop("url")
@@ -129,7 +131,7 @@ func (w *work) article() (Node, bool) {
 	}
 	w.byline(&n)
 	if !n.has("image") {
-		w.need(w.kind+".image", fmt.Sprintf("No og:image, and no image of the main part says that it is %d pixels wide or more.", leastImage))
+		w.need(w.kind+".image", fmt.Sprintf("The page has no og:image of its own, and no image of the main part says that it is %d pixels wide or more.", leastImage))
 	}
 	n.set("inLanguage", w.use(w.kind+".inLanguage", w.v.lang()))
 	n.set("mainEntityOfPage", ref(w.id("webpage")))
@@ -159,16 +161,13 @@ func (w *work) byline(n *Node) {
 func (w *work) event() (Node, bool) {
 	n := w.begin("Event", "event")
 	start, place := w.v.eventStart(w.Generator), w.v.venue(w.Generator)
-	if !w.name.ok() {
-		w.need("Event.name", "The page has neither a heading nor a title.")
-	}
 	if !validDay(start.Text) {
 		w.need("Event.startDate", "The page names no day in a time element or behind a word such as \"When\".")
 	}
 	if !place.ok() {
 		w.need("Event.location", "The page names no place behind a word such as \"Where\" and none in its markup.")
 	}
-	if !w.name.ok() || !validDay(start.Text) || !place.ok() {
+	if !validDay(start.Text) || !place.ok() {
 		return nil, false
 	}
 	n.set("startDate", w.use("Event.startDate", start))
@@ -215,12 +214,12 @@ func (w *work) software() (Node, bool) {
 		n.set("operatingSystem", w.use("SoftwareApplication.operatingSystem", f))
 	}
 	if links := storeLinks(w.v); len(links) > 0 {
-		n.set("installUrl", w.use("SoftwareApplication.installUrl", found("link to a store", links[0].node, links[0].url.String(), links[0].text)))
+		n.set("installUrl", w.use("SoftwareApplication.installUrl", w.v.found("link to a store", links[0].node, links[0].url.String(), links[0].text)))
 	}
 	priced := false
 	for _, b := range w.v.blocks {
 		if words := freeWords.FindString(b.text); words != "" {
-			n.set("offers", Node{{"@type", "Offer"}, {"price", w.use("SoftwareApplication.offers.price", found("words on the page", b.node, "0", b.text))}})
+			n.set("offers", Node{{"@type", "Offer"}, {"price", w.use("SoftwareApplication.offers.price", w.v.found("words on the page", b.node, "0", b.text))}})
 			priced = true
 			break
 		}
@@ -242,7 +241,7 @@ func (w *work) software() (Node, bool) {
 		w.need("SoftwareApplication.aggregateRating", "The page shows no rating with its count; Google shows no software without one.")
 		return nil, false
 	}
-	return n, priced && w.name.ok()
+	return n, priced
 }
 
 // faq makes the page a FAQPage: asked for, and marked as without a result.

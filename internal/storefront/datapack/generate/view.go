@@ -8,6 +8,7 @@ import (
 
 	"ace/internal/storefront/datapack/dom"
 	"ace/internal/storefront/datapack/markup"
+	"ace/internal/storefront/datapack/rules"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -32,6 +33,7 @@ type view struct {
 	metas  map[string]*html.Node
 	links  []anchor
 	title  *html.Node
+	report *rules.Report // of the page's own data; nil: not asked
 }
 
 // blockText is the text of one small block of the main part.
@@ -198,7 +200,7 @@ func (v *view) meta(names ...string) Fact {
 	for _, name := range names {
 		if n := v.metas[name]; n != nil {
 			text := dom.Squeeze(dom.Attr(n, "content"))
-			return found(name, n, text, text)
+			return v.found(name, n, text, text)
 		}
 	}
 	return Fact{}
@@ -208,9 +210,12 @@ func (v *view) meta(names ...string) Fact {
 // one of the types.
 func (v *view) existing(g *Generator, types []string, name string) Fact {
 	for _, n := range v.things(g, types...) {
+		if v.report != nil && v.report.Contradicted(n, name) {
+			continue
+		}
 		for _, value := range n.Prop(name) {
 			if text := dom.Squeeze(value.String()); text != "" {
-				return Fact{Text: text, Source: Source{From: "existing " + string(n.Source), Selector: n.Path, Line: value.Line, Text: clip(text, 200)}}
+				return v.stated(n, value.Line, text)
 			}
 		}
 	}
@@ -243,7 +248,7 @@ func (v *view) lang() Fact {
 	if !language.MatchString(text) {
 		return Fact{}
 	}
-	return found("html lang", n, text, text)
+	return v.found("html lang", n, text, text)
 }
 
 var language = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|\d{3}))?$`)

@@ -2,7 +2,9 @@ package rules
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"ace/internal/storefront/datapack/markup"
@@ -20,7 +22,7 @@ func (r *run) names(n *markup.Node) {
 		base := strings.TrimSuffix(strings.TrimSuffix(p.Name, "-input"), "-output")
 		property, ok := r.v.Property(base)
 		if !ok {
-			if (len(known) > 0 || len(n.Types) == 0) && !r.mayBeForeign(n) {
+			if (ours(n) || len(n.Types) == 0) && !r.mayBeForeign(n) {
 				r.unknownProperty(n, p)
 			}
 			continue
@@ -64,6 +66,11 @@ func (r *run) types(n *markup.Node) []string {
 		r.add(i)
 	}
 	return known
+}
+
+// ours reports whether a node has a type that is no other vocabulary's.
+func ours(n *markup.Node) bool {
+	return slices.ContainsFunc(n.Types, func(t string) bool { return !strings.Contains(t, ":") })
 }
 
 func (r *run) unknownProperty(n *markup.Node, p markup.Prop) {
@@ -121,6 +128,10 @@ func (r *run) value(n *markup.Node, name string, ranges []string, v markup.Value
 	text := strings.TrimSpace(v.Text)
 	if text == "" {
 		report("empty_value", fmt.Sprintf("%s is empty.", name), "")
+		return
+	}
+	if f, err := strconv.ParseFloat(text, 64); v.Kind == markup.Number && (err != nil || math.IsInf(f, 0)) {
+		report("wrong_format", fmt.Sprintf("%s is a number that no reader can hold.", name), "")
 		return
 	}
 	if r.graph.Follow(v) != nil {

@@ -57,6 +57,7 @@ func TestVocabulary(t *testing.T) {
 	}{
 		{"good", `"@type":"Product","name":"x","offers":{"@type":"Offer","price":5,"availability":"https://schema.org/InStock"}`, nil},
 		{"unknown type", `"@type":"Prodcut"`, []string{"E2 unknown_type  Prodcut Product"}},
+		{"unknown type and property", `"@type":"Prodcut","nmae":"x"`, []string{"E2 unknown_type  Prodcut Product", "E2 unknown_property Prodcut.nmae x name"}},
 		{"member as type", `"@type":"InStock"`, []string{"E2 unknown_type  InStock"}},
 		{"unknown property", `"@type":"Product","prize":"5"`, []string{"E2 unknown_property Product.prize 5 price"}},
 		{"other case", `"@type":"Product","Name":"x"`, []string{"E2 unknown_property Product.Name x name"}},
@@ -76,6 +77,7 @@ func TestVocabulary(t *testing.T) {
 		{"address", `"@type":"Product","url":"not an address"`, []string{"E4 wrong_format Product.url not an address"}},
 		{"addresses", `"@type":"Product","url":["/x","x.html","https://a.example/?q=1"]`, nil},
 		{"number", `"@type":"QuantitativeValue","minValue":"five"`, []string{"E4 wrong_format QuantitativeValue.minValue five"}},
+		{"huge number", `"@type":"Offer","price":-1e999`, []string{"E4 wrong_format Offer.price -1e999"}},
 		{"boolean", `"@type":"JobPosting","directApply":"yes"`, []string{"E4 wrong_format JobPosting.directApply yes"}},
 		{"enumeration", `"@type":"Offer","availability":"in stock"`, []string{"E4 unknown_value Offer.availability in stock https://schema.org/InStock"}},
 		{"short enumeration", `"@type":"Offer","availability":"InStock"`, nil},
