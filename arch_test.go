@@ -20,7 +20,7 @@ import (
 // import packages of lower layers and of its own room. Rooms on one layer
 // never import each other: the sandbox is reached over HTTP only.
 var layers = [][]string{
-	{"content", "internal/config", "internal/foundation"},
+	{"catalog", "content", "internal/config", "internal/foundation"},
 	{"internal/protocol"},
 	{"internal/storefront", "internal/platform", "internal/sandbox"},
 	{"internal/storage"},

@@ -8,6 +8,8 @@
 //	/stripe/c/    its hosted pay page, for people
 //	/stripe/_sandbox/  clock and faults, for tests on the same machine
 //	/x402/        facilitator for payments over x402, with a ledger for a chain
+//	/notes/       a third-party app that keeps notes: OAuth 2, API keys, REST,
+//	              webhooks, an MCP server
 //	/site/        a website to practise on, with good and faulty pages; its
 //	              robots.txt is at the root of the listener
 //
@@ -22,9 +24,11 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
 
 	"ace/internal/foundation/sqldb"
 	"ace/internal/sandbox/ledger"
+	"ace/internal/sandbox/notes"
 	"ace/internal/sandbox/payments"
 	"ace/internal/sandbox/paypage"
 	"ace/internal/sandbox/stripeapi"
@@ -63,6 +67,7 @@ type Webhook struct {
 // Sandbox is the development world.
 type Sandbox struct {
 	processor *payments.Processor
+	notes     *notes.Notes
 	handler   http.Handler
 }
 
@@ -91,6 +96,9 @@ func New(ctx context.Context, db *sqldb.DB, opts *Options) (*Sandbox, error) {
 		return nil, err
 	}
 	if err := mountLedger(ctx, mux, db, opts); err != nil {
+		return nil, err
+	}
+	if err := s.mountNotes(ctx, mux, db, opts); err != nil {
 		return nil, err
 	}
 	if err := mountSite(mux, opts); err != nil {
@@ -149,13 +157,36 @@ func mountLedger(ctx context.Context, mux *http.ServeMux, db *sqldb.DB, opts *Op
 	return nil
 }
 
+// notesPrefix is where the demo app is mounted.
+const notesPrefix = "/notes"
+
+func (s *Sandbox) mountNotes(ctx context.Context, mux *http.ServeMux, db *sqldb.DB, opts *Options) (err error) {
+	if s.notes, err = notes.Open(ctx, db, &notes.Options{Logger: opts.Logger, Client: opts.Client}); err != nil {
+		return err
+	}
+	face, err := s.notes.Handler(notesPrefix, stripePrefix+"/c/assets/pay.css")
+	if err != nil {
+		return err
+	}
+	mux.Handle(notesPrefix+"/", http.StripPrefix(notesPrefix, face))
+	for pattern, h := range s.notes.Metadata(notesPrefix) {
+		mux.HandleFunc(pattern, h)
+	}
+	return nil
+}
+
 // Handler serves the sandbox. The base URL for stripe-go is the origin of the
 // listener, without a path.
 func (s *Sandbox) Handler() http.Handler { return s.handler }
 
 // Run delivers webhooks and does what the sandbox's clock asks for, until ctx
 // ends.
-func (s *Sandbox) Run(ctx context.Context) error { return s.processor.Run(ctx) }
+func (s *Sandbox) Run(ctx context.Context) error {
+	var posting sync.WaitGroup
+	defer posting.Wait()
+	posting.Go(func() { s.notes.Run(ctx) })
+	return s.processor.Run(ctx)
+}
 
 func mountIndex(mux *http.ServeMux) error {
 	index, err := template.ParseFS(indexFile, "index.html")
@@ -168,10 +199,10 @@ func mountIndex(mux *http.ServeMux) error {
 		w.Header().Set("Ace-Sandbox", "true")
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		// A browser that went away is no fault of this process.
-		_ = index.Execute(w, indexView{Origin: "http://" + r.Host, Stripe: stripePrefix, X402: ledgerPrefix, Site: sitePrefix})
+		_ = index.Execute(w, indexView{Origin: "http://" + r.Host, Stripe: stripePrefix, X402: ledgerPrefix, Notes: notesPrefix, Site: sitePrefix})
 	})
 	return nil
 }
 
 // indexView fills index.html.
-type indexView struct{ Origin, Stripe, X402, Site string }
+type indexView struct{ Origin, Stripe, X402, Notes, Site string }

@@ -3,6 +3,7 @@
 //
 //	migrations/00001_objects.sql  the payment processor
 //	migrations/00002_x402.sql     the x402 ledger
+//	migrations/00003_notes.sql    the demo app
 //
 // Apply is called by each part when it is opened.
 package schema
