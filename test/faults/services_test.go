@@ -199,8 +199,15 @@ func TestKilledWhileRunningAService(t *testing.T) {
 func TestTheFacilitatorFails(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ path, mode string }{
-		{"/verify", "500"}, {"/verify", "429"}, {"/settle", "500"}, {"/settle", "500_after_commit"}, {"/settle", "timeout"}, {"/settle", "timeout_after_commit"},
-		{"/settle", "429"}, {"/settle", "pending"}, {"/settle", "pending_after_commit"},
+		{"/verify", "500"},
+		{"/verify", "429"},
+		{"/settle", "500"},
+		{"/settle", "500_after_commit"},
+		{"/settle", "timeout"},
+		{"/settle", "timeout_after_commit"},
+		{"/settle", "429"},
+		{"/settle", "pending"},
+		{"/settle", "pending_after_commit"},
 	}
 	for _, tt := range tests {
 		t.Run(strings.TrimPrefix(tt.path, "/")+" "+tt.mode, func(t *testing.T) {

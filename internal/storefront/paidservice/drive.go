@@ -71,8 +71,7 @@ func (s *Service) advance(ctx context.Context, o *Order, c *claim, t *trip) (*Ou
 	switch o.State {
 	case Reserved:
 		if o.Lease.Owner == c.owner || !o.leased(at) {
-			out, err := s.begin(ctx, o, c.owner, c.verified)
-			return out, 0, err
+			return nil, 0, s.begin(ctx, o, c.owner, c.verified)
 		}
 		return s.waitForWork(o, t)
 	case Running:

@@ -74,35 +74,35 @@ func (s *Service) openPayment(o *Order) (*sealedPayment, error) {
 
 // begin verifies the payment of a reserved order and starts the run, or goes on
 // to the money where the work is sealed already.
-func (s *Service) begin(ctx context.Context, o *Order, owner string, verified bool) (*Outcome, error) {
+func (s *Service) begin(ctx context.Context, o *Order, owner string, verified bool) error {
 	ctx = context.WithoutCancel(ctx) // a caller who leaves must not leave a reservation behind
 	if o.Lease.Owner != owner {
 		next := o.clone()
 		next.Lease = s.shortLease(owner)
 		if err := s.save(ctx, o, Change{Order: next, Evidence: "taken over"}, nil); err != nil {
-			return nil, err
+			return err
 		}
 		o = next
 	}
 	kept, err := s.openPayment(o)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if !verified {
 		reason, err := s.good(ctx, o, kept)
 		if err != nil {
 			s.log.WarnContext(ctx, "verifying a payment", "order_id", o.ID, "error", err)
-			return nil, s.release(ctx, o, FacilitatorAway, "", "the facilitator did not answer")
+			return s.release(ctx, o, FacilitatorAway, "", "the facilitator did not answer")
 		}
 		if reason != "" {
-			return nil, s.release(ctx, o, string(reason), "", "verify: refused")
+			return s.release(ctx, o, string(reason), "", "verify: refused")
 		}
 	}
 	s.opts.Step("verified")
 	if o.Sealed() {
-		return nil, s.charge(ctx, o, "verified, sealed before")
+		return s.charge(ctx, o, "verified, sealed before")
 	}
-	return nil, s.start(ctx, o)
+	return s.start(ctx, o)
 }
 
 // good asks whether a payment can be settled. It answers the reason why not.
@@ -179,7 +179,7 @@ func (s *Service) run(ctx context.Context, o *Order) {
 	if err == nil {
 		err = s.sealWork(ctx, o, result)
 	} else {
-		err = s.fail(ctx, o, work, err)
+		err = s.fail(ctx, o, errors.Is(work.Err(), context.DeadlineExceeded), err)
 	}
 	if err != nil && !errors.Is(err, ErrVersion) { // another process has taken over
 		s.log.ErrorContext(ctx, "recording the end of a run", "order_id", o.ID, "service", o.Service, "error", err)
@@ -254,12 +254,12 @@ func workSum(w *Work) string {
 }
 
 // fail releases an order whose work broke. Nothing is charged.
-func (s *Service) fail(ctx context.Context, o *Order, work context.Context, cause error) error {
+func (s *Service) fail(ctx context.Context, o *Order, late bool, cause error) error {
 	p, known := problem.From(cause)
 	switch {
 	case s.base.Err() != nil:
 		return s.release(ctx, o, reasonInterrupted, "", "the process stops")
-	case errors.Is(work.Err(), context.DeadlineExceeded):
+	case late:
 		return s.release(ctx, o, reasonTimeout, "The work took too long and was ended. Nothing was charged: repeat the request with the same payment.", "timeout")
 	case known:
 		return s.release(ctx, o, reasonRefused, p.Detail+" Nothing was charged.", p.Code)
@@ -307,10 +307,7 @@ func (b *beat) start(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var done sync.WaitGroup
 	done.Go(func() {
-		every := b.service.opts.RunLease / 4
-		if every > time.Second {
-			every = time.Second // progress is worth seeing
-		}
+		every := min(b.service.opts.RunLease/4, time.Second) // progress is worth seeing
 		last, said := time.Now(), Progress{}
 		for {
 			select {

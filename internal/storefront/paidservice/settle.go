@@ -235,6 +235,7 @@ func (s *Service) collect(ctx context.Context, o *Order, c *claim, t *trip) (*Ou
 		return s.due(o, c.def, c.transport, x402.Reason(o.Reason), settlement(o)), 0, nil
 	case Loss:
 		return s.due(o, c.def, c.transport, "payment_lost", nil), 0, nil
+	default: // advance takes care of those
 	}
 	return nil, 0, fmt.Errorf("order %s is in the state %q, which nobody knows", o.ID, o.State)
 }
@@ -246,7 +247,7 @@ func (s *Service) pursue(ctx context.Context, o *Order, t *trip) (*Outcome, time
 	if s.prover != nil {
 		tries = 6
 	}
-	if t.resolved >= tries || time.Now().After(t.settled) {
+	if t.resolved >= tries || t.resolved > 0 && time.Now().After(t.settled) {
 		return pending(o), 0, nil
 	}
 	if t.resolved > 0 {

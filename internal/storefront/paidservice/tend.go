@@ -79,6 +79,7 @@ func (s *Service) tendOne(ctx context.Context, o *Order) (time.Time, error) {
 		return s.chase(ctx, o)
 	case Settled, Delivered:
 		return s.watch(ctx, o)
+	case Unpaid, Final, Loss: // only a caller leads on
 	}
 	return time.Time{}, nil
 }
@@ -86,22 +87,22 @@ func (s *Service) tendOne(ctx context.Context, o *Order) (time.Time, error) {
 // resume takes up a run that was cut off, for the caller who will come back.
 func (s *Service) resume(ctx context.Context, o *Order) error {
 	again := o.Reason == reasonInterrupted && o.RunAttempts > 0 && o.RunAttempts < maxResumes && !o.Sealed() && o.SupersededBy == ""
-	if !again || !o.Auth.lasts(s.needs(false)) || s.base.Err() != nil {
+	if stopping := s.base.Err() != nil; stopping || !again || !o.Auth.lasts(s.needs(false)) {
 		return nil
 	}
 	owner := newOwner()
-	if err := s.revive(ctx, o, owner, "taken up after an interruption"); err != nil {
-		if _, known := problem.From(err); known {
-			return nil // the payer is at its limit: it waits for the caller
-		}
+	err := s.revive(ctx, o, owner, "taken up after an interruption")
+	if problem.Is(err, "payer_busy") || problem.Is(err, "unsettled_work") {
+		return nil // the order waits for its caller
+	}
+	if err != nil {
 		return err
 	}
 	fresh, err := s.store.Order(ctx, o.ID)
 	if err != nil {
 		return err
 	}
-	_, err = s.begin(ctx, fresh, owner, false)
-	return err
+	return s.begin(ctx, fresh, owner, false)
 }
 
 // chase looks for a payment with growing pauses.

@@ -114,6 +114,7 @@ func stateOf(o *paidservice.Order) (state, next string) {
 			return "awaiting_settlement", again
 		}
 		return "failed", again
+	case paidservice.Unpaid, paidservice.Loss:
 	}
 	return "unpaid", "pay_again"
 }

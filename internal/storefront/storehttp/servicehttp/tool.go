@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"ace/internal/foundation/httpserver"
@@ -51,11 +52,12 @@ func (f *Face) malformed(tool string, cause error) (*mcp.Result, error) {
 		return nil, err
 	}
 	p, _ := problem.From(cause)
-	hint := p.Detail
+	var hint strings.Builder
+	hint.WriteString("invalid_payload: " + p.Detail)
 	for _, item := range p.Items {
-		hint += " " + item.Pointer + ": " + item.Detail
+		hint.WriteString(" " + item.Pointer + ": " + item.Detail)
 	}
-	result.Content = append(result.Content, mcp.Text("invalid_payload: "+hint+" Nothing was charged."))
+	result.Content = append(result.Content, mcp.Text(hint.String()+" Nothing was charged."))
 	return result, nil
 }
 
