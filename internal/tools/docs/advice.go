@@ -39,6 +39,12 @@ var advice = map[string]string{
 	"rate_limited":  "Wait as long as `Retry-After` says. The store allows one request a second per client, with a small burst.",
 	"task_busy":     "Read the task and send the request again in a moment.",
 
+	// Apps and tools of the platform.
+	"app_not_found":  "Search the apps by name; ids are lower case.",
+	"tool_not_found": "Describe the task to find a tool, or list those of the app.",
+
+	"invalid_max_pages": "Ask for 1 to 25 pages.",
+
 	// Accounts and keys of the platform.
 	"api_key_not_found":    "Compare the id with the list of keys.",
 	"account_disabled":     "Ask whoever runs this platform.",

@@ -3,6 +3,7 @@ package main
 import (
 	"go/ast"
 	"go/token"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -10,9 +11,11 @@ import (
 // faults answers the codes of single faults: literals handed to Fault, and
 // members named Code or code of composite literals.
 func (s *scanner) faults() []string {
+	codeShape := regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 	var codes []string
 	add := func(x ast.Expr) {
-		if code, ok := literal(x); ok && code != "" {
+		// What is no code is another function's text: readers of markup also note.
+		if code, ok := literal(x); ok && codeShape.MatchString(code) {
 			codes = append(codes, code)
 		}
 	}
