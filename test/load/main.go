@@ -7,7 +7,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -61,12 +63,9 @@ func run() error {
 	if err != nil {
 		return err
 	}
+	during := store.watch(o.duration / 4)
 	results := drive(o, store.url)
-	after, err := store.memory()
-	if err != nil {
-		return err
-	}
-	report(o, results, before, after)
+	report(o, results, append([]float64{before}, during()...))
 	for _, r := range results {
 		if r.failed > 0 {
 			return fmt.Errorf("%d of %d requests failed (%s): %s", r.failed, len(r.latencies)+r.failed, r.name, r.failure)
@@ -122,6 +121,31 @@ func (s *store) stop() {
 	_ = os.RemoveAll(s.dir)
 }
 
+// watch notes the memory once in a while, until the function that it answers is
+// called: that answers the notes.
+func (s *store) watch(every time.Duration) func() []float64 {
+	stop, done := make(chan struct{}), make(chan []float64)
+	go func() {
+		var notes []float64
+		for {
+			ended := false
+			select {
+			case <-time.After(every):
+			case <-stop:
+				ended = true
+			}
+			if now, err := s.memory(); err == nil {
+				notes = append(notes, now)
+			}
+			if ended {
+				done <- notes
+				return
+			}
+		}
+	}()
+	return func() []float64 { close(stop); return <-done }
+}
+
 // memory is the resident memory of the process in MiB.
 func (s *store) memory() (float64, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
@@ -153,8 +177,9 @@ type result struct {
 	failure   string
 }
 
-// drive runs the agents until the time is up. Each reads the catalog a few
-// times, opens a checkout, reads it and cancels it, as agents that compare do.
+// drive runs the agents until the time is up. Each looks around, asks over MCP
+// and A2A, reads the catalog a few times, opens a checkout, reads it and cancels
+// it, as agents that compare do.
 func drive(o options, base string) []*result {
 	ctx, cancel := context.WithTimeout(context.Background(), o.duration)
 	defer cancel()
@@ -182,7 +207,10 @@ func drive(o options, base string) []*result {
 	for range o.agents {
 		agents.Go(func() {
 			for ctx.Err() == nil {
-				(&agent{client, base, record}).shop()
+				a := &agent{client, base, record}
+				a.browse()
+				a.ask()
+				a.shop()
 			}
 		})
 	}
@@ -198,6 +226,41 @@ type agent struct {
 	client *http.Client
 	base   string
 	record func(name string, took time.Duration, failure string)
+}
+
+// browse reads what programs find a store by.
+func (a *agent) browse() {
+	for _, path := range []string{"/", "/llms.txt", "/robots.txt", "/sitemap.xml", "/.well-known/mcp/server-card.json", "/.well-known/agent-card.json", "/.well-known/ucp", "/docs.md"} {
+		a.do("document", http.MethodGet, path, "", http.StatusOK)
+	}
+	a.do("search", http.MethodGet, "/agent/search?q=refund+policy", "", http.StatusOK)
+	a.do("page", http.MethodGet, "/agent/read?path=/refunds", "", http.StatusOK)
+}
+
+// ask calls tools over MCP, as clients begin, and the agent over A2A.
+func (a *agent) ask() {
+	a.rpc("mcp init", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"load","version":"1"}}}`)
+	a.rpc("mcp list", "/mcp", `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`)
+	for _, tool := range []string{`"search_pages","arguments":{"query":"refund"}`, `"read_page","arguments":{"path":"/refunds"}`, `"list_products","arguments":{}`} {
+		a.rpc("mcp call", "/mcp", `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":`+tool+`}}`)
+	}
+	a.rpc("a2a send", "/agent/a2a", `{"jsonrpc":"2.0","id":4,"method":"SendMessage","params":{"message":{"messageId":"`+rand.Text()+
+		`","role":"ROLE_USER","parts":[{"data":{"skill":"site","action":"search_pages","input":{"query":"refund"}}}]}}}`)
+}
+
+// rpc calls a JSON-RPC method; an error inside the answer is a failure as well.
+func (a *agent) rpc(name, path, body string) {
+	start := time.Now()
+	res, err := call(a.client, http.MethodPost, a.base+path, body, "A2A-Version", "1.0", "Accept", "application/json, text/event-stream")
+	took := time.Since(start)
+	switch {
+	case err != nil:
+		a.record(name, took, err.Error())
+	case res.status != http.StatusOK || bytes.Contains(res.body, []byte(`"error":{`)) || bytes.Contains(res.body, []byte(`"isError":true`)):
+		a.record(name, took, fmt.Sprintf("status %d: %.200s", res.status, res.body))
+	default:
+		a.record(name, took, "")
+	}
 }
 
 func (a *agent) shop() {
@@ -236,13 +299,17 @@ type answer struct {
 	body   []byte
 }
 
-func call(client *http.Client, method, address, body string) (answer, error) {
+// call sends a request with header fields given as name, value pairs.
+func call(client *http.Client, method, address, body string, fields ...string) (answer, error) {
 	req, err := http.NewRequestWithContext(context.Background(), method, address, strings.NewReader(body))
 	if err != nil {
 		return answer{}, err
 	}
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i+1 < len(fields); i += 2 {
+		req.Header.Set(fields[i], fields[i+1])
 	}
 	res, err := client.Do(req)
 	if err != nil {
@@ -263,7 +330,7 @@ type row struct {
 	Failed   int     `json:"failed"`
 }
 
-func report(o options, results []*result, before, after float64) {
+func report(o options, results []*result, memory []float64) {
 	total := &result{name: "all"}
 	var rows []row
 	for _, r := range results {
@@ -274,7 +341,7 @@ func report(o options, results []*result, before, after float64) {
 	rows = append(rows, o.row(total))
 	if o.json {
 		_ = json.NewEncoder(os.Stdout).Encode(map[string]any{
-			"agents": o.agents, "seconds": o.duration.Seconds(), "cores": runtime.NumCPU(), "requests": rows, "memory_before_mib": before, "memory_after_mib": after,
+			"agents": o.agents, "seconds": o.duration.Seconds(), "cores": runtime.NumCPU(), "requests": rows, "memory_mib": memory,
 		})
 		return
 	}
@@ -282,7 +349,11 @@ func report(o options, results []*result, before, after float64) {
 	for _, r := range rows {
 		fmt.Printf("%-10s %10d %10.0f %10.2f %10.2f %8d\n", r.Request, r.Requests, r.PerSec, r.P50, r.P99, r.Failed)
 	}
-	fmt.Printf("\nmemory of the store with its sandbox: %.0f MiB before, %.0f MiB after\n", before, after)
+	fmt.Print("\nmemory of the store with its sandbox, before and at each quarter, in MiB:")
+	for _, m := range memory {
+		fmt.Printf(" %.0f", m)
+	}
+	fmt.Println()
 }
 
 func (o options) row(r *result) row {
