@@ -80,7 +80,10 @@ func (p *Page) markdown(b *strings.Builder) {
 	for _, note := range p.Notes {
 		fmt.Fprintf(b, "- note: %s\n", plain(note))
 	}
-	if len(p.Needs)+len(p.Notes) > 0 {
+	for _, m := range p.Mended {
+		fmt.Fprintf(b, "- mended: %s\n", plain(m))
+	}
+	if len(p.Needs)+len(p.Notes)+len(p.Mended) > 0 {
 		b.WriteByte('\n')
 	}
 	if p.Diff == generate.Keep {

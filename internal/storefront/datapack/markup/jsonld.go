@@ -112,6 +112,9 @@ func usesAddresses(v value) bool {
 		if !strings.HasPrefix(m.name, "@") && !strings.Contains(m.name, "://") {
 			return false
 		}
+		if m.name == "@type" && m.value.kind == 's' && !strings.Contains(m.value.text, "://") {
+			return false
+		}
 	}
 	return true
 }

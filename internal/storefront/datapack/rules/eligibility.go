@@ -106,7 +106,7 @@ func (r *run) isFor(f *feature, s subject) bool {
 			return false
 		}
 	}
-	if len(s.node.Props) == 0 { // a thing that is only named
+	if len(s.node.Props) == 0 && s.node.ID != "" { // a thing that is only named
 		return false
 	}
 	return slices.ContainsFunc(s.node.Types, func(t string) bool {
@@ -117,6 +117,9 @@ func (r *run) isFor(f *feature, s subject) bool {
 func (r *run) judge(f *feature, s subject) Eligibility {
 	n := s.node
 	e := Eligibility{Feature: f.id, Name: f.name, Type: n.Types[0], Subject: subjectName(n), Status: Eligible, Docs: f.docs, line: n.Line, node: n}
+	if n.Source == markup.JSONLD && r.broken[blockOf(n)] {
+		e.Missing = append(e.Missing, unreadableBlock)
+	}
 	for _, path := range f.required {
 		if path == "itemReviewed" && s.parent != nil {
 			continue // the thing around it is what was reviewed
@@ -136,6 +139,10 @@ func (r *run) judge(f *feature, s subject) Eligibility {
 	}
 	return e
 }
+
+// unreadableBlock is what a thing lacks whose block is no valid JSON: strict
+// readers see nothing of it.
+const unreadableBlock = "valid JSON"
 
 func subjectName(n *markup.Node) string {
 	for _, name := range []string{"name", "headline", "title", "url"} {
@@ -221,6 +228,9 @@ func (r *run) report(here []Eligibility) {
 	for i, e := range here {
 		if e.Status == Missing && !qualified && (len(here) == 1 || e.Feature != "merchant_listing") {
 			for _, path := range e.Missing {
+				if path == unreadableBlock {
+					continue // E1 says it
+				}
 				issue := at(Required, "required_missing", e.node)
 				issue.Property = label(e.node, path)
 				issue.Message = fmt.Sprintf("%s asks for %s.", e.Name, spell(path))
@@ -239,6 +249,9 @@ func (r *run) report(here []Eligibility) {
 
 func (r *run) recommend(e Eligibility, paths []string) {
 	for _, path := range paths {
+		if path == unreadableBlock {
+			continue
+		}
 		issue := at(Recommended, "recommended_missing", e.node)
 		issue.Property = label(e.node, path)
 		issue.Message = fmt.Sprintf("%s recommends %s.", e.Name, spell(path))

@@ -76,7 +76,7 @@ func New(v *schemaorg.Vocabulary) *Checker { return &Checker{v: v} }
 // Check judges what a page says of itself. The issues come in the order of
 // their codes, then of their lines.
 func (c *Checker) Check(d *dom.Document, g *markup.Graph) Report {
-	r := &run{Checker: c, graph: g, doc: d, told: map[Issue]bool{}, foreign: map[string]bool{}}
+	r := &run{Checker: c, graph: g, doc: d, told: map[Issue]bool{}, foreign: map[string]bool{}, broken: map[string]bool{}}
 	for _, f := range g.Faults {
 		r.fault(f)
 	}
@@ -107,13 +107,21 @@ type run struct {
 	// foreign are the blocks with a context that is not known: unknown names may
 	// come from there.
 	foreign map[string]bool
+	// broken are the blocks that a strict reader of JSON gives up on.
+	broken map[string]bool
 }
 
 // mayBeForeign reports whether an unknown name of a node may be one of a
 // context that was not read.
 func (r *run) mayBeForeign(n *markup.Node) bool {
+	return n.Source == markup.JSONLD && r.foreign[blockOf(n)]
+}
+
+// blockOf is the path of the block that a node stands in.
+func blockOf(n *markup.Node) string {
 	block, _, _ := strings.Cut(n.Path, "/")
-	return n.Source == markup.JSONLD && r.foreign[block]
+	block, _, _ = strings.Cut(block, " value ")
+	return block
 }
 
 // softFaults are faults of the writing that readers of the data get over.
@@ -124,8 +132,11 @@ func (r *run) fault(f markup.Fault) {
 	if slices.Contains(softFaults, f.Code) {
 		severity = "warning"
 	}
-	if f.Code == "context_foreign" {
+	switch {
+	case f.Code == "context_foreign":
 		r.foreign[f.Path] = true
+	case severity == "error" && strings.HasPrefix(f.Code, "json_"):
+		r.broken[f.Path] = true
 	}
 	r.add(Issue{Code: Syntax, Severity: severity, Name: f.Code, Message: f.Detail, Source: string(f.Source), Path: f.Path, Line: f.Line})
 }

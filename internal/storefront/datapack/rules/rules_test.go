@@ -166,6 +166,19 @@ func TestFeatures(t *testing.T) {
 	}
 }
 
+// TestBrokenBlock shows that a block which strict readers give up on brings no
+// result, though it was understood.
+func TestBrokenBlock(t *testing.T) {
+	t.Parallel()
+	report := check(t, block(`"@type":"NewsArticle","headline":"x",`))
+	if len(report.Features) != 1 || report.Features[0].Status != rules.Missing || report.Features[0].Missing[0] != "valid JSON" {
+		t.Errorf("features = %+v", report.Features)
+	}
+	if got := short(report.Issues, "E6"); got != nil {
+		t.Errorf("E6 = %v, want E1 alone to say it", got)
+	}
+}
+
 func TestRecommended(t *testing.T) {
 	t.Parallel()
 	got := short(check(t, block(`"@type":"BlogPosting","headline":"x","author":"y","image":"/i.png"`)).Issues, "W1")
