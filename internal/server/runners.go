@@ -6,10 +6,13 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"ace/internal/foundation/openapi"
 	"ace/internal/foundation/problem"
 	"ace/internal/storefront/crawl"
+	"ace/internal/storefront/datapack"
 	"ace/internal/storefront/llmsdraft"
 	"ace/internal/storefront/paidservice"
+	"ace/internal/storefront/readiness"
 	"ace/internal/storefront/webfetch"
 )
 
@@ -19,27 +22,96 @@ type worker struct {
 	schema json.RawMessage
 }
 
-// runners are those of the services that are built in, by id.
-func (s *Server) runners() map[string]worker {
+// runners are those of the services, by id. They read websites under one name,
+// and together they keep to the pace that each website is read at.
+func (s *Server) runners() (map[string]worker, error) {
 	options := &webfetch.Options{}
 	if s.identity != nil {
 		options.Sign = s.sign
 	}
-	fetcher := webfetch.New(s.guard, s.cfg.BaseURL(), options)
-	drafts := llmsdraft.New(fetcher, nil)
+	fetcher, limits := webfetch.New(s.guard, s.cfg.BaseURL(), options), &crawl.Options{Pacer: crawl.NewPacer()}
+	packer, err := datapack.New(fetcher, &datapack.Options{Crawl: limits})
+	if err != nil {
+		return nil, fmt.Errorf("wiring the structured data pack: %w", err)
+	}
+	auditor := readiness.New(fetcher, &readiness.Options{Crawl: limits, Validate: validator(packer)})
+	drafts := llmsdraft.New(fetcher, &llmsdraft.Options{Crawl: limits})
 	return map[string]worker{
-		paidservice.LLMsTxtDraft: {runner: runner[llmsdraft.Request]{
-			check: llmsdraft.Request.Check,
-			run: func(ctx context.Context, r llmsdraft.Request, progress crawl.Progress) (*paidservice.Work, error) {
-				draft, err := drafts.Run(ctx, r, progress)
-				if err != nil {
-					return nil, err
-				}
-				return work(draft, draft.Files(), func(f llmsdraft.File) paidservice.File { return paidservice.File(f) })
-			},
-		}},
+		paidservice.AISearchAudit: {audits(auditor), openapi.SchemaOf[readiness.Report]()}, paidservice.StructuredDataPack: {packs(packer), packSchema},
+		paidservice.LLMsTxtDraft: {draftsOf(drafts), openapi.SchemaOf[llmsdraft.Draft]()},
+	}, nil
+}
+
+// packSchema names the parts of a pack. Its pages hold JSON-LD, which has no
+// schema of its own.
+var packSchema = json.RawMessage(`{"type":"object","required":["pages","site"],"properties":{"pages":{"type":"array","items":{"type":"object"}},"site":{"type":"object"}}}`)
+
+// validator lets the audit judge structured data as the pack does.
+func validator(packer *datapack.Packer) readiness.Validator {
+	return func(p *crawl.Page) []readiness.Issue {
+		if p.Document == nil {
+			return nil
+		}
+		var issues []readiness.Issue
+		for _, issue := range packer.Check([]byte(p.Document.Source), p.URL.String()).Issues {
+			issues = append(issues, readiness.Issue{Error: issue.Severity == "error", Message: issue.Message, Line: issue.Line})
+		}
+		return issues
 	}
 }
+
+func audits(auditor *readiness.Auditor) paidservice.Runner {
+	return runner[readiness.Request]{
+		check: readiness.Request.Check,
+		run: func(ctx context.Context, r readiness.Request, progress crawl.Progress) (*paidservice.Work, error) {
+			report, err := auditor.Run(ctx, r, progress)
+			if err != nil {
+				return nil, err
+			}
+			return work(report, []paidservice.File{{Name: "report.md", MediaType: "text/markdown; charset=utf-8", Data: []byte(report.Markdown())}}, same)
+		},
+	}
+}
+
+// packArguments are the arguments of the structured data pack.
+type packArguments struct {
+	URL      string `json:"url"`
+	MaxPages int    `json:"max_pages,omitempty"`
+}
+
+// check refuses what can never be packed, in the words of the audit, whose
+// arguments are the same.
+func (a packArguments) check() error {
+	return readiness.Request{URL: a.URL, MaxPages: a.MaxPages}.Check()
+}
+
+func packs(packer *datapack.Packer) paidservice.Runner {
+	return runner[packArguments]{
+		check: packArguments.check,
+		run: func(ctx context.Context, a packArguments, progress crawl.Progress) (*paidservice.Work, error) {
+			pack, err := packer.Run(ctx, datapack.Request{URL: a.URL, MaxPages: a.MaxPages}, progress)
+			if err != nil {
+				return nil, err
+			}
+			return work(pack, pack.Files(), func(f datapack.File) paidservice.File { return paidservice.File(f) })
+		},
+	}
+}
+
+func draftsOf(drafts *llmsdraft.Service) paidservice.Runner {
+	return runner[llmsdraft.Request]{
+		check: llmsdraft.Request.Check,
+		run: func(ctx context.Context, r llmsdraft.Request, progress crawl.Progress) (*paidservice.Work, error) {
+			draft, err := drafts.Run(ctx, r, progress)
+			if err != nil {
+				return nil, err
+			}
+			return work(draft, draft.Files(), func(f llmsdraft.File) paidservice.File { return paidservice.File(f) })
+		},
+	}
+}
+
+func same(f paidservice.File) paidservice.File { return f }
 
 // runner makes a paidservice.Runner of a service whose arguments are a struct.
 type runner[R any] struct {

@@ -78,7 +78,10 @@ func (s *Server) definitions() ([]paidservice.Definition, error) {
 	if err != nil {
 		return nil, err
 	}
-	runners := s.runners()
+	runners, err := s.runners()
+	if err != nil {
+		return nil, err
+	}
 	definitions := paidservice.Definitions()
 	for i := range definitions {
 		d := &definitions[i]

@@ -33,7 +33,7 @@ var failures = map[string]problem.Kind{
 // Limits of a work.
 const (
 	maxReport = 8 << 20
-	maxFiles  = 32
+	maxFiles  = 256
 	maxBytes  = 32 << 20 // of all files
 )
 

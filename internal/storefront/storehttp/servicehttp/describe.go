@@ -57,7 +57,7 @@ func describe(api *openapi.API) {
 		Description: "Moves no money. The id is the permission to read.",
 	}, openapi.Description{Parameters: []openapi.Parameter{order}, Responses: map[int]openapi.Content{http.StatusOK: {Description: "The order.", Schema: whole}, 0: refusals}})
 	openapi.Describe(api, openapi.Operation{
-		Method: http.MethodGet, Path: FilePath, ID: "getServiceFile", Tags: []string{tag}, Summary: "A file of a paid result",
+		Method: http.MethodGet, Path: "/v1/orders/{id}/files/{name}", ID: "getServiceFile", Tags: []string{tag}, Summary: "A file of a paid result",
 	}, openapi.Description{
 		Parameters: []openapi.Parameter{order, {Name: "name", In: "path", Description: "Name of the file, as the order tells it."}},
 		Responses:  map[int]openapi.Content{http.StatusOK: {Description: "The file.", MediaType: "*/*"}, 0: refusals},

@@ -5,6 +5,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"path"
 	"strings"
 	"time"
 
@@ -90,11 +91,16 @@ func (f *Face) wireOrder(o *paidservice.Order, work *paidservice.Work, settled *
 		wire.Result = work.Report
 		for _, file := range work.Files {
 			wire.Files = append(wire.Files, OrderFile{
-				Name: file.Name, MediaType: file.MediaType, Bytes: len(file.Data), URL: wire.URL + "/files/" + url.PathEscape(file.Name),
+				Name: file.Name, MediaType: file.MediaType, Bytes: len(file.Data), URL: wire.URL + "/files/" + escapeName(file.Name),
 			})
 		}
 	}
 	return wire
+}
+
+// escapeName writes a name into an address; its folders stay folders.
+func escapeName(name string) string {
+	return strings.ReplaceAll(url.PathEscape(name), "%2F", "/")
 }
 
 // stateOf is the state as callers see it, and what they do next.
@@ -158,7 +164,7 @@ func secret(h http.Header) {
 // it holds words of foreign websites.
 const reportPolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
 
-// file serves GET /v1/orders/{id}/files/{name}.
+// file serves GET /v1/orders/{id}/files/{name}, whose name may hold folders.
 func (f *Face) file(w http.ResponseWriter, r *http.Request) {
 	secret(w.Header())
 	if f.Service == nil {
@@ -173,7 +179,7 @@ func (f *Face) file(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", file.MediaType)
 	h.Set("Content-Security-Policy", reportPolicy)
-	h.Set("Content-Disposition", mime.FormatMediaType(disposition(file.MediaType), map[string]string{"filename": file.Name}))
+	h.Set("Content-Disposition", mime.FormatMediaType(disposition(file.MediaType), map[string]string{"filename": path.Base(file.Name)}))
 	_, _ = w.Write(file.Data)
 }
 

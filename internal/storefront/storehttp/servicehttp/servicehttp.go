@@ -35,7 +35,7 @@ const (
 	ListPath  = "/v1/services"
 	RunPath   = "/v1/services/{service}/run"
 	OrderPath = "/v1/orders/{id}"
-	FilePath  = "/v1/orders/{id}/files/{name}"
+	FilePath  = "/v1/orders/{id}/files/{name...}"
 )
 
 // Face serves paid services. Its fields are set once. It is an
