@@ -40,7 +40,7 @@ var domain = map[string][]string{
 	"internal/storefront/paidservice": {},
 
 	"internal/platform/app":         {},
-	"internal/platform/tool":        {"internal/platform/app", "internal/platform/audit", "internal/platform/connection"},
+	"internal/platform/tool":        {"internal/platform/apikey", "internal/platform/app", "internal/platform/audit", "internal/platform/connection"},
 	"internal/platform/connection":  {"internal/platform/app", "internal/platform/audit"},
 	"internal/platform/audit":       {},
 	"internal/platform/account":     {"internal/platform/audit"},
@@ -111,7 +111,7 @@ var modules = map[string]struct {
 	"github.com/dunglas/httpsfv":                               {"structured fields of RFC 9651", []string{"internal/foundation/httpsig", "internal/protocol"}},
 	"github.com/jackc/pgx/v5":                                  {"driver of PostgreSQL", []string{"internal/foundation/sqldb"}},
 	"github.com/pressly/goose/v3":                              {"migrations", []string{"internal/foundation/sqldb"}},
-	"github.com/santhosh-tekuri/jsonschema/v6":                 {"JSON Schema 2020-12 of tool arguments", []string{"internal/protocol/mcp", inTests}},
+	"github.com/santhosh-tekuri/jsonschema/v6":                 {"JSON Schema 2020-12 of tool arguments", []string{"internal/foundation/jsonschema", inTests}},
 	"github.com/stripe/stripe-go/v85":                          {"one client for Stripe and the sandbox", []string{"internal/storefront/stripe", inTests}},
 	"github.com/tink-crypto/tink-go/v2":                        {"encryption at rest", []string{"internal/foundation/seal"}},
 	"golang.org/x/sync":                                        {"one outbound read for many callers", []string{"internal/storefront/checkout", "internal/storefront/ucpprofile", "internal/storefront/upstream"}},
