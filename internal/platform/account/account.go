@@ -38,6 +38,9 @@ const (
 // Manages reports whether the role may make keys and change settings.
 func (r Role) Manages() bool { return r == Owner || r == Admin }
 
+// Connects reports whether the role may connect apps and change connections.
+func (r Role) Connects() bool { return r.Manages() || r == Member }
+
 // Audits reports whether the role may read the audit log.
 func (r Role) Audits() bool { return r.Manages() || r == Auditor }
 

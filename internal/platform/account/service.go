@@ -32,6 +32,8 @@ type Store interface {
 	// digest of the password beside the user.
 	UserByEmail(ctx context.Context, email string) (u *User, passwordHash string, err error)
 	UserBySubject(ctx context.Context, subject string) (*User, error)
+	// OwnerOf answers like UserByEmail the oldest owner of an account, by name.
+	OwnerOf(ctx context.Context, account string) (u *User, passwordHash string, err error)
 	// SetPassword keeps a digest and ends the user's other sessions.
 	SetPassword(ctx context.Context, userID, hash, keepSession string, e audit.Entry) error
 	// SetSubject links a user to an identity of the OpenID provider.
@@ -152,12 +154,19 @@ func (s *Service) Redeem(ctx context.Context, by audit.Actor, secret string) (*S
 	return s.begin(ctx, by, u, "link")
 }
 
-// SignIn signs in by e-mail and password. Whatever is wrong, it returns the same
-// sign_in_refused (Unauthenticated) in about the same time; sign_in_blocked
-// (RateLimited) after too many wrong passwords.
-func (s *Service) SignIn(ctx context.Context, by audit.Actor, email, secret string) (*Session, string, error) {
-	refused := problem.New(problem.Unauthenticated, "sign_in_refused", "E-mail address or password is wrong. Without a password, ask for a sign-in link.")
-	u, hash, err := s.store.UserByEmail(ctx, strings.ToLower(strings.TrimSpace(email)))
+// SignIn signs in by password: a person by e-mail address, the owner of an
+// account also by its name, since an owner made on the command line may have no
+// address. Whatever is wrong, it returns the same sign_in_refused
+// (Unauthenticated) in about the same time; sign_in_blocked (RateLimited) after
+// too many wrong passwords.
+func (s *Service) SignIn(ctx context.Context, by audit.Actor, name, secret string) (*Session, string, error) {
+	refused := problem.New(problem.Unauthenticated, "sign_in_refused", "E-mail address, account name or password is wrong. Without a password, ask for a sign-in link.")
+	find := s.store.UserByEmail
+	name = strings.ToLower(strings.TrimSpace(name))
+	if !strings.Contains(name, "@") {
+		find = s.store.OwnerOf
+	}
+	u, hash, err := find(ctx, name)
 	if err != nil {
 		return nil, "", err
 	}
@@ -192,7 +201,7 @@ func (s *Service) SignInIdentity(ctx context.Context, by audit.Actor, issuer, su
 	if err != nil {
 		return nil, "", err
 	}
-	if u == nil && verifiedEmail != "" {
+	if u == nil && strings.Contains(verifiedEmail, "@") {
 		if u, _, err = s.store.UserByEmail(ctx, strings.ToLower(verifiedEmail)); err != nil {
 			return nil, "", err
 		}

@@ -12,6 +12,7 @@ package platformhttp
 
 import (
 	"log/slog"
+	"maps"
 	"net/http"
 	"strings"
 
@@ -38,6 +39,13 @@ type Deps struct {
 	Audit    audit.Store
 	Limits   gate.Limits
 	Log      *slog.Logger
+	Pages    Pages
+}
+
+// Pages are what people read on this host. They stand behind the same gate.
+type Pages struct {
+	Rules gate.Rules     // what each page needs, added to the table
+	Mount func(gate.Mux) // nil: there are none
 }
 
 // Site is what the platform says about itself.
@@ -105,7 +113,9 @@ func Document() ([]byte, error) {
 // build registers every route. It calls nothing of d.
 func build(d Deps) (*server, gate.Mux) {
 	s := &server{Deps: d}
-	s.gate = gate.New(rules(), d.Keys, d.Accounts, d.Limits, strings.HasPrefix(d.Site.BaseURL, "https://"))
+	table := rules()
+	maps.Copy(table, d.Pages.Rules)
+	s.gate = gate.New(table, d.Keys, d.Accounts, d.Limits, strings.HasPrefix(d.Site.BaseURL, "https://"))
 	mux := gate.Mux{Mux: httpserver.NewMux(nil), Gate: s.gate}
 	s.api = openapi.New(mux, d.Site.Name, Version, &openapi.Options{
 		Description: "One API key gives an agent the apps that its account has connected.",
@@ -116,6 +126,9 @@ func build(d Deps) (*server, gate.Mux) {
 		},
 	})
 	s.routes(mux)
+	if d.Pages.Mount != nil {
+		d.Pages.Mount(mux)
+	}
 	return s, mux
 }
 

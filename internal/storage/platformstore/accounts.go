@@ -110,6 +110,11 @@ func (s *Store) UserByEmail(ctx context.Context, email string) (*account.User, s
 	return s.user(ctx, `account_user.email = $1`, email)
 }
 
+// OwnerOf implements account.Store.
+func (s *Store) OwnerOf(ctx context.Context, name string) (*account.User, string, error) {
+	return s.user(ctx, `account_user.role = 'owner' AND account_user.account_id = (SELECT id FROM account WHERE name = $1) ORDER BY created_at, id LIMIT 1`, name)
+}
+
 // UserBySubject implements account.Store.
 func (s *Store) UserBySubject(ctx context.Context, subject string) (*account.User, error) {
 	u, _, err := s.user(ctx, `account_user.subject = $1`, subject)

@@ -121,10 +121,12 @@ func TestPassword(t *testing.T) {
 		if gone, err := service.Session(t.Context(), elsewhereSecret); err != nil || gone != nil {
 			t.Errorf("session %s elsewhere lives on: %v", elsewhere.ID, err)
 		}
-		if got, _, err := service.SignIn(t.Context(), audit.Actor{}, " Ann@ACME.example", words); err != nil || got.Account.ID != a.ID {
-			t.Errorf("SignIn = %+v, %v", got, err)
+		for _, name := range []string{" Ann@ACME.example", "demo", "Demo "} {
+			if got, _, err := service.SignIn(t.Context(), audit.Actor{}, name, words); err != nil || got.Account.ID != a.ID {
+				t.Errorf("SignIn(%q) = %+v, %v", name, got, err)
+			}
 		}
-		for _, wrong := range [][2]string{{"ann@acme.example", "wrong"}, {"bob@acme.example", words}, {"", words}, {"ann@acme.example", strings.Repeat("x", 1<<20)}} {
+		for _, wrong := range [][2]string{{"ann@acme.example", "wrong"}, {"bob@acme.example", words}, {"beta", words}, {"demo@", words}, {"", words}, {"ann@acme.example", strings.Repeat("x", 1<<20)}} {
 			if _, _, err := service.SignIn(t.Context(), audit.Actor{}, wrong[0], wrong[1]); !problem.Is(err, "sign_in_refused") {
 				t.Errorf("SignIn(%q) with a wrong pair: %v", wrong[0], err)
 			}

@@ -37,7 +37,12 @@ type Need struct {
 	Person      bool               // a person who is signed in
 	Manages     bool               // a person who may manage the account
 	Audits      bool               // a person who may read the audit log
+	Connects    bool               // a person who may connect apps
+	Page        bool               // people read it: refusals are pages
 }
+
+// ofPerson reports whether a person is asked for, and not a key.
+func (n Need) ofPerson() bool { return n.Person || n.Manages || n.Audits || n.Connects }
 
 // Rules are what each route needs, by the pattern of http.ServeMux.
 type Rules map[string]Need
@@ -87,13 +92,18 @@ type Gate struct {
 	accounts *account.Service
 	limits   Limits
 	secure   bool // the host is served over https
+	pages    httpserver.ErrorWriter
 }
 
 // New answers a gate. secure says that the host is served over https: cookies
 // are then bound to it.
 func New(rules Rules, keys *apikey.Service, accounts *account.Service, limits Limits, secure bool) *Gate {
-	return &Gate{rules, keys, accounts, limits, secure}
+	return &Gate{rules: rules, keys: keys, accounts: accounts, limits: limits, secure: secure}
 }
+
+// RefusePages says how routes that people read refuse. It is called while the
+// routes are mounted.
+func (g *Gate) RefusePages(writer httpserver.ErrorWriter) { g.pages = writer }
 
 // Mux mounts routes behind the gate.
 type Mux struct {
@@ -118,7 +128,11 @@ func (m Mux) HandleFunc(pattern string, h func(http.ResponseWriter, *http.Reques
 func (g *Gate) guard(need Need, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		caller, err := g.admit(w.Header(), r, need)
-		if err != nil {
+		switch {
+		case err != nil && need.Page && g.pages != nil:
+			g.pages(w, r, err)
+			return
+		case err != nil:
 			g.refuse(w, r, err)
 			return
 		}
@@ -135,7 +149,7 @@ func (g *Gate) admit(h http.Header, r *http.Request, need Need) (*Caller, error)
 	switch {
 	case need.Open:
 		return nil, g.take(h, r, g.limits.Addresses, ratelimit.ClientKey(httpserver.ClientIP(r.Context())))
-	case need.Person || need.Manages || need.Audits:
+	case need.ofPerson():
 		return g.person(h, r, need)
 	}
 	caller, err := g.Key(h, r)

@@ -71,12 +71,43 @@ func (g *Gate) person(h http.Header, r *http.Request, need Need) (*Caller, error
 		return nil, problem.New(problem.Forbidden, "csrf_token_invalid", "The form is too old, or it does not come from this site. Load the page again.")
 	}
 	role := session.User.Role
-	if need.Manages && !role.Manages() || need.Audits && !role.Audits() {
+	if need.Manages && !role.Manages() || need.Audits && !role.Audits() || need.Connects && !role.Connects() {
 		return nil, problem.New(problem.Forbidden, "role_required", "Your role in this account does not allow this. Ask its owner.")
 	}
+	return ByPerson(r, session), nil
+}
+
+// ByPerson is the caller of a request by a person who is signed in.
+func ByPerson(r *http.Request, session *account.Session) *Caller {
 	actor := Actor(r)
 	actor.Kind, actor.ID, actor.Name = audit.ByUser, session.User.ID, session.User.Name
-	return &Caller{Account: session.Account.ID, Session: session, Actor: actor}, nil
+	return &Caller{Account: session.Account.ID, Session: session, Actor: actor}
+}
+
+// MayTry returns rate_limited where the address of r has failed to show who it
+// is too often: with wrong keys or by signing in.
+func (g *Gate) MayTry(r *http.Request) error {
+	return g.fail(r, 0)
+}
+
+// Failed counts that the address of r failed to show who it is.
+func (g *Gate) Failed(r *http.Request) error {
+	err := g.fail(r, 1)
+	if problem.Is(err, "rate_limited") {
+		return nil // it has the refusal for what it did already
+	}
+	return err
+}
+
+func (g *Gate) fail(r *http.Request, cost int) error {
+	result, err := g.limits.Failures.Take(r.Context(), ratelimit.ClientKey(httpserver.ClientIP(r.Context())), cost)
+	if err != nil {
+		return err
+	}
+	if !result.Allowed || cost == 0 && result.Policy.Quantity > 0 && result.Remaining == 0 {
+		return ratelimit.Problem(result)
+	}
+	return nil
 }
 
 // Genuine reports whether a request that changes something carries the
