@@ -112,7 +112,7 @@ func TestDocuments(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Fatal("no curl was found; install it: the documents use it")
 	}
-	for name, least := range map[string]int{"README.md": 6, "docs/commerce.md": 5, "docs/a2a.md": 6} {
+	for name, least := range map[string]int{"README.md": 6, "docs/commerce.md": 5, "docs/a2a.md": 6, "docs/paid-services.md": 2} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			steps := readSteps(t, filepath.Join("..", "..", filepath.FromSlash(name)))
