@@ -1,0 +1,213 @@
+package toolindex_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"ace/internal/platform/app"
+	"ace/internal/platform/toolindex"
+)
+
+const mail = `
+id: gmail
+name: Gmail
+aliases: [google mail]
+categories: [email]
+about: Mail of Google.
+base: https://gmail.example
+tools:
+  send_email: {call: POST /send, title: Send e-mail, about: Sends a mail., phrases: [send an email to someone, write a mail], in: {to!: string, subject: string}}
+  list_emails: {call: GET /list, title: List e-mails, about: Lists mails., phrases: [show my inbox, read my latest emails]}
+  delete_email: {call: "DELETE /x/{id}", title: Delete e-mail, about: Deletes a mail., in: {id!: string}}
+`
+
+const repo = `
+id: github
+name: GitHub
+aliases: [gh]
+categories: [developer]
+about: Code and issues.
+base: https://api.github.example
+tools:
+  create_issue: {call: POST /issues, title: Create issue, about: Opens an issue., phrases: [report a bug, open an issue]}
+  list_issues: {call: GET /issues, title: List issues, about: Lists issues., phrases: [show open issues]}
+  close_issue: {call: PATCH /issues, title: Close issue, about: Closes an issue., phrases: [close an issue]}
+  merge_pull_request: {call: PUT /merge, title: Merge pull request, about: Merges a pull request.}
+`
+
+const box = `
+id: box
+name: Box
+categories: [files]
+about: Files of a company.
+base: https://box.example
+tools:
+  upload_file: {call: POST /files, title: Upload file, about: Uploads a file., phrases: [put a file into a folder]}
+  list_folder: {call: GET /folders, title: List folder, about: Lists what a folder holds.}
+`
+
+func apps(t testing.TB) []*app.App {
+	t.Helper()
+	var all []*app.App
+	for _, text := range []string{mail, repo, box} {
+		a, err := app.Parse([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, a)
+	}
+	return all
+}
+
+func TestFind(t *testing.T) {
+	t.Parallel()
+	x := toolindex.New(apps(t))
+	tests := []struct{ task, want string }{
+		{"send an email to my boss", "gmail__send_email"},
+		{"what is new in my inbox?", "gmail__list_emails"},
+		{"throw this mail away", "gmail__delete_email"},
+		{"report a bug", "github__create_issue"},
+		{"open a ticket on GitHub", "github__create_issue"},
+		{"which issues are open in gihub", "github__list_issues"},
+		{"close the bug", "github__close_issue"},
+		{"merge the PR", "github__merge_pull_request"},
+		{"put a document into Box", "box__upload_file"},
+		{"show a folder in box", "box__list_folder"},
+		{"listFolder", "box__list_folder"},
+	}
+	for _, tt := range tests {
+		hits, _ := x.Find(toolindex.Query{Task: tt.task, Limit: 5})
+		if len(hits) == 0 || hits[0].Tool.ID != tt.want || hits[0].Score != 1 || len(hits[0].MatchedOn) == 0 {
+			t.Errorf("Find(%q) = %s, want %s first", tt.task, show(hits), tt.want)
+		}
+	}
+}
+
+func show(hits []toolindex.Hit) string {
+	var all []string
+	for _, hit := range hits {
+		all = append(all, fmt.Sprintf("%s %.2f %v", hit.Tool.ID, hit.Score, hit.MatchedOn))
+	}
+	return strings.Join(all, ", ")
+}
+
+func TestFindNarrows(t *testing.T) {
+	t.Parallel()
+	x := toolindex.New(apps(t))
+	tests := []struct {
+		name  string
+		query toolindex.Query
+		want  func(h toolindex.Hit) bool
+	}{
+		{"these apps", toolindex.Query{Task: "list", Apps: []string{"box"}}, func(h toolindex.Hit) bool { return h.App.ID == "box" }},
+		{"read only", toolindex.Query{Task: "an issue", ReadOnly: true}, func(h toolindex.Hit) bool { return h.Tool.ReadOnly() }},
+		{"connected only", toolindex.Query{Task: "list", ConnectedOnly: true, Connected: func(id string) bool { return id == "gmail" }}, func(h toolindex.Hit) bool { return h.App.ID == "gmail" }},
+		{"allowed", toolindex.Query{Task: "issue", Allowed: func(_, id string) bool { return id == "github__list_issues" }}, func(h toolindex.Hit) bool { return h.Tool.ID == "github__list_issues" }},
+	}
+	for _, tt := range tests {
+		tt.query.Limit = 10
+		hits, _ := x.Find(tt.query)
+		if len(hits) == 0 {
+			t.Errorf("%s: nothing was found", tt.name)
+		}
+		for _, hit := range hits {
+			if !tt.want(hit) {
+				t.Errorf("%s: found %s", tt.name, hit.Tool.ID)
+			}
+		}
+	}
+}
+
+func TestFindIsFair(t *testing.T) {
+	t.Parallel()
+	x := toolindex.New(apps(t))
+	hits, mentioned := x.Find(toolindex.Query{Task: "list issues", Limit: 10})
+	count := 0
+	for _, hit := range hits {
+		if hit.App.ID == "github" {
+			count++
+		}
+	}
+	if count > 3 || len(mentioned) != 0 {
+		t.Errorf("without an app named: %s, mentioned %v", show(hits), mentioned)
+	}
+	if _, mentioned := x.Find(toolindex.Query{Task: "list issues on github", Limit: 10}); len(mentioned) != 1 || mentioned[0].ID != "github" {
+		t.Errorf("mentioned = %v", mentioned)
+	}
+	share := func(connected string) float64 {
+		hits, _ := x.Find(toolindex.Query{Task: "list", Limit: 10, Connected: func(id string) bool { return id == connected }})
+		for _, hit := range hits {
+			if hit.App.ID == "box" {
+				return hit.Score
+			}
+		}
+		return 0
+	}
+	if share("box") <= share("") {
+		t.Error("a connected app gains nothing")
+	}
+}
+
+func TestFindNothing(t *testing.T) {
+	t.Parallel()
+	x := toolindex.New(apps(t))
+	for _, task := range []string{"", "   ", "zzzz qqqq", "the of to", strings.Repeat("ü", 10000)} {
+		if hits, _ := x.Find(toolindex.Query{Task: task, Limit: 5}); len(hits) != 0 {
+			t.Errorf("Find(%.20q) = %s", task, show(hits))
+		}
+	}
+	if hits, _ := toolindex.New(nil).Find(toolindex.Query{Task: "send", Limit: 5}); len(hits) != 0 {
+		t.Errorf("an empty index found %s", show(hits))
+	}
+}
+
+func TestApps(t *testing.T) {
+	t.Parallel()
+	x := toolindex.New(apps(t))
+	tests := []struct{ search, want string }{
+		{"gmail", "gmail"}, {"GMAIL", "gmail"}, {"google mail", "gmail"}, {"gmial", "gmail"}, {"gm", "gmail"}, {"git hub", "github"}, {"gh", "github"}, {"developer", "github"}, {"files of a company", "box"},
+	}
+	for _, tt := range tests {
+		if hits := x.Apps(tt.search); len(hits) == 0 || hits[0].App.ID != tt.want {
+			t.Errorf("Apps(%q) = %v, want %s", tt.search, hits, tt.want)
+		}
+	}
+	if hits := x.Apps(""); len(hits) != 3 || hits[0].App.ID != "box" {
+		t.Errorf("Apps of nothing = %v", hits)
+	}
+	if _, ok := x.Closest("qqqq"); ok {
+		t.Error("nothing is close to qqqq")
+	}
+}
+
+func TestDeterministic(t *testing.T) {
+	t.Parallel()
+	first, _ := toolindex.New(apps(t)).Find(toolindex.Query{Task: "list my issues and mails", Limit: 10})
+	for range 20 {
+		again, _ := toolindex.New(apps(t)).Find(toolindex.Query{Task: "list my issues and mails", Limit: 10})
+		if show(first) != show(again) {
+			t.Fatalf("two answers: %s and %s", show(first), show(again))
+		}
+	}
+}
+
+func FuzzFind(f *testing.F) {
+	x := toolindex.New(apps(f))
+	f.Add("send an email")
+	f.Add("ÜÄ\x00'’…")
+	f.Fuzz(func(t *testing.T, task string) {
+		hits, _ := x.Find(toolindex.Query{Task: task, Limit: 3})
+		if len(hits) > 3 {
+			t.Errorf("%d hits", len(hits))
+		}
+		x.Apps(task)
+	})
+}
+
+func BenchmarkFind(b *testing.B) {
+	x := toolindex.New(apps(b))
+	for b.Loop() {
+		x.Find(toolindex.Query{Task: "send an email to my boss about the open issues", Limit: 8})
+	}
+}
