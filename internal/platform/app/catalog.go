@@ -25,9 +25,13 @@ func NewCatalog(apps ...*App) (*Catalog, error) {
 			return nil, fmt.Errorf("there are two apps %s", a.ID)
 		}
 		c.apps[a.ID] = a
-		for name, tool := range a.Tools.All() {
+		all, err := a.AllTools()
+		if err != nil {
+			return nil, fmt.Errorf("the tools of %s: %w", a.ID, err)
+		}
+		for _, tool := range all {
 			if other := c.tools[tool.ID]; other != nil {
-				return nil, fmt.Errorf("tool %s of %s has the id of %s of %s", name, a.ID, other.Name, other.App)
+				return nil, fmt.Errorf("tool %s of %s has the id of %s of %s", tool.Name, a.ID, other.Name, other.App)
 			}
 			c.tools[tool.ID] = tool
 		}

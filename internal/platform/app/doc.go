@@ -205,6 +205,8 @@ type Tool struct {
 	Example map[string]any `yaml:"example"`
 
 	InputSchema []byte `yaml:"-"` // JSON Schema 2020-12, made of In
+	Builtin     bool   `yaml:"-"` // one of App.Builtin
+	Free        bool   `yaml:"-"` // the caller makes the request; see With
 }
 
 // Fixed are constant parts of a call; templates of params and inputs.
@@ -212,6 +214,7 @@ type Fixed struct {
 	Query   map[string]string `yaml:"query"`
 	Headers map[string]string `yaml:"headers"`
 	Body    map[string]any    `yaml:"body"`
+	Raw     string            `yaml:"raw"` // the whole body, as it is; JSON
 }
 
 // Input is one argument of a tool.
