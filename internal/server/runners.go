@@ -53,7 +53,7 @@ func validator(packer *datapack.Packer) readiness.Validator {
 			return nil
 		}
 		var issues []readiness.Issue
-		for _, issue := range packer.Check([]byte(p.Document.Source), p.URL.String()).Issues {
+		for _, issue := range packer.Check(p.Document.Source, p.URL.String()).Issues {
 			issues = append(issues, readiness.Issue{Error: issue.Severity == "error", Message: issue.Message, Line: issue.Line})
 		}
 		return issues

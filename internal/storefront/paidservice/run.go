@@ -257,7 +257,7 @@ func workSum(w *Work) string {
 func (s *Service) fail(ctx context.Context, o *Order, late bool, cause error) error {
 	p, known := problem.From(cause)
 	switch {
-	case s.base.Err() != nil:
+	case s.stopping():
 		return s.release(ctx, o, reasonInterrupted, "", "the process stops")
 	case late:
 		return s.release(ctx, o, reasonTimeout, "The work took too long and was ended. Nothing was charged: repeat the request with the same payment.", "timeout")

@@ -155,6 +155,9 @@ func (s *Service) Close() {
 	s.running.Wait()
 }
 
+// stopping reports whether the runs have to end.
+func (s *Service) stopping() bool { return s.base.Err() != nil }
+
 // Status says how a call ended.
 type Status string
 

@@ -87,7 +87,7 @@ func (s *Service) tendOne(ctx context.Context, o *Order) (time.Time, error) {
 // resume takes up a run that was cut off, for the caller who will come back.
 func (s *Service) resume(ctx context.Context, o *Order) error {
 	again := o.Reason == reasonInterrupted && o.RunAttempts > 0 && o.RunAttempts < maxResumes && !o.Sealed() && o.SupersededBy == ""
-	if stopping := s.base.Err() != nil; stopping || !again || !o.Auth.lasts(s.needs(false)) {
+	if s.stopping() || !again || !o.Auth.lasts(s.needs(false)) {
 		return nil
 	}
 	owner := newOwner()
