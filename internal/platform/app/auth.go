@@ -1,6 +1,9 @@
 package app
 
-import "slices"
+import (
+	"net/url"
+	"slices"
+)
 
 // Types of schemes.
 const (
@@ -30,6 +33,9 @@ type Scheme struct {
 	// Send puts credentials into a call: templates of fields, params and
 	// access_token. Several entries are all sent.
 	Send Send `yaml:"send"`
+	// Let are values made of others, for templates of this scheme: texts that are
+	// hashed or signed as a whole. They may name one another.
+	Let map[string]string `yaml:"let"`
 
 	OAuth  *OAuth  `yaml:"oauth"`  // oauth2, client_credentials
 	OAuth1 *OAuth1 `yaml:"oauth1"` // oauth1
@@ -121,6 +127,9 @@ type Callback struct {
 	Hosts   []string          `yaml:"hosts"`   // suffixes that a captured host must have
 	Verify  string            `yaml:"verify"`  // shopify_hmac
 	Decode  bool              `yaml:"decode"`  // the code is percent-encoded twice
+	// Pending are parameters that say that somebody at the vendor still has to
+	// approve: setup_action: request.
+	Pending map[string]string `yaml:"pending"`
 }
 
 // Token is how a code becomes a token.
@@ -135,11 +144,12 @@ type Token struct {
 	Headers    map[string]string   `yaml:"headers"`
 	XML        string              `yaml:"xml"`      // template of the body
 	Accept     string              `yaml:"accept"`   // default application/json
-	Response   string              `yaml:"response"` // auto (also ""), json, form, xml
+	Response   string              `yaml:"response"` // auto (also ""), json, form, xml, text (all of it is the token)
 	OK         Expect              `yaml:"ok"`
 	Map        map[string][]string `yaml:"map"`        // access_token: [/data/access_token]
 	Alternates []string            `yaml:"alternates"` // pointers to objects that hold the token where the top does not
 	Capture    map[string]string   `yaml:"capture"`    // param = pointer
+	Hosts      []string            `yaml:"hosts"`      // suffixes that a captured host must have
 	Expires    Expires             `yaml:"expires"`
 	Sign       *Signature          `yaml:"sign"`
 }
@@ -185,6 +195,8 @@ type Refresh struct {
 	Rename   map[string]string `yaml:"rename"`
 	Drop     []string          `yaml:"drop"`
 	Headers  map[string]string `yaml:"headers"`
+	Query    map[string]string `yaml:"query"`
+	XML      string            `yaml:"xml"`
 	Rotation string            `yaml:"rotation"`
 	MinAge   int               `yaml:"min_age"` // seconds that a token must have lived
 	// Gone are error codes that mean the grant is over, besides invalid_grant.
@@ -223,6 +235,7 @@ type OAuth1 struct {
 	Params    map[string]string `yaml:"params"`
 	Signature string            `yaml:"signature"` // HMAC-SHA1 (also ""), HMAC-SHA256, PLAINTEXT, RSA-SHA1
 	Realm     string            `yaml:"realm"`
+	Capture   map[string]string `yaml:"capture"` // param = member of the last answer
 }
 
 // ExtraToken is a second token of a connection.
@@ -236,20 +249,28 @@ type ExtraToken struct {
 
 // Signature is a signed request to a token endpoint.
 type Signature struct {
-	Alg    string `yaml:"alg"`    // hmac_sha256, hmac_sha1
+	Alg    string `yaml:"alg"`    // hmac_sha256, hmac_sha1, ed25519, sigv4
 	Key    string `yaml:"key"`    // template
-	Over   string `yaml:"over"`   // template: {body}{ts}
+	Over   string `yaml:"over"`   // template: {body}{ts}; {ts} is the time in milliseconds
 	Header string `yaml:"header"` // or a query parameter
 	Query  string `yaml:"query"`
 	Enc    string `yaml:"enc"` // hex (also ""), base64
 	TS     string `yaml:"ts"`  // query parameter with the time in milliseconds
+
+	// For sigv4: the id of the key and what it is scoped to; templates.
+	ID      string `yaml:"id"`
+	Service string `yaml:"service"`
+	Region  string `yaml:"region"`
 }
 
 // Revoke ends a token at the vendor (RFC 7009).
 type Revoke struct {
-	URL    string            `yaml:"url"`
-	Params map[string]string `yaml:"params"`
-	Method string            `yaml:"method"`
+	URL     string            `yaml:"url"`
+	Params  map[string]string `yaml:"params"`
+	Method  string            `yaml:"method"`
+	Body    string            `yaml:"body"` // as of Token
+	Headers map[string]string `yaml:"headers"`
+	Drop    []string          `yaml:"drop"`
 }
 
 // Install is an installation that the app's own store begins.
@@ -268,5 +289,38 @@ func (a *App) Scheme(id string) (*Scheme, bool) {
 }
 
 // NeedsClient reports whether connecting by the scheme needs an OAuth client
-// that the operator has registered with the vendor.
-func (s *Scheme) NeedsClient() bool { return s.Type == TypeOAuth2 || s.Type == TypeOAuth1 }
+// that the operator has registered with the vendor. OAuth 1 without an address
+// for request tokens is typed: the account has made consumer and token itself.
+func (s *Scheme) NeedsClient() bool {
+	return s.Type == TypeOAuth2 || s.Type == TypeOAuth1 && (s.OAuth1 == nil || s.OAuth1.Request != "")
+}
+
+// Credentials is Send, and where the definition says nothing what is usual for
+// the type: a bearer token, a user name and a password.
+func (s *Scheme) Credentials() Send {
+	send := s.Send
+	if len(send.Headers) > 0 || len(send.Query) > 0 || send.Basic != nil || send.Path != "" {
+		return send
+	}
+	switch s.Type {
+	case TypeOAuth2, TypeClient, TypeExchange, TypeJWT, TypeMCP:
+		send.Headers = map[string]string{"Authorization": "Bearer {access_token}"}
+	case TypeBasic:
+		send.Basic = &BasicPair{User: "{username}", Pass: "{password}"}
+	}
+	return send
+}
+
+// CallbackState is the state that a callback brings back, under the name that
+// one of the app's schemes gives it.
+func (a *App) CallbackState(callback url.Values) string {
+	if state := callback.Get("state"); state != "" {
+		return state
+	}
+	for i := range a.Schemes {
+		if o := a.Schemes[i].OAuth; o != nil && o.Callback.State != "" && callback.Has(o.Callback.State) {
+			return callback.Get(o.Callback.State)
+		}
+	}
+	return ""
+}

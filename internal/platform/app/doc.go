@@ -234,8 +234,11 @@ type Step struct {
 	Headers map[string]string `yaml:"headers"`
 	Body    map[string]any    `yaml:"body"`
 	Form    map[string]string `yaml:"form"`
-	Keep    map[string]string `yaml:"keep"` // param = pointer
-	OK      Expect            `yaml:"ok"`
+	XML     string            `yaml:"xml"` // template of the body
+	// Keep are values of the answer: name = pointer, header:NAME or cookie:NAME.
+	// A name that ends in ? may be missing.
+	Keep map[string]string `yaml:"keep"`
+	OK   Expect            `yaml:"ok"`
 }
 
 // Trigger is an event of an app.

@@ -51,6 +51,9 @@ func (j joined) Value(name string) (string, bool) {
 //	before:X, after:X            the part before or after the last X
 //	default:X                    X where the value is empty or missing
 //	hmac_sha256:NAME:hex|base64  keyed with the value of NAME; hmac_sha1 likewise
+//	ed25519:NAME:hex|base64      signed with the key that is the value of NAME
+//	sha1_base64, sha256_base64, substr:START:LENGTH
+//	json:POINTER                 a value inside a text that is JSON
 //
 // An unknown name is an error that names it and holds no value.
 func Expand(template string, values Values, encode func(string) string) (string, error) {
@@ -96,7 +99,7 @@ func Names(template string) []string {
 		name, filters, _ := strings.Cut(inside, "|")
 		names = append(names, name)
 		for filter := range strings.SplitSeq(filters, "|") {
-			if kind, args, ok := strings.Cut(filter, ":"); ok && strings.HasPrefix(kind, "hmac_") {
+			if kind, args, ok := strings.Cut(filter, ":"); ok && (strings.HasPrefix(kind, "hmac_") || kind == "ed25519") {
 				key, _, _ := strings.Cut(args, ":")
 				names = append(names, key)
 			}
@@ -155,6 +158,18 @@ func apply(filter, text string, values Values) (string, error) {
 		return keyed(sha256.New, arg, text, values)
 	case "hmac_sha1":
 		return keyed(sha1.New, arg, text, values)
+	case "ed25519":
+		return signed(arg, text, values)
+	case "sha1_base64":
+		sum := sha1.Sum([]byte(text)) //nolint:gosec // see above
+		return base64.StdEncoding.EncodeToString(sum[:]), nil
+	case "sha256_base64":
+		sum := sha256.Sum256([]byte(text))
+		return base64.StdEncoding.EncodeToString(sum[:]), nil
+	case "substr":
+		return substr(arg, text)
+	case "json":
+		return inside(arg, text), nil
 	}
 	return "", fmt.Errorf("there is no filter %q", kind)
 }
@@ -180,8 +195,12 @@ func keyed(digest func() hash.Hash, arg, text string, values Values) (string, er
 	}
 	mac := hmac.New(digest, []byte(key))
 	_, _ = mac.Write([]byte(text)) // a hash takes everything
+	return encoded(mac.Sum(nil), encoding), nil
+}
+
+func encoded(sum []byte, encoding string) string {
 	if encoding == "base64" {
-		return base64.StdEncoding.EncodeToString(mac.Sum(nil)), nil
+		return base64.StdEncoding.EncodeToString(sum)
 	}
-	return hex.EncodeToString(mac.Sum(nil)), nil
+	return hex.EncodeToString(sum)
 }

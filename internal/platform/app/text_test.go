@@ -13,7 +13,7 @@ import (
 
 func TestExpand(t *testing.T) {
 	t.Parallel()
-	values := app.Join(app.Map{"key": "abc-us6", "user": "Ann Lee", "empty": ""}, nil, app.Map{"key": "shadowed", "secret": "k"})
+	values := app.Join(app.Map{"key": "abc-us6", "user": "Ann Lee", "empty": "", "account": `{"client_email":"robot@example.com"}`}, nil, app.Map{"key": "shadowed", "secret": "k"})
 	tests := []struct {
 		template string
 		encode   func(string) string
@@ -29,6 +29,12 @@ func TestExpand(t *testing.T) {
 		{"{user|lower|urlencode}", nil, "ann+lee"},
 		{"{empty|default:none}{missing|default:0}", nil, "none0"},
 		{"{{user}}", nil, "{user}"},
+		{"{user|substr:0:3}{user|substr:4}{user|substr:90:3}", nil, "AnnLee"},
+		{"{user|sha1_base64}", nil, "tan/cl3Ndk4qFCaWEOVTswFSLuM="},
+		{"{account|json:/client_email}{account|json:/missing}{user|json:/x}", nil, "robot@example.com"},
+		{"{user|substr:x}", nil, "error: names no part"},
+		{"{user|ed25519:user}", nil, "error: is no Ed25519 key"},
+		{"{user|ed25519:nobody}", nil, `error: there is no value "nobody"`},
 		{"{nobody}", nil, `error: there is no value "nobody"`},
 		{"{user|shout}", nil, `error: there is no filter "shout"`},
 		{"{user|hmac_sha1:nobody}", nil, `error: there is no value "nobody"`},
@@ -118,6 +124,68 @@ func TestExpect(t *testing.T) {
 	for _, tt := range tests {
 		if got := tt.expect.Met(tt.status, document); got != tt.want {
 			t.Errorf("%s: Met = %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+// The signature is that of RFC 8032, 7.1, test 2.
+func TestExpandEd25519(t *testing.T) {
+	t.Parallel()
+	values := app.Map{"text": "\x72", "seed": "4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb"}
+	const want = "92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00"
+	got, err := app.Expand("{text|ed25519:seed}", values, nil)
+	if err != nil || got != want {
+		t.Errorf("Expand = %q, %v, want %q", got, err, want)
+	}
+}
+
+func TestLet(t *testing.T) {
+	t.Parallel()
+	values := app.Let(app.Map{"key": "k", "body": "b"}, map[string]string{
+		"whole": "{body}.{key}", "digest": "{whole|sha256_hex|substr:0:6}", "key": "own", "round": "{about}", "about": "{round}",
+	})
+	if got, err := app.Expand("{whole} {digest} {body}", values, nil); err != nil || got != "b.own 288f1a b" {
+		t.Errorf("Expand = %q, %v", got, err)
+	}
+	if _, err := app.Expand("{round}", values, nil); err == nil {
+		t.Error("values that are made of each other were made")
+	}
+	if app.Let(app.Map{"a": "1"}, nil) == nil {
+		t.Error("Let without templates answers nothing")
+	}
+}
+
+func TestCredentials(t *testing.T) {
+	t.Parallel()
+	bearer := app.Send{Headers: map[string]string{"Authorization": "Bearer {access_token}"}}
+	own := app.Send{Query: map[string]string{"key": "{key}"}}
+	tests := map[string]struct {
+		scheme app.Scheme
+		want   app.Send
+	}{
+		"oauth2":     {app.Scheme{Type: app.TypeOAuth2}, bearer},
+		"mcp":        {app.Scheme{Type: app.TypeMCP}, bearer},
+		"basic":      {app.Scheme{Type: app.TypeBasic}, app.Send{Basic: &app.BasicPair{User: "{username}", Pass: "{password}"}}},
+		"its own":    {app.Scheme{Type: app.TypeOAuth2, Send: own}, own},
+		"keys alone": {app.Scheme{Type: app.TypeKey}, app.Send{}},
+	}
+	for name, tt := range tests {
+		if diff := cmp.Diff(tt.want, tt.scheme.Credentials()); diff != "" {
+			t.Errorf("%s: Credentials (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestCallbackState(t *testing.T) {
+	t.Parallel()
+	a := &app.App{Schemes: []app.Scheme{{Type: app.TypeKey}, {OAuth: &app.OAuth{Callback: app.Callback{State: "payload"}}}}}
+	for query, want := range map[string]string{"state=s": "s", "payload=p": "p", "payload=p&state=s": "s", "code=c": ""} {
+		values, err := url.ParseQuery(query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := a.CallbackState(values); got != want {
+			t.Errorf("CallbackState(%s) = %q, want %q", query, got, want)
 		}
 	}
 }
