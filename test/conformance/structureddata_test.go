@@ -139,7 +139,7 @@ func TestJudges(t *testing.T) {
 		by    []string // who finds it
 	}{
 		"good":              {graph(map[string]any{"@type": "Product", "name": "x", "offers": offer}), nil},
-		"unknown property":  {graph(map[string]any{"@type": "Product", "nmae": "x"}), []string{"jsonld", "schema-dts"}},
+		"unknown property":  {graph(map[string]any{"@type": "Product", "naame": "x"}), []string{"jsonld", "schema-dts"}},
 		"unknown type":      {graph(map[string]any{"@type": "Prodcut", "name": "x"}), []string{"jsonld", "schema-dts"}},
 		"wrong type for it": {graph(map[string]any{"@type": "Product", "price": "5.00"}), []string{"schema-dts"}},
 		"wrong thing":       {graph(map[string]any{"@type": "Person", "address": offer}), []string{"schema-dts"}},

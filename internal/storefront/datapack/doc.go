@@ -11,7 +11,8 @@
 //
 //	Check  the first half for one page that somebody else has read
 //
-// schemaorg holds the vocabulary, release 30.0. Nothing but the pages is
+// schemaorg holds the vocabulary, release 30.0; written reads days, prices, hours
+// and addresses; ld writes JSON-LD. Nothing but the pages is
 // fetched, no language model is asked, and no fact is invented: what is missing
 // is listed under needs_input. The same pages give the same bytes.
 package datapack

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"ace/internal/storefront/datapack/generate"
+	"ace/internal/storefront/datapack/ld"
 )
 
 // File is one file of the pack.
@@ -35,11 +35,11 @@ func (p *Pack) writeFiles() error {
 	files := []File{{"README.md", typeMarkdown, []byte(p.Markdown())}}
 	for _, shared := range []struct {
 		name string
-		node generate.Node
+		node ld.Node
 	}{{"site/organization.jsonld", p.Site.Organization}, {"site/website.jsonld", p.Site.WebSite}} {
 		if len(shared.node) > 0 {
-			doc := append(generate.Node{{Name: "@context", Value: "https://schema.org"}}, shared.node...)
-			files = append(files, File{shared.name, typeJSONLD, []byte(generate.Encode(doc) + "\n")})
+			doc := append(ld.Node{{Name: "@context", Value: "https://schema.org"}}, shared.node...)
+			files = append(files, File{shared.name, typeJSONLD, []byte(ld.Encode(doc) + "\n")})
 		}
 	}
 	used := map[string]bool{}
@@ -53,7 +53,7 @@ func (p *Pack) writeFiles() error {
 		}
 		used[name] = true
 		files = append(files,
-			File{name + ".jsonld", typeJSONLD, []byte(generate.Encode(page.Generated) + "\n")},
+			File{name + ".jsonld", typeJSONLD, []byte(ld.Encode(page.Generated) + "\n")},
 			File{name + ".snippet.html", typeHTML, []byte(page.Install)})
 		if page.Patch != "" {
 			files = append(files, File{name + ".diff", typePatch, []byte(page.Patch)})

@@ -2,6 +2,7 @@ package datapack_test
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -64,9 +65,7 @@ func kinds(t testing.TB, more map[string]crawltest.Answer) *datapack.Packer {
 	for _, f := range archive.Files {
 		answers["https://orchard.example"+f.Name] = crawltest.Page(string(f.Data))
 	}
-	for address, a := range more {
-		answers[address] = a
-	}
+	maps.Copy(answers, more)
 	p, err := datapack.New(crawltest.New(answers), &datapack.Options{Crawl: &crawl.Options{Interval: -1}})
 	if err != nil {
 		t.Fatal(err)

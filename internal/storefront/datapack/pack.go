@@ -8,6 +8,7 @@ import (
 	"ace/internal/storefront/crawl"
 	"ace/internal/storefront/datapack/dom"
 	"ace/internal/storefront/datapack/generate"
+	"ace/internal/storefront/datapack/ld"
 	"ace/internal/storefront/datapack/markup"
 	"ace/internal/storefront/datapack/rules"
 )
@@ -59,8 +60,8 @@ type Summary struct {
 
 // Site is what the pages share.
 type Site struct {
-	Organization generate.Node              `json:"organization,omitempty"`
-	WebSite      generate.Node              `json:"website,omitempty"`
+	Organization ld.Node                    `json:"organization,omitempty"`
+	WebSite      ld.Node                    `json:"website,omitempty"`
 	Needs        []generate.Need            `json:"needs_input"`
 	Provenance   map[string]generate.Source `json:"provenance"`
 }
@@ -95,7 +96,7 @@ type Page struct {
 	Detected    []Detected                 `json:"detected"`
 	Total       int                        `json:"detected_total"`
 	Issues      []rules.Issue              `json:"issues"`
-	Generated   generate.Node              `json:"generated,omitempty"`
+	Generated   ld.Node                    `json:"generated,omitempty"`
 	Diff        string                     `json:"diff,omitempty"` // add, merge, replace, keep
 	Install     string                     `json:"install,omitempty"`
 	Patch       string                     `json:"patch,omitempty"` // unified diff of the page's source
@@ -233,7 +234,7 @@ func (p *Page) write(r *generate.Result, d *dom.Document) {
 		return
 	}
 	p.Generated = r.Graph
-	p.Install = generate.Script(r.Graph) + "\n"
+	p.Install = ld.Script(r.Graph) + "\n"
 	if r.Features != nil {
 		p.Eligible = r.Features
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -307,11 +308,11 @@ func ExamplePacker_Check() {
 	if err != nil {
 		return
 	}
-	found := p.Check([]byte(`<script type="application/ld+json">{"@context":"https://schema.org","@type":"Product","nmae":"Lamp"}</script>`), "https://shop.example/")
+	found := p.Check([]byte(`<script type="application/ld+json">{"@context":"https://schema.org","@type":"Product","naame":"Lamp"}</script>`), "https://shop.example/")
 	for _, i := range found.Issues {
 		if i.Code == rules.Unknown {
-			os.Stdout.WriteString(i.Message + " Write " + i.Fix + ".\n")
+			fmt.Println(i.Message, "Write", i.Fix+".")
 		}
 	}
-	// Output: schema.org 30.0 has no property nmae. Write name.
+	// Output: schema.org 30.0 has no property naame. Write name.
 }

@@ -135,31 +135,6 @@ func TestBaseAndCharset(t *testing.T) {
 	}
 }
 
-func TestDates(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		in   string
-		want []string
-	}{
-		{"on 2026-03-19 at ten", []string{"2026-03-19"}},
-		{"19 March 2026 and Mar. 20, 2026", []string{"2026-03-19", "2026-03-20"}},
-		{"19th March, 2026", []string{"2026-03-19"}},
-		{"19. März 2026", []string{"2026-03-19"}},
-		{"le 1er août 2026, le 3 juillet 2026, le 4 juin 2026", []string{"2026-08-01", "2026-07-03", "2026-06-04"}},
-		{"19 de marzo de 2026", []string{"2026-03-19"}},
-		{"19.03.2026", []string{"2026-03-19"}},
-		{"03/19/2026", []string{"2026-03-19"}},
-		{"03/04/2026", []string{"2026-04-03", "2026-03-04"}},
-		{"2026-02-30, 31 June 2026, 5 Foo 2026, 99/99/2026", nil},
-		{"3.14 and 2026", nil},
-	}
-	for _, tt := range tests {
-		if diff := cmp.Diff(tt.want, dom.Dates(tt.in)); diff != "" {
-			t.Errorf("Dates(%q) (-want +got):\n%s", tt.in, diff)
-		}
-	}
-}
-
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

@@ -1,6 +1,7 @@
 package dom
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -129,8 +130,8 @@ func Selector(n *html.Node) string {
 		}
 	}
 	var b strings.Builder
-	for i := len(steps) - 1; i >= 0; i-- {
-		b.WriteString(steps[i])
+	for i, step := range slices.Backward(steps) {
+		b.WriteString(step)
 		if i > 0 {
 			b.WriteString(" > ")
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ace/internal/storefront/datapack/dom"
+	"ace/internal/storefront/datapack/written"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -220,7 +221,7 @@ func (v *view) dated(words *regexp.Regexp) Fact {
 		if i := strings.IndexAny(rest, ";·|"); i >= 0 {
 			rest = rest[:i]
 		}
-		if days := dom.Dates(rest); len(days) == 1 {
+		if days := written.Dates(rest); len(days) == 1 {
 			return v.found("text", b.node, days[0], b.text)
 		}
 	}

@@ -131,7 +131,7 @@ func (g *Generator) byMarkup(v *view, add func(kind string, points int, format s
 func (g *Generator) bySigns(v *view, add func(kind string, points int, format string, args ...any)) {
 	prices := map[string]bool{}
 	for _, p := range v.prices() {
-		prices[p.value] = true
+		prices[p.Value] = true
 	}
 	buys := v.buys() != nil
 	switch {

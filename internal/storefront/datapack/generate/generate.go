@@ -19,6 +19,7 @@ import (
 	"strings"
 
 	"ace/internal/storefront/datapack/dom"
+	"ace/internal/storefront/datapack/ld"
 	"ace/internal/storefront/datapack/markup"
 	"ace/internal/storefront/datapack/rules"
 	"ace/internal/storefront/datapack/schemaorg"
@@ -53,7 +54,7 @@ type Result struct {
 	URL      string // that the ids stand under
 	Kind     string
 	Evidence []Evidence
-	Graph    Node // the whole document; empty in mode Keep
+	Graph    ld.Node // the whole document; empty in mode Keep
 	Mode     string
 	Needs    []Need
 	Sources  map[string]Source
@@ -71,7 +72,7 @@ type work struct {
 	options Options
 	kind    string
 	name    Fact
-	nodes   []Node
+	nodes   []ld.Node
 }
 
 // Page makes the block for one page of a site. report is what the page's own
@@ -120,51 +121,51 @@ func (w *work) page() {
 	if w.vocabulary.IsA(w.kind, "WebPage") && w.kind != "FAQPage" {
 		kind = w.kind
 	}
-	n := Node{{"@type", kind}, {"@id", w.id("webpage")}, {"url", w.v.url}}
+	n := ld.Of("@type", kind, "@id", w.id("webpage"), "url", w.v.url)
 	if w.name.ok() {
-		n.set("name", w.use(kind+".name", w.name))
+		n.Set("name", w.use(kind+".name", w.name))
 	} else {
 		w.need(kind+".name", "The page has neither a heading nor a title.")
 	}
 	description := w.v.description()
-	n.set("description", w.use(kind+".description", description))
+	n.Set("description", w.use(kind+".description", description))
 	if !description.ok() {
 		w.need(kind+".description", "The page has no description and no paragraph that could be one.")
 	}
-	n.set("inLanguage", w.use(kind+".inLanguage", w.v.lang()))
-	n.set("isPartOf", ref(w.site.WebSite.Text("@id")))
+	n.Set("inLanguage", w.use(kind+".inLanguage", w.v.lang()))
+	n.Set("isPartOf", ld.Ref(w.site.WebSite.Text("@id")))
 	if w.v.Home && len(w.site.Organization) > 0 {
-		n.set("about", ref(w.site.Organization.Text("@id")))
+		n.Set("about", ld.Ref(w.site.Organization.Text("@id")))
 	}
-	var picture Node
+	var picture ld.Node
 	if image := w.v.image(w.name.Text, w.site); image.ok() {
-		n.set("primaryImageOfPage", ref(w.id("primaryimage")))
-		picture = Node{{"@type", "ImageObject"}, {"@id", w.id("primaryimage")}, {"url", w.use("ImageObject.url", image)}, {"contentUrl", image.Text}}
+		n.Set("primaryImageOfPage", ld.Ref(w.id("primaryimage")))
+		picture = ld.Of("@type", "ImageObject", "@id", w.id("primaryimage"), "url", w.use("ImageObject.url", image), "contentUrl", image.Text)
 	}
 	crumbs := w.breadcrumb()
 	if len(crumbs) > 0 {
-		n.set("breadcrumb", ref(w.id("breadcrumb")))
+		n.Set("breadcrumb", ld.Ref(w.id("breadcrumb")))
 	}
 	w.nodes = append(w.nodes, n)
-	for _, more := range []Node{picture, crumbs, w.site.WebSite, w.site.Organization} {
+	for _, more := range []ld.Node{picture, crumbs, w.site.WebSite, w.site.Organization} {
 		if len(more) > 0 {
-			w.nodes = append(w.nodes, clone(more).(Node))
+			w.nodes = append(w.nodes, ld.Clone(more).(ld.Node))
 		}
 	}
 }
 
-func (w *work) breadcrumb() Node {
+func (w *work) breadcrumb() ld.Node {
 	crumbs := w.v.breadcrumb(w.name)
 	if len(crumbs) == 0 {
 		return nil
 	}
 	var items []any
 	for i, c := range crumbs {
-		item := Node{{"@type", "ListItem"}, {"position", Number(fmt.Sprint(i + 1))}, {"name", w.use(fmt.Sprintf("BreadcrumbList.itemListElement[%d].name", i), c.name)}}
-		item.set("item", c.url)
+		item := ld.Of("@type", "ListItem", "position", ld.Number(fmt.Sprint(i+1)), "name", w.use(fmt.Sprintf("BreadcrumbList.itemListElement[%d].name", i), c.name))
+		item.Set("item", c.url)
 		items = append(items, item)
 	}
-	return Node{{"@type", "BreadcrumbList"}, {"@id", w.id("breadcrumb")}, {"itemListElement", items}}
+	return ld.Of("@type", "BreadcrumbList", "@id", w.id("breadcrumb"), "itemListElement", items)
 }
 
 // join puts the new nodes and the page's own JSON-LD into one graph.
@@ -172,7 +173,7 @@ func (w *work) join(res *Result, report *rules.Report) {
 	k := &keeper{g: w.Generator, graph: w.v.Graph, report: report}
 	ids := map[string]string{}
 	taken := make([]bool, len(w.nodes))
-	var others []Node
+	var others []ld.Node
 	added := false
 	blocks := k.blocks()
 	for _, b := range blocks {
@@ -191,8 +192,8 @@ func (w *work) join(res *Result, report *rules.Report) {
 		}
 		w.owned(b, own, made)
 		added = join(&own, made) || added
-		if !own.has("@id") {
-			own = append(Node{{"@type", own.Get("@type")}, {"@id", made.Text("@id")}}, own[1:]...)
+		if !own.Has("@id") {
+			own = own.Insert(1, "@id", made.Text("@id"))
 		}
 		w.nodes[i] = own
 	}
@@ -201,7 +202,7 @@ func (w *work) join(res *Result, report *rules.Report) {
 	for _, n := range append(w.nodes, others...) {
 		all = append(all, n)
 	}
-	res.Graph = Node{{"@context", "https://schema.org"}, {"@graph", rename(all, ids)}}
+	res.Graph = ld.Of("@context", "https://schema.org", "@graph", ld.Rename(all, ids))
 	res.Mended = k.mended
 	res.Mode = mode(w.v.Graph, report, len(blocks) > 0, added || len(k.mended) > 0)
 	if res.Mode == Keep {
@@ -211,7 +212,7 @@ func (w *work) join(res *Result, report *rules.Report) {
 }
 
 // owned notes that a thing was there already: what it says comes from there.
-func (w *work) owned(b *markup.Node, own, made Node) {
+func (w *work) owned(b *markup.Node, own, made ld.Node) {
 	types := made.Types()
 	if len(types) == 0 {
 		return
@@ -260,7 +261,7 @@ func (w *work) advise(mode string) {
 }
 
 // counterpart finds the new node that a node of the page is about; -1 is none.
-func (w *work) counterpart(own Node, taken []bool) int {
+func (w *work) counterpart(own ld.Node, taken []bool) int {
 	types := own.Types()
 	for i, n := range w.nodes {
 		if !taken[i] && own.Text("@id") != "" && own.Text("@id") == n.Text("@id") {
@@ -291,8 +292,8 @@ func (w *work) counterpart(own Node, taken []bool) int {
 }
 
 // features checks the finished graph: what the page qualifies for with it.
-func (w *work) features(doc Node) []rules.Eligibility {
-	d, err := dom.Parse([]byte(Script(doc)), w.v.Doc.URL.String(), "text/html; charset=utf-8")
+func (w *work) features(doc ld.Node) []rules.Eligibility {
+	d, err := dom.Parse([]byte(ld.Script(doc)), w.v.Doc.URL.String(), "text/html; charset=utf-8")
 	if err != nil {
 		return nil
 	}
@@ -316,7 +317,7 @@ func (w *work) missing(features []rules.Eligibility) {
 
 // answered takes off what the finished graph says after all: the page's own
 // data may know what its text does not show.
-func (w *work) answered(doc Node) {
+func (w *work) answered(doc ld.Node) {
 	nodes, _ := doc.Get("@graph").([]any)
 	w.needs = slices.DeleteFunc(w.needs, func(need Need) bool {
 		kind, path, ok := strings.Cut(need.Path, ".")
@@ -324,17 +325,17 @@ func (w *work) answered(doc Node) {
 			return true // told once for all pages
 		}
 		return ok && slices.ContainsFunc(nodes, func(v any) bool {
-			n, ok := v.(Node)
+			n, ok := v.(ld.Node)
 			return ok && slices.Contains(n.Types(), kind) && says(n, strings.Split(path, "."))
 		})
 	})
 }
 
-func says(n Node, steps []string) bool {
+func says(n ld.Node, steps []string) bool {
 	v := n.Get(steps[0])
 	if v == nil || len(steps) == 1 {
 		return v != nil
 	}
-	inner, ok := v.(Node)
-	return ok && (isRef(inner) || says(inner, steps[1:]))
+	inner, ok := v.(ld.Node)
+	return ok && (ld.IsRef(inner) || says(inner, steps[1:]))
 }

@@ -9,6 +9,7 @@ import (
 
 	"ace/internal/storefront/datapack/dom"
 	"ace/internal/storefront/datapack/generate"
+	"ace/internal/storefront/datapack/ld"
 	"ace/internal/storefront/datapack/markup"
 	"ace/internal/storefront/datapack/rules"
 	"ace/internal/storefront/datapack/schemaorg"
@@ -71,7 +72,7 @@ func (m *maker) sound(p *generate.Page, r *generate.Result) {
 	if r.Mode == generate.Keep {
 		return
 	}
-	script := generate.Script(r.Graph)
+	script := ld.Script(r.Graph)
 	inner := strings.TrimSuffix(strings.TrimPrefix(script, `<script type="application/ld+json">`), "</script>")
 	if strings.ContainsAny(inner, "<>") || !json.Valid([]byte(inner)) {
 		m.t.Errorf("the block is no JSON for a script element:\n%s", script)
@@ -111,12 +112,12 @@ func (m *maker) sound(p *generate.Page, r *generate.Result) {
 }
 
 // facts flattens the nodes of some types: "Product.offers.price" = "49.00".
-func facts(doc generate.Node, types ...string) map[string]string {
+func facts(doc ld.Node, types ...string) map[string]string {
 	out := map[string]string{}
 	var walk func(path string, v any)
 	walk = func(path string, v any) {
 		switch x := v.(type) {
-		case generate.Node:
+		case ld.Node:
 			for _, m := range x {
 				if m.Name != "@type" || strings.Count(path, ".") > 0 {
 					walk(path+"."+m.Name, m.Value)
@@ -132,7 +133,7 @@ func facts(doc generate.Node, types ...string) map[string]string {
 	}
 	nodes, _ := doc.Get("@graph").([]any)
 	for _, v := range nodes {
-		n := v.(generate.Node)
+		n := v.(ld.Node)
 		for _, t := range n.Types() {
 			if slices.Contains(types, t) {
 				walk(t, n)

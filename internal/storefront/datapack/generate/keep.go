@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"ace/internal/storefront/datapack/ld"
+
 	"ace/internal/storefront/datapack/markup"
 	"ace/internal/storefront/datapack/rules"
 )
@@ -17,28 +19,28 @@ type keeper struct {
 }
 
 // keep is a thing of the page's markup as JSON-LD, mended.
-func (g *Generator) keep(graph *markup.Graph, n *markup.Node, depth int) Node {
+func (g *Generator) keep(graph *markup.Graph, n *markup.Node, depth int) ld.Node {
 	k := &keeper{g: g, graph: graph}
 	return k.node(n, depth)
 }
 
-func (k *keeper) node(n *markup.Node, depth int) Node {
+func (k *keeper) node(n *markup.Node, depth int) ld.Node {
 	r := k.g.checker.Repair(k.graph, n, k.report)
 	for _, m := range r.Mended {
 		if len(k.mended) < 50 {
 			k.mended = append(k.mended, n.Path+": "+m)
 		}
 	}
-	var out Node
+	var out ld.Node
 	if len(r.Types) > 0 {
 		types := make([]any, len(r.Types))
 		for i, t := range r.Types {
 			types[i] = t
 		}
-		out.set("@type", types)
+		out.Set("@type", types)
 	}
 	if n.ID != "" {
-		out.set("@id", n.ID)
+		out.Set("@id", n.ID)
 	}
 	if depth > markup.MaxDepth {
 		return out
@@ -50,7 +52,7 @@ func (k *keeper) node(n *markup.Node, depth int) Node {
 				values = append(values, value)
 			}
 		}
-		out.set(p.Name, values)
+		out.Set(p.Name, values)
 	}
 	return out
 }
@@ -64,18 +66,18 @@ func (k *keeper) value(v markup.Value, depth int) any {
 		}
 		return inner
 	case markup.Number:
-		return Number(v.Text)
+		return ld.Number(v.Text)
 	case markup.Bool:
 		return v.Text == "true"
 	case markup.Link:
-		return ref(v.Text)
+		return ld.Ref(v.Text)
 	default:
 		if v.Language != "" || v.Type != "" {
-			literal := Node{{"@value", visible(v.Text)}}
+			literal := ld.Of("@value", visible(v.Text))
 			if v.Type != "" {
-				literal.set("@type", longName(v.Type))
+				literal.Set("@type", longName(v.Type))
 			} else {
-				literal.set("@language", v.Language)
+				literal.Set("@language", v.Language)
 			}
 			return literal
 		}
@@ -112,7 +114,7 @@ func (k *keeper) blocks() []*markup.Node {
 
 // join adds to a node of the page what was found beyond it. What the page says
 // stays; things inside are joined alike. It reports whether anything was added.
-func join(own *Node, found Node) bool {
+func join(own *ld.Node, found ld.Node) bool {
 	added := false
 	for _, m := range found {
 		if m.Name == "@id" || m.Name == "@type" {
@@ -120,42 +122,18 @@ func join(own *Node, found Node) bool {
 		}
 		current := own.Get(m.Name)
 		if current == nil {
-			own.set(m.Name, m.Value)
+			own.Set(m.Name, m.Value)
 			added = true
 			continue
 		}
-		mine, ok1 := current.(Node)
-		theirs, ok2 := m.Value.(Node)
-		if ok1 && ok2 && !isRef(mine) && !isRef(theirs) && slices.Equal(mine.Types(), theirs.Types()) {
+		mine, ok1 := current.(ld.Node)
+		theirs, ok2 := m.Value.(ld.Node)
+		if ok1 && ok2 && !ld.IsRef(mine) && !ld.IsRef(theirs) && slices.Equal(mine.Types(), theirs.Types()) {
 			if join(&mine, theirs) {
-				own.set(m.Name, mine)
+				own.Set(m.Name, mine)
 				added = true
 			}
 		}
 	}
 	return added
-}
-
-func isRef(n Node) bool { return len(n) == 1 && n[0].Name == "@id" }
-
-// rename replaces the ids of links.
-func rename(v any, ids map[string]string) any {
-	switch x := v.(type) {
-	case Node:
-		for i, m := range x {
-			if m.Name == "@id" {
-				if id, ok := m.Value.(string); ok && ids[id] != "" {
-					x[i].Value = ids[id]
-				}
-				continue
-			}
-			x[i].Value = rename(m.Value, ids)
-		}
-		return x
-	case []any:
-		for i := range x {
-			x[i] = rename(x[i], ids)
-		}
-	}
-	return v
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ace/internal/storefront/datapack/dom"
+	"ace/internal/storefront/datapack/written"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -36,13 +37,13 @@ func (v *view) eventStart(g *Generator) Fact {
 		if n := dom.First(b.node, isTime); n != nil {
 			return timeFact(v.found("time beside "+b.text[:place[1]], n, dom.Attr(n, "datetime"), b.text))
 		}
-		days := dom.Dates(b.text)
+		days := written.Dates(b.text)
 		if len(days) != 1 {
 			continue
 		}
 		f := v.found("text", b.node, days[0], b.text)
 		if m := hourOfDay.FindAllStringSubmatch(b.text[place[1]:], 3); len(m) == 1 {
-			if hour, ok := clock(m[0][1], m[0][2], m[0][3]); ok {
+			if hour, ok := written.Clock(m[0][1], m[0][2], m[0][3]); ok {
 				f.Text += "T" + hour
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ace/internal/storefront/datapack/generate"
+	"ace/internal/storefront/datapack/ld"
 	"ace/internal/storefront/datapack/markup"
 
 	"github.com/google/go-cmp/cmp"
@@ -198,20 +199,20 @@ func TestBusinesses(t *testing.T) {
 }
 
 // openings writes the opening hours of the business in a graph.
-func openings(doc generate.Node) []string {
+func openings(doc ld.Node) []string {
 	nodes, _ := doc.Get("@graph").([]any)
 	var all []string
 	for _, v := range nodes {
-		n := v.(generate.Node)
+		n := v.(ld.Node)
 		if !slices.Contains(n.Types(), "LocalBusiness") {
 			continue
 		}
 		specs, many := n.Get("openingHoursSpecification").([]any)
-		if one, ok := n.Get("openingHoursSpecification").(generate.Node); ok && !many {
+		if one, ok := n.Get("openingHoursSpecification").(ld.Node); ok && !many {
 			specs = []any{one}
 		}
 		for _, s := range specs {
-			spec := s.(generate.Node)
+			spec := s.(ld.Node)
 			days, many := spec.Get("dayOfWeek").([]any)
 			if !many {
 				days = []any{spec.Get("dayOfWeek")}
@@ -297,7 +298,7 @@ func TestSite(t *testing.T) {
 				pages = append(pages, m.page([]string{"/", "/a", "/b"}[i], html))
 			}
 			s := m.g.Site(pages)
-			all := facts(generate.Node{{Name: "@graph", Value: []any{s.Organization, s.WebSite}}}, "Organization", "WebSite")
+			all := facts(ld.Node{{Name: "@graph", Value: []any{s.Organization, s.WebSite}}}, "Organization", "WebSite")
 			for name, want := range tt.want {
 				if all[name] != want {
 					t.Errorf("%s = %q, want %q; %v", name, all[name], want, all)
@@ -320,7 +321,7 @@ func TestModes(t *testing.T) {
 		{"less there", block(`"@type":"Product","@id":"#lamp","name":"Desk lamp","color":"red"`), generate.Merge, map[string]string{"Product.@id": "/products/lamp#lamp", "Product.color": "red", "Product.offers.price": "49.00", "WebPage.mainEntity.@id": "/products/lamp#lamp"}, 0},
 		{"parts of an offer", block(`"@type":"Product","name":"Desk lamp","offers":{"@type":"Offer","price":"49.00"}`), generate.Merge, map[string]string{"Product.offers.price": "49.00", "Product.offers.priceCurrency": "GBP"}, 0},
 		{"another price", block(`"@type":"Product","name":"Desk lamp","offers":{"@type":"Offer","price":"39.00","priceCurrency":"GBP"}`), generate.Replace, map[string]string{"Product.offers.price": "49.00", "Product.offers.priceCurrency": "GBP"}, 1},
-		{"misspelled", block(`"@type":"Prodcut","nmae":"Desk lamp","colour":"red"`), generate.Replace, map[string]string{"Product.name": "Desk lamp", "Product.color": "red"}, 3},
+		{"misspelled", block(`"@type":"Prodcut","naame":"Desk lamp","colour":"red"`), generate.Replace, map[string]string{"Product.name": "Desk lamp", "Product.color": "red"}, 3},
 		{"broken", `<script type="application/ld+json">{"@type":"Product",,,</script>`, generate.Replace, map[string]string{"Product.name": "Desk lamp"}, 0},
 		{"other things", block(`"@type":"VideoObject","name":"How it is made","uploadDate":"2026-01-01","thumbnailUrl":"/v.png"`), generate.Merge, map[string]string{"VideoObject.name": "How it is made", "Product.offers.price": "49.00"}, 0},
 		{"foreign vocabulary", `<script type="application/ld+json">{"@context":["https://schema.org",{"gs1":"https://gs1.org/voc/"}],"@type":"Product","name":"Desk lamp","gs1:netWeight":"2 kg"}</script>`, generate.Merge, map[string]string{"Product.https://gs1.org/voc/netWeight": "2 kg"}, 0},
@@ -352,9 +353,9 @@ func TestSettles(t *testing.T) {
 		`<title>x</title>`, `<h1>` + strings.Repeat("long ", 30) + `</h1>`,
 	} {
 		first := m.make("/products/x", page, nil)
-		again := m.make("/products/x", generate.Script(first.Graph)+page, nil)
+		again := m.make("/products/x", ld.Script(first.Graph)+page, nil)
 		if again.Mode != generate.Keep {
-			t.Errorf("the page with its block asks for %s: %v\n%s", again.Mode, again.Mended, generate.Encode(again.Graph))
+			t.Errorf("the page with its block asks for %s: %v\n%s", again.Mode, again.Mended, ld.Encode(again.Graph))
 		}
 	}
 }
@@ -363,7 +364,7 @@ func TestEscapes(t *testing.T) {
 	t.Parallel()
 	m := newMaker(t)
 	r := m.make("/x", `<h1>&lt;/script>&lt;script>alert(1)&lt;/script> &lt;!-- & "q" \ `+"\u2028"+`</h1>`+block(`"@type":"Person","name":"\u003c/script\u003e<!--"`), nil)
-	if got := generate.Script(r.Graph); strings.Count(got, "<") != 2 || strings.Count(got, "</script>") != 1 {
+	if got := ld.Script(r.Graph); strings.Count(got, "<") != 2 || strings.Count(got, "</script>") != 1 {
 		t.Errorf("the block can be ended from inside:\n%s", got)
 	}
 }

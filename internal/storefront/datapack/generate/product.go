@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ace/internal/storefront/datapack/dom"
+	"ace/internal/storefront/datapack/written"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -28,13 +29,13 @@ type offer struct {
 // names several and does not say which one counts.
 func (v *view) offer(g *Generator, b *notebook, path string) (offer, bool) {
 	var o offer
-	if o.price = v.existing(g, []string{"Offer"}, "price"); o.price.ok() && plainNumber(o.price.Text) != "" {
-		o.price.Text = plainNumber(o.price.Text)
+	if o.price = v.existing(g, []string{"Offer"}, "price"); o.price.ok() && written.Number(o.price.Text) != "" {
+		o.price.Text = written.Number(o.price.Text)
 		if o.currency = v.existing(g, []string{"Offer"}, "priceCurrency"); !o.currency.ok() {
 			o.currency = v.currencyOf(o.price.Text)
 		}
-	} else if o.price = v.meta("product:price:amount", "og:price:amount"); o.price.ok() && plainNumber(o.price.Text) != "" {
-		o.price.Text = plainNumber(o.price.Text)
+	} else if o.price = v.meta("product:price:amount", "og:price:amount"); o.price.ok() && written.Number(o.price.Text) != "" {
+		o.price.Text = written.Number(o.price.Text)
 		o.currency = v.meta("product:price:currency", "og:price:currency")
 	} else if !v.price(&o, b, path) {
 		return offer{}, false
@@ -51,8 +52,8 @@ func (v *view) offer(g *Generator, b *notebook, path string) (offer, bool) {
 // currencyOf is the currency that the page shows beside an amount.
 func (v *view) currencyOf(value string) Fact {
 	for _, p := range v.prices() {
-		if sameNumber(p.value, value) && p.currency != "" {
-			return v.found("currency on the page", p.node, p.currency, p.text)
+		if written.Same(p.Value, value) && p.Currency != "" {
+			return v.found("currency on the page", p.node, p.Currency, p.text)
 		}
 	}
 	return Fact{}
@@ -64,7 +65,7 @@ var currencyCode = regexp.MustCompile(`^[A-Z]{3}$`)
 type priced struct {
 	node *html.Node
 	text string
-	amount
+	written.Amount
 	rank int
 }
 
@@ -83,23 +84,23 @@ func (v *view) price(o *offer, b *notebook, path string) bool {
 		}
 	}
 	for _, c := range candidates {
-		if c.rank == best.rank && c.value != best.value {
-			b.need(path+".offers.price", fmt.Sprintf("The page names several prices, %s and %s among them, and does not say which one is the product's.", best.value, c.value))
+		if c.rank == best.rank && c.Value != best.Value {
+			b.need(path+".offers.price", fmt.Sprintf("The page names several prices, %s and %s among them, and does not say which one is the product's.", best.Value, c.Value))
 			return false
 		}
 	}
-	if best.spread {
+	if best.Spread {
 		b.need(path+".offers.price", "The page names a range of prices: "+clip(best.text, 80))
 		return false
 	}
-	o.low = best.from
-	o.price = v.found("price on the page", best.node, best.value, best.text)
-	o.currency = v.found("currency on the page", best.node, best.currency, best.text)
-	if best.currency == "" {
+	o.low = best.From
+	o.price = v.found("price on the page", best.node, best.Value, best.text)
+	o.currency = v.found("currency on the page", best.node, best.Currency, best.text)
+	if best.Currency == "" {
 		lang := v.lang()
-		o.currency = Fact{Text: settle(best.sign, lang.Text), Source: lang.Source}
+		o.currency = Fact{Text: written.Settle(best.Sign, lang.Text), Source: lang.Source}
 		if !o.currency.ok() {
-			b.need(path+".offers.priceCurrency", fmt.Sprintf("The sign %s stands for several currencies and the page does not say which.", best.sign))
+			b.need(path+".offers.priceCurrency", fmt.Sprintf("The sign %s stands for several currencies and the page does not say which.", best.Sign))
 			return false
 		}
 	}
@@ -110,15 +111,15 @@ func (v *view) prices() []priced {
 	var all []priced
 	for _, n := range dom.All(v.main, 20, func(n *html.Node) bool { return dom.Has(n, "data-price") && !aside(n) }) {
 		text := dom.Attr(n, "data-price")
-		for _, a := range amounts(dom.Visible(n)) { // the attribute alone has no currency
-			if value := plainNumber(text); value != "" && sameNumber(value, a.value) {
-				a.value = value
+		for _, a := range written.Amounts(dom.Visible(n)) { // the attribute alone has no currency
+			if value := written.Number(text); value != "" && written.Same(value, a.Value) {
+				a.Value = value
 				all = append(all, priced{n, text, a, 4})
 			}
 		}
 	}
 	for _, b := range v.blocks {
-		found := amounts(b.text)
+		found := written.Amounts(b.text)
 		if len(found) == 0 || dom.Within(b.node, func(n *html.Node) bool {
 			return n.DataAtom == atom.Del || n.DataAtom == atom.S || n.DataAtom == atom.Strike || oldPrice.MatchString(dom.Attr(n, "class"))
 		}) {
@@ -142,26 +143,22 @@ func (v *view) prices() []priced {
 }
 
 // withoutOld takes off the prices that are struck out inside a block.
-func (v *view) withoutOld(block *html.Node, found []amount) []amount {
+func (v *view) withoutOld(block *html.Node, found []written.Amount) []written.Amount {
 	old := map[string]bool{}
 	for _, n := range dom.All(block, 10, func(n *html.Node) bool {
 		return n.DataAtom == atom.Del || n.DataAtom == atom.S || n.DataAtom == atom.Strike || oldPrice.MatchString(dom.Attr(n, "class"))
 	}) {
-		for _, a := range amounts(dom.Visible(n)) {
-			old[a.value] = true
+		for _, a := range written.Amounts(dom.Visible(n)) {
+			old[a.Value] = true
 		}
 	}
-	var rest []amount
+	var rest []written.Amount
 	for _, a := range found {
-		if !old[a.value] {
+		if !old[a.Value] {
 			rest = append(rest, a)
 		}
 	}
 	return rest
-}
-
-func sameNumber(a, b string) bool {
-	return strings.TrimRight(strings.TrimRight(a+".", "0"), ".") == strings.TrimRight(strings.TrimRight(b+".", "0"), ".") || a == b || a+".00" == b || a == b+".00"
 }
 
 // availabilities are the words for the state of stock, in the order in which
@@ -241,7 +238,7 @@ func (v *view) labelled(label *regexp.Regexp, value *regexp.Regexp) Fact {
 }
 
 var (
-	skuLabel   = regexp.MustCompile(`(?i)\b(sku|item (no\.?|number)|art(ikel|\.)?-?\s?nr\.?|product code|ref(erence)?\.?)\s*[:#]|(?i)^(sku|item number|product code)$`)
+	skuLabel   = regexp.MustCompile(`(?i)\b(sku|item (no\.?|number)|art(ikel|\.)?-?\s?nr\.?|product code|ld.Ref(erence)?\.?)\s*[:#]|(?i)^(sku|item number|product code)$`)
 	skuValue   = regexp.MustCompile(`[A-Za-z0-9][A-Za-z0-9._/-]{1,39}`)
 	gtinLabel  = regexp.MustCompile(`(?i)\b(gtin(-?(8|12|13|14))?|ean(-?13)?|upc|barcode|isbn(-?13)?)\b`)
 	gtinValue  = regexp.MustCompile(`\d[\d -]{6,20}\d`)
@@ -260,37 +257,16 @@ func (v *view) sku(g *Generator) Fact {
 // gtin is a trade number with a right check digit.
 func (v *view) gtin(g *Generator) Fact {
 	for _, name := range []string{"gtin", "gtin13", "gtin12", "gtin14", "gtin8"} {
-		if f := v.existing(g, []string{"Product", "Offer"}, name); f.ok() && checkDigit(f.Text) {
+		if f := v.existing(g, []string{"Product", "Offer"}, name); f.ok() && written.CheckDigit(f.Text) {
 			return f
 		}
 	}
 	f := v.labelled(gtinLabel, gtinValue)
 	f.Text = strings.NewReplacer(" ", "", "-", "").Replace(f.Text)
-	if !checkDigit(f.Text) {
+	if !written.CheckDigit(f.Text) {
 		return Fact{}
 	}
 	return f
-}
-
-// checkDigit checks a GTIN of 8, 12, 13 or 14 digits.
-func checkDigit(digits string) bool {
-	switch len(digits) {
-	case 8, 12, 13, 14:
-	default:
-		return false
-	}
-	sum := 0
-	for i, c := range digits {
-		if c < '0' || c > '9' {
-			return false
-		}
-		weight := 1
-		if (len(digits)-i)%2 == 0 {
-			weight = 3
-		}
-		sum += int(c-'0') * weight
-	}
-	return sum%10 == 0
 }
 
 func (v *view) brand(g *Generator) Fact {

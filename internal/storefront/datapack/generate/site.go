@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"ace/internal/storefront/datapack/dom"
+	"ace/internal/storefront/datapack/ld"
 	"ace/internal/storefront/datapack/markup"
 
 	"golang.org/x/net/html"
@@ -20,7 +21,7 @@ type Site struct {
 	Name   Fact
 	// Organization and WebSite are the nodes that stand in the graph of every
 	// page; Organization is empty where the pages do not say who runs the site.
-	Organization, WebSite Node
+	Organization, WebSite ld.Node
 	Sources               map[string]Source
 	Needs                 []Need
 
@@ -144,26 +145,26 @@ func (s *Site) organization(g *Generator, b *notebook, views []*view) {
 		b.need("Organization.name", "The pages do not agree on a name: no og:site_name, no markup, no common part of the titles.")
 		return
 	}
-	n := Node{{"@type", "Organization"}, {"@id", g.idOf(views, "Organization", s.Origin+organizationID)}}
-	n.set("name", b.use("Organization.name", s.Name))
-	n.set("url", s.Origin+"/")
+	n := ld.Of("@type", "Organization", "@id", g.idOf(views, "Organization", s.Origin+organizationID))
+	n.Set("name", b.use("Organization.name", s.Name))
+	n.Set("url", s.Origin+"/")
 	if logo := g.logo(views, s.Name.Text); logo.ok() {
-		n.set("logo", Node{{"@type", "ImageObject"}, {"@id", s.Origin + "/#logo"}, {"url", b.use("Organization.logo", logo)}})
+		n.Set("logo", ld.Of("@type", "ImageObject", "@id", s.Origin+"/#logo", "url", b.use("Organization.logo", logo)))
 	} else {
 		b.need("Organization.logo", "No image of the header is called a logo.")
 	}
 	if f := s.existing(g, views, "description"); f.ok() {
-		n.set("description", b.use("Organization.description", f))
+		n.Set("description", b.use("Organization.description", f))
 	}
 	if links := g.sameAs(b, views, s.Name.Text); len(links) > 0 {
-		n.set("sameAs", links)
+		n.Set("sameAs", links)
 	} else {
 		b.need("Organization.sameAs", "The pages link no profile on another website.")
 	}
 	s.contact(g, b, views, &n)
 	for _, name := range []string{"legalName", "vatID", "taxID", "foundingDate"} {
 		if f := s.existing(g, views, name); f.ok() {
-			n.set(name, b.use("Organization."+name, f))
+			n.Set(name, b.use("Organization."+name, f))
 		}
 	}
 	if f := home.lang(); f.ok() {
@@ -316,7 +317,7 @@ func isProfile(u *url.URL) bool {
 
 // contact adds how to reach the organization: from the footer of the home page,
 // or from a page about contact.
-func (s *Site) contact(g *Generator, b *notebook, views []*view, n *Node) {
+func (s *Site) contact(g *Generator, b *notebook, views []*view, n *ld.Node) {
 	var mail, phone Fact
 	g.existingAddress(b, views, s.Name.Text, n)
 	for _, v := range s.contactPages(views) {
@@ -327,21 +328,21 @@ func (s *Site) contact(g *Generator, b *notebook, views []*view, n *Node) {
 			if !phone.ok() {
 				phone = v.telephone(part)
 			}
-			if a, ok := v.address(part); ok && !n.has("address") {
-				n.set("address", a.node(b, "Organization"))
+			if a, ok := v.address(part); ok && !n.Has("address") {
+				n.Set("address", a.node(b, "Organization"))
 			}
 		}
 	}
-	point := Node{{"@type", "ContactPoint"}, {"contactType", "customer service"}}
+	point := ld.Of("@type", "ContactPoint", "contactType", "customer service")
 	if mail.ok() {
-		point.set("email", b.use("Organization.contactPoint.email", mail))
+		point.Set("email", b.use("Organization.contactPoint.email", mail))
 	}
 	if phone.ok() {
-		point.set("telephone", b.use("Organization.contactPoint.telephone", phone))
+		point.Set("telephone", b.use("Organization.contactPoint.telephone", phone))
 	}
 	if len(point) > 2 {
-		point.drop("contactType") // what the contact is for is not said
-		n.set("contactPoint", point)
+		point.Drop("contactType") // what the contact is for is not said
+		n.Set("contactPoint", point)
 	}
 }
 
@@ -373,7 +374,7 @@ func (v *view) contactParts() []*html.Node {
 var footerName = regexp.MustCompile(`(?i)(^|[\s_-])footer($|[\s_-])`)
 
 // existingAddress keeps the address that the pages' own markup gives.
-func (g *Generator) existingAddress(b *notebook, views []*view, name string, n *Node) {
+func (g *Generator) existingAddress(b *notebook, views []*view, name string, n *ld.Node) {
 	for _, v := range views {
 		for _, o := range v.things(g, "Organization") {
 			if !strings.EqualFold(dom.Squeeze(o.First("name")), name) {
@@ -381,12 +382,12 @@ func (g *Generator) existingAddress(b *notebook, views []*view, name string, n *
 			}
 			for _, value := range o.Prop("address") {
 				if inner := v.Graph.Follow(value); inner != nil {
-					n.set("address", g.keep(v.Graph, inner, 0))
+					n.Set("address", g.keep(v.Graph, inner, 0))
 					b.use("Organization.address", v.stated(inner, inner.Line, inner.First("streetAddress")))
 					return
 				}
 				if value.Text != "" {
-					n.set("address", value.Text)
+					n.Set("address", value.Text)
 					return
 				}
 			}
@@ -396,23 +397,23 @@ func (g *Generator) existingAddress(b *notebook, views []*view, name string, n *
 
 // website describes the website as a whole.
 func (s *Site) website(g *Generator, b *notebook, home *view) {
-	n := Node{{"@type", "WebSite"}, {"@id", g.idOf([]*view{home}, "WebSite", s.Origin+websiteID)}}
+	n := ld.Of("@type", "WebSite", "@id", g.idOf([]*view{home}, "WebSite", s.Origin+websiteID))
 	if s.Name.ok() {
-		n.set("name", b.use("WebSite.name", s.Name))
+		n.Set("name", b.use("WebSite.name", s.Name))
 	} else {
 		b.need("WebSite.name", "The pages do not agree on a name.")
 	}
-	n.set("url", s.Origin+"/")
+	n.Set("url", s.Origin+"/")
 	if home.Home {
 		if f := home.description(); f.ok() {
-			n.set("description", b.use("WebSite.description", f))
+			n.Set("description", b.use("WebSite.description", f))
 		}
 	}
 	if f := home.lang(); f.ok() {
-		n.set("inLanguage", b.use("WebSite.inLanguage", f))
+		n.Set("inLanguage", b.use("WebSite.inLanguage", f))
 	}
 	if id := s.Organization.Text("@id"); id != "" {
-		n.set("publisher", ref(id))
+		n.Set("publisher", ld.Ref(id))
 	}
 	s.WebSite = n
 }

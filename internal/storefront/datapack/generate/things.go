@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"ace/internal/storefront/datapack/ld"
 )
 
 // mainThing describes what the page is about, if it says enough.
 func (w *work) mainThing() {
-	var n Node
-	ok := true
+	var n ld.Node
+	var ok bool
 	if w.kind != "FAQPage" && w.kind != "LocalBusiness" && !w.vocabulary.IsA(w.kind, "WebPage") && !w.named() {
 		w.need(w.kind+".name", "The page shows no heading that names it.")
 		return
@@ -39,7 +41,7 @@ func (w *work) mainThing() {
 	}
 	w.nodes = append(w.nodes, n)
 	if w.kind != "Article" && w.kind != "NewsArticle" && w.kind != "BlogPosting" {
-		w.nodes[0].set("mainEntity", ref(n.Text("@id")))
+		w.nodes[0].Set("mainEntity", ld.Ref(n.Text("@id")))
 	}
 }
 
@@ -50,115 +52,117 @@ func (w *work) named() bool {
 }
 
 // begin opens the node of the page's main thing with what all of them have.
-func (w *work) begin(kind, fragment string) Node {
-	n := Node{{"@type", kind}, {"@id", w.id(fragment)}}
-	n.set("name", w.use(kind+".name", w.name))
-	n.set("url", w.v.url)
-	n.set("description", w.use(kind+".description", w.v.description()))
+func (w *work) begin(kind, fragment string) ld.Node {
+	n := ld.Of("@type", kind, "@id", w.id(fragment))
+	n.Set("name", w.use(kind+".name", w.name))
+	n.Set("url", w.v.url)
+	n.Set("description", w.use(kind+".description", w.v.description()))
 	if image := w.v.image(w.name.Text, w.site); image.ok() {
-		n.set("image", w.use(kind+".image", image))
+		n.Set("image", w.use(kind+".image", image))
 	}
 	return n
 }
 
-func (w *work) product() (Node, bool) {
+func (w *work) product() (ld.Node, bool) {
 	n := w.begin("Product", "product")
-	if !n.has("image") {
+	if !n.Has("image") {
 		w.need("Product.image", "The page has no og:image of its own, and no image of the main part shows the product by its width or its alternative text.")
 	}
-	n.set("sku", w.use("Product.sku", w.v.sku(w.Generator)))
+	n.Set("sku", w.use("Product.sku", w.v.sku(w.Generator)))
 	if gtin := w.v.gtin(w.Generator); gtin.ok() {
-		n.set(fmt.Sprintf("gtin%d", len(gtin.Text)), w.use(fmt.Sprintf("Product.gtin%d", len(gtin.Text)), gtin))
+		n.Set(fmt.Sprintf("gtin%d", len(gtin.Text)), w.use(fmt.Sprintf("Product.gtin%d", len(gtin.Text)), gtin))
 	}
 	if brand := w.v.brand(w.Generator); brand.ok() {
-		n.set("brand", Node{{"@type", "Brand"}, {"name", w.use("Product.brand.name", brand)}})
+		n.Set("brand", ld.Of("@type", "Brand", "name", w.use("Product.brand.name", brand)))
 	}
 	rated := w.rating(&n, "Product")
 	o, priced := w.v.offer(w.Generator, w.notebook, "Product")
 	if priced {
-		n.set("offers", w.offer(o))
+		n.Set("offers", w.offer(o))
 	}
 	return n, priced || rated
 }
 
-func (w *work) offer(o offer) Node {
+func (w *work) offer(o offer) ld.Node {
 	kind, price := "Offer", "price"
 	if o.low {
 		kind, price = "AggregateOffer", "lowPrice"
 	}
-	n := Node{{"@type", kind}, {"url", w.v.url}}
-	n.set(price, w.use("Product.offers."+price, o.price))
-	n.set("priceCurrency", w.use("Product.offers.priceCurrency", o.currency))
+	n := ld.Of("@type", kind, "url", w.v.url)
+	n.Set(price, w.use("Product.offers."+price, o.price))
+	n.Set("priceCurrency", w.use("Product.offers.priceCurrency", o.currency))
 	if o.availability.ok() {
-		n.set("availability", w.use("Product.offers.availability", o.availability))
+		n.Set("availability", w.use("Product.offers.availability", o.availability))
 	}
 	if name := lastPart(o.condition.Text); w.vocabulary.Member(name) != nil {
 		o.condition.Text = "https://schema.org/" + name
-		n.set("itemCondition", w.use("Product.offers.itemCondition", o.condition))
+		n.Set("itemCondition", w.use("Product.offers.itemCondition", o.condition))
 	}
 	return n
 }
 
 // rating adds the rating that the page shows, with its count.
-func (w *work) rating(n *Node, path string) bool {
+func (w *work) rating(n *ld.Node, path string) bool {
 	value, count := w.v.rating()
 	if !value.ok() {
 		return false
 	}
-	n.set("aggregateRating", Node{
-		{"@type", "AggregateRating"}, {"ratingValue", w.use(path+".aggregateRating.ratingValue", value)},
-		{"reviewCount", Number(w.use(path+".aggregateRating.reviewCount", count))}, {"bestRating", Number("5")},
-	})
+	n.Set("aggregateRating", ld.Of(
+		"@type", "AggregateRating",
+		"ratingValue", w.use(path+".aggregateRating.ratingValue", value),
+		"reviewCount", ld.Number(w.use(path+".aggregateRating.reviewCount", count)),
+		"bestRating", ld.Number("5"),
+	))
 	return true
 }
 
-func (w *work) article() (Node, bool) {
+func (w *work) article() (ld.Node, bool) {
 	n := w.begin(w.kind, "article")
-	n.drop("name")
-	n.drop("url")
-	n = append(Node{n[0], n[1], {"headline", w.use(w.kind+".headline", w.name)}}, n[2:]...)
+	n.Drop("name")
+	n.Drop("url")
+	n = n.Insert(2, "headline", w.use(w.kind+".headline", w.name))
 	delete(w.sources, w.kind+".name")
 	for _, date := range []struct {
 		name string
 		fact Fact
 	}{{"datePublished", w.v.published(w.Generator)}, {"dateModified", w.v.modified(w.Generator)}} {
 		if validDay(date.fact.Text) {
-			n.set(date.name, w.use(w.kind+"."+date.name, date.fact))
+			n.Set(date.name, w.use(w.kind+"."+date.name, date.fact))
 		}
 	}
-	if !n.has("datePublished") {
+	if !n.Has("datePublished") {
 		w.need(w.kind+".datePublished", "The page shows no date of publication that can be told from other dates.")
 	}
 	w.byline(&n)
-	if !n.has("image") {
+	if !n.Has("image") {
 		w.need(w.kind+".image", fmt.Sprintf("The page has no og:image of its own, and no image of the main part says that it is %d pixels wide or more.", leastImage))
 	}
-	n.set("inLanguage", w.use(w.kind+".inLanguage", w.v.lang()))
-	n.set("mainEntityOfPage", ref(w.id("webpage")))
+	n.Set("inLanguage", w.use(w.kind+".inLanguage", w.v.lang()))
+	n.Set("mainEntityOfPage", ld.Ref(w.id("webpage")))
 	if id := w.site.Organization.Text("@id"); id != "" {
-		n.set("publisher", ref(id))
+		n.Set("publisher", ld.Ref(id))
 	}
 	return n, true
 }
 
-func (w *work) byline(n *Node) {
+func (w *work) byline(n *ld.Node) {
 	name, address := w.v.author(w.Generator)
 	if !name.ok() {
 		w.need(w.kind+".author", "The page names no author in a byline, with rel=author or in a meta element.")
 		return
 	}
 	if w.site.Name.ok() && strings.EqualFold(name.Text, w.site.Name.Text) && len(w.site.Organization) > 0 {
-		n.set("author", ref(w.site.Organization.Text("@id")))
+		n.Set("author", ld.Ref(w.site.Organization.Text("@id")))
 		return
 	}
-	author := Node{{"@type", "Person"}, {"name", w.use(w.kind+".author.name", name)}}
+	author := ld.Of("@type", "Person", "name", w.use(w.kind+".author.name", name))
 	if address.ok() {
-		author.set("url", w.use(w.kind+".author.url", address))
+		author.Set("url", w.use(w.kind+".author.url", address))
 	}
-	n.set("author", author)
+	n.Set("author", author)
 }
 
-func (w *work) event() (Node, bool) {
+func (w *work) event() (ld.Node, bool) {
 	n := w.begin("Event", "event")
 	start, place := w.v.eventStart(w.Generator), w.v.venue(w.Generator)
 	if !validDay(start.Text) {
@@ -170,25 +174,25 @@ func (w *work) event() (Node, bool) {
 	if !validDay(start.Text) || !place.ok() {
 		return nil, false
 	}
-	n.set("startDate", w.use("Event.startDate", start))
-	where := Node{{"@type", "Place"}}
+	n.Set("startDate", w.use("Event.startDate", start))
+	where := ld.Of("@type", "Place")
 	name, rest, several := strings.Cut(place.Text, ",")
 	if a, ok := addressOf(Fact{Text: strings.TrimSpace(rest), Source: place.Source}); several && ok {
-		where.set("name", w.use("Event.location.name", Fact{Text: strings.TrimSpace(name), Source: place.Source}))
-		where.set("address", a.node(w.notebook, "Event.location"))
+		where.Set("name", w.use("Event.location.name", Fact{Text: strings.TrimSpace(name), Source: place.Source}))
+		where.Set("address", a.node(w.notebook, "Event.location"))
 	} else {
 		a, _ := addressOf(place)
-		where.set("address", a.node(w.notebook, "Event.location"))
+		where.Set("address", a.node(w.notebook, "Event.location"))
 	}
-	n.set("location", where)
+	n.Set("location", where)
 	return n, true
 }
 
-func (w *work) business() (Node, bool) {
+func (w *work) business() (ld.Node, bool) {
 	n := w.begin("LocalBusiness", "business")
 	delete(w.sources, "LocalBusiness.name")
-	n.drop("name")
-	n = append(Node{n[0], n[1], {"name", w.use("LocalBusiness.name", w.site.Name)}}, n[2:]...)
+	n.Drop("name")
+	n = n.Insert(2, "name", w.use("LocalBusiness.name", w.site.Name))
 	part := w.v.main
 	a, ok := w.v.address(part)
 	if !w.site.Name.ok() {
@@ -200,26 +204,26 @@ func (w *work) business() (Node, bool) {
 	if !ok || !w.site.Name.ok() {
 		return nil, false
 	}
-	n.set("address", a.node(w.notebook, "LocalBusiness"))
-	n.set("telephone", w.use("LocalBusiness.telephone", w.v.telephone(part)))
-	n.set("openingHoursSpecification", w.v.openingHours(w.notebook, "LocalBusiness"))
+	n.Set("address", a.node(w.notebook, "LocalBusiness"))
+	n.Set("telephone", w.use("LocalBusiness.telephone", w.v.telephone(part)))
+	n.Set("openingHoursSpecification", w.v.openingHours(w.notebook, "LocalBusiness"))
 	return n, true
 }
 
 var freeWords = regexp.MustCompile(`(?i)\b(free (download|app|of charge)|download (it )?(for )?free|free and open source|kostenlos)\b`)
 
-func (w *work) software() (Node, bool) {
+func (w *work) software() (ld.Node, bool) {
 	n := w.begin("SoftwareApplication", "software")
 	if f := systems(w.v); f.ok() {
-		n.set("operatingSystem", w.use("SoftwareApplication.operatingSystem", f))
+		n.Set("operatingSystem", w.use("SoftwareApplication.operatingSystem", f))
 	}
 	if links := storeLinks(w.v); len(links) > 0 {
-		n.set("installUrl", w.use("SoftwareApplication.installUrl", w.v.found("link to a store", links[0].node, links[0].url.String(), links[0].text)))
+		n.Set("installUrl", w.use("SoftwareApplication.installUrl", w.v.found("link to a store", links[0].node, links[0].url.String(), links[0].text)))
 	}
 	priced := false
 	for _, b := range w.v.blocks {
 		if words := freeWords.FindString(b.text); words != "" {
-			n.set("offers", Node{{"@type", "Offer"}, {"price", w.use("SoftwareApplication.offers.price", w.v.found("words on the page", b.node, "0", b.text))}})
+			n.Set("offers", ld.Of("@type", "Offer", "price", w.use("SoftwareApplication.offers.price", w.v.found("words on the page", b.node, "0", b.text))))
 			priced = true
 			break
 		}
@@ -233,7 +237,7 @@ func (w *work) software() (Node, bool) {
 				}
 			}
 			w.forget("Product")
-			n.set("offers", offer)
+			n.Set("offers", offer)
 			priced = true
 		}
 	}
@@ -249,16 +253,17 @@ func (w *work) faq() {
 	var list []any
 	for i, q := range w.v.questions() {
 		path := fmt.Sprintf("FAQPage.mainEntity[%d]", i)
-		list = append(list, Node{
-			{"@type", "Question"}, {"name", w.use(path+".name", q.name)},
-			{"acceptedAnswer", Node{{"@type", "Answer"}, {"text", w.use(path+".acceptedAnswer.text", q.answer)}}},
-		})
+		list = append(list, ld.Of(
+			"@type", "Question",
+			"name", w.use(path+".name", q.name),
+			"acceptedAnswer", ld.Of("@type", "Answer", "text", w.use(path+".acceptedAnswer.text", q.answer)),
+		))
 	}
 	if len(list) == 0 {
 		w.need("FAQPage.mainEntity", "No questions with answers were found.")
 		return
 	}
-	w.nodes[0].set("@type", "FAQPage")
-	w.nodes[0].set("mainEntity", list)
+	w.nodes[0].Set("@type", "FAQPage")
+	w.nodes[0].Set("mainEntity", list)
 	w.note("The FAQPage brings no rich result: Google Search has shown none since 2026-05-07.")
 }

@@ -148,7 +148,7 @@ func (c *context) extend(v value, note func(code, detail string, line int)) *con
 	case 's':
 		return c.remote(v, note)
 	case '{':
-		return c.local(v, note)
+		return c.local(v)
 	default:
 		note("context_unreadable", "@context is neither an address nor an object.", v.line)
 		return c
@@ -176,7 +176,7 @@ func (c *context) remote(v value, note func(code, detail string, line int)) *con
 	return next
 }
 
-func (c *context) local(v value, note func(code, detail string, line int)) *context {
+func (c *context) local(v value) *context {
 	next := &context{parent: c, vocab: c.vocab, base: c.base, language: c.language, terms: map[string]term{}}
 	for i, m := range v.members {
 		if i == 500 {

@@ -128,7 +128,7 @@ func lines(g *markup.Graph) []string {
 					continue
 				}
 				if found != nil {
-					walk(found, path+"."+p.Name, append(around[:len(around):len(around)], found))
+					walk(found, path+"."+p.Name, append(slices.Clip(around), found))
 					continue
 				}
 				out = append(out, path+"."+p.Name+" = "+plain(v))
@@ -257,10 +257,6 @@ func written(e example, section string) bool {
 		return strings.Contains(text, "typeof")
 	}
 	// itemprop in place of itemtype, and a class in place of the attribute.
-	for _, broken := range []string{"eg-0427", "eg-0428", "eg-0429", "eg-3475"} {
-		if e.name == broken {
-			return false
-		}
-	}
-	return strings.Contains(text, "itemscope")
+	broken := []string{"eg-0427", "eg-0428", "eg-0429", "eg-3475"}
+	return !slices.Contains(broken, e.name) && strings.Contains(text, "itemscope")
 }

@@ -153,8 +153,14 @@ func (r *reader) space() {
 
 func (r *reader) comment(rest string) bool {
 	ends := []struct{ begin, end string }{
-		{"<!--", ""}, {"-->", ""}, {"//<![CDATA[", ""}, {"//]]>", ""}, {"<![CDATA[", ""}, {"]]>", ""},
-		{"/*", "*/"}, {"//", "\n"},
+		{"<!--", ""},
+		{"-->", ""},
+		{"//<![CDATA[", ""},
+		{"//]]>", ""},
+		{"<![CDATA[", ""},
+		{"]]>", ""},
+		{"/*", "*/"},
+		{"//", "\n"},
 	}
 	for _, e := range ends {
 		if !strings.HasPrefix(rest, e.begin) {

@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"slices"
 	"strings"
 
 	"ace/internal/storefront/datapack/dom"
@@ -50,20 +51,10 @@ func (c *collector) meta() {
 func family(name string) (Source, bool) {
 	prefix, _, qualified := strings.Cut(name, ":")
 	if !qualified {
-		for _, known := range metaNames {
-			if name == known {
-				return Meta, true
-			}
-		}
-		return "", false
+		return Meta, slices.Contains(metaNames, name)
 	}
 	if prefix == "twitter" {
 		return Twitter, true
 	}
-	for _, known := range metaPrefixes {
-		if prefix == known {
-			return OpenGraph, true
-		}
-	}
-	return "", false
+	return OpenGraph, slices.Contains(metaPrefixes, prefix)
 }

@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"slices"
 	"strings"
 
 	"ace/internal/storefront/datapack/dom"
@@ -90,7 +91,7 @@ func (m *items) item(n *html.Node, around []*html.Node, depth int) *Node {
 	if id := strings.TrimSpace(dom.Attr(n, "itemid")); id != "" {
 		item.ID = m.c.doc.Resolve(id)
 	}
-	around = append(around[:len(around):len(around)], n)
+	around = append(slices.Clip(around), n)
 	for _, p := range m.properties(n) {
 		m.property(item, p, around, depth)
 	}
@@ -149,11 +150,9 @@ func (m *items) property(item *Node, n *html.Node, around []*html.Node, depth in
 	m.used[n] = true
 	v := Value{Line: dom.Line(n)}
 	if dom.Has(n, "itemscope") {
-		for _, a := range around {
-			if a == n {
-				m.c.fault(Fault{Code: "itemref_cycle", Source: Microdata, Path: dom.Selector(n), Line: v.Line, Detail: "An item is a property of itself."})
-				return
-			}
+		if slices.Contains(around, n) {
+			m.c.fault(Fault{Code: "itemref_cycle", Source: Microdata, Path: dom.Selector(n), Line: v.Line, Detail: "An item is a property of itself."})
+			return
 		}
 		v.Kind, v.Node = Thing, m.item(n, around, depth+1)
 		if v.Node == nil {

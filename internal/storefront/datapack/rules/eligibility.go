@@ -40,8 +40,8 @@ func (r *run) features() []Eligibility {
 	for _, s := range r.subjects() {
 		r.retirements(s.node)
 		var here []Eligibility
-		for i := range features {
-			if f := &features[i]; r.isFor(f, s) && len(all)+len(here) < maxFeatures {
+		for _, f := range features {
+			if r.isFor(f, s) && len(all)+len(here) < maxFeatures {
 				here = append(here, r.judge(f, s))
 			}
 		}
@@ -100,7 +100,7 @@ func (r *run) subjects() []subject {
 	return all
 }
 
-func (r *run) isFor(f *feature, s subject) bool {
+func (r *run) isFor(f feature, s subject) bool {
 	for _, t := range s.node.Types {
 		if slices.ContainsFunc(f.but, func(b string) bool { return r.v.IsA(t, b) }) {
 			return false
@@ -114,7 +114,7 @@ func (r *run) isFor(f *feature, s subject) bool {
 	})
 }
 
-func (r *run) judge(f *feature, s subject) Eligibility {
+func (r *run) judge(f feature, s subject) Eligibility {
 	n := s.node
 	e := Eligibility{Feature: f.id, Name: f.name, Type: n.Types[0], Subject: subjectName(n), Status: Eligible, Docs: f.docs, line: n.Line, node: n}
 	if n.Source == markup.JSONLD && r.broken[blockOf(n)] {
@@ -154,7 +154,7 @@ func subjectName(n *markup.Node) string {
 }
 
 // beyond checks what paths cannot say.
-func (r *run) beyond(f *feature, n *markup.Node) []string {
+func (r *run) beyond(f feature, n *markup.Node) []string {
 	switch f.id {
 	case "breadcrumb":
 		return r.breadcrumb(n)

@@ -57,7 +57,7 @@ func TestVocabulary(t *testing.T) {
 	}{
 		{"good", `"@type":"Product","name":"x","offers":{"@type":"Offer","price":5,"availability":"https://schema.org/InStock"}`, nil},
 		{"unknown type", `"@type":"Prodcut"`, []string{"E2 unknown_type  Prodcut Product"}},
-		{"unknown type and property", `"@type":"Prodcut","nmae":"x"`, []string{"E2 unknown_type  Prodcut Product", "E2 unknown_property Prodcut.nmae x name"}},
+		{"unknown type and property", `"@type":"Prodcut","naame":"x"`, []string{"E2 unknown_type  Prodcut Product", "E2 unknown_property Prodcut.naame x name"}},
 		{"member as type", `"@type":"InStock"`, []string{"E2 unknown_type  InStock"}},
 		{"unknown property", `"@type":"Product","prize":"5"`, []string{"E2 unknown_property Product.prize 5 price"}},
 		{"other case", `"@type":"Product","Name":"x"`, []string{"E2 unknown_property Product.Name x name"}},

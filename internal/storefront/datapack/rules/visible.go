@@ -11,6 +11,7 @@ import (
 
 	"ace/internal/storefront/datapack/dom"
 	"ace/internal/storefront/datapack/markup"
+	"ace/internal/storefront/datapack/written"
 
 	"golang.org/x/net/html"
 )
@@ -145,7 +146,7 @@ func newShown(d *dom.Document) *shown {
 			p.numbers[n] = true
 		}
 	}
-	for _, day := range dom.Dates(visible) {
+	for _, day := range written.Dates(visible) {
 		p.dates[day] = true
 	}
 	for _, n := range dom.All(d.Root, 200, func(n *html.Node) bool { return n.Data == "time" && dom.Has(n, "datetime") }) {

@@ -12,6 +12,7 @@
 package schemaorg
 
 import (
+	"bytes"
 	"compress/gzip"
 	"embed"
 	"fmt"
@@ -50,12 +51,11 @@ type Vocabulary struct {
 
 // Load unpacks the embedded table. It takes some milliseconds: do it once.
 func Load() (*Vocabulary, error) {
-	f, err := files.Open("vocabulary.txt.gz")
+	data, err := files.ReadFile("vocabulary.txt.gz")
 	if err != nil {
 		return nil, fmt.Errorf("opening the vocabulary: %w", err)
 	}
-	defer f.Close()
-	r, err := gzip.NewReader(f)
+	r, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
 		return nil, fmt.Errorf("unpacking the vocabulary: %w", err)
 	}

@@ -147,7 +147,7 @@ func TestNearest(t *testing.T) {
 		{"product", "Product", ""},
 		{"PRICE", "", "price"},
 		{"Prodcut", "Product", ""},
-		{"descripton", "", "description"},
+		{"descriptio", "", "description"},
 		{"imagee", "", "image"},
 		{"review", "Review", "review"},
 		{"InStocc", "", ""}, // a member is no type

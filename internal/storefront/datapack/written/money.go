@@ -1,4 +1,4 @@
-package generate
+package written
 
 import (
 	"regexp"
@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// amount is a price as a page writes it.
-type amount struct {
-	value    string // "1249.00"
-	currency string // ISO 4217; empty: the sign stands for several
-	sign     string // as written: "$"
-	from     bool   // "from £24": the least of several
-	spread   bool   // "£24 - £30": a range
+// Amount is a price as a page writes it.
+type Amount struct {
+	Value    string // "1249.00"
+	Currency string // ISO 4217; empty: the sign stands for several
+	Sign     string // as written: "$"
+	From     bool   // "from £24": the least of several
+	Spread   bool   // "£24 - £30": a range
 }
 
 // signs are the currency signs that mean one currency alone.
@@ -43,9 +43,9 @@ var (
 	spreadWords  = regexp.MustCompile(`^\s*(-|–|—|to|bis)\s*(?:` + signPattern + `)?\s*\d`)
 )
 
-// amounts finds the prices that a text names.
-func amounts(text string) []amount {
-	var all []amount
+// Amounts finds the prices that a text names.
+func Amounts(text string) []Amount {
+	var all []Amount
 	for _, m := range pricePattern.FindAllStringSubmatchIndex(text, 50) {
 		group := func(i int) string {
 			if m[2*i] < 0 {
@@ -60,27 +60,27 @@ func amounts(text string) []amount {
 		if m[0] > 0 && (text[m[0]-1] >= '0' && text[m[0]-1] <= '9' || text[m[0]-1] == '.') {
 			continue // the tail of another number
 		}
-		value := plainNumber(number)
+		value := Number(number)
 		if value == "" {
 			continue
 		}
-		a := amount{value: value, sign: sign}
+		a := Amount{Value: value, Sign: sign}
 		switch {
 		case len(sign) == 3 && strings.Contains(allCodes, sign):
-			a.currency = sign
+			a.Currency = sign
 		default:
-			a.currency = signs[sign]
+			a.Currency = signs[sign]
 		}
-		a.from = fromWords.MatchString(text[:m[0]])
-		a.spread = spreadWords.MatchString(text[m[1]:])
+		a.From = fromWords.MatchString(text[:m[0]])
+		a.Spread = spreadWords.MatchString(text[m[1]:])
 		all = append(all, a)
 	}
 	return all
 }
 
-// plainNumber writes a number with a point and without marks between
+// Number writes a number with a point and without marks between
 // thousands: "1.249,00" and "1,249.00" are 1249.00.
-func plainNumber(s string) string {
+func Number(s string) string {
 	s = strings.NewReplacer(" ", "", "\u00a0", "", "\u202f", "", "'", "", "’", "").Replace(s)
 	last := strings.LastIndexAny(s, ".,")
 	if last >= 0 && len(s)-last-1 == 3 { // a mark before three digits parts thousands
@@ -96,12 +96,19 @@ func plainNumber(s string) string {
 	return s
 }
 
-// settle finds the currency of a sign that several use: the region of the
+// Settle finds the currency of a sign that several use: the region of the
 // page's language decides. It answers empty where that says nothing.
-func settle(sign, lang string) string {
+func Settle(sign, lang string) string {
 	_, region, ok := strings.Cut(lang, "-")
 	if !ok {
 		return ""
 	}
 	return doubtful[strings.TrimSuffix(sign, ".")][strings.ToUpper(region)]
+}
+
+// Same reports whether two numbers are the same: 49 and 49.00.
+func Same(a, b string) bool {
+	x, err1 := strconv.ParseFloat(a, 64)
+	y, err2 := strconv.ParseFloat(b, 64)
+	return err1 == nil && err2 == nil && x == y
 }

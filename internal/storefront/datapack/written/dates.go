@@ -1,4 +1,14 @@
-package dom
+// Package written reads what people write on pages: days, amounts of money,
+// hours, addresses and trade numbers.
+//
+//	Dates     "19. März 2026"                 -> 2026-03-19
+//	Amounts   "from £1,249.50"                -> 1249.50 GBP, from
+//	Opening   "Mon-Fri 9:00am - 5:30pm"       -> days, 09:00, 17:30
+//	Address   "4 Mill Lane, Ludlow SY8 1AA"   -> street, city, code, country
+//	CheckDigit                                   of a GTIN
+//
+// What may be read in two ways is told as such or not at all.
+package written
 
 import (
 	"regexp"

@@ -1,4 +1,9 @@
-package generate
+// Package ld writes JSON-LD whose members keep their order, for script elements
+// of pages.
+//
+//	Node, Number, string, bool, []any -> Encode -> indented JSON without "<"
+//	                                  -> Script -> the element to paste
+package ld
 
 import (
 	"encoding/json"
@@ -18,6 +23,22 @@ type Member struct {
 
 // Number is a number as JSON spells it.
 type Number string
+
+// Of makes a node of names and values in turn: Of("@type", "Brand", "name", "x").
+func Of(pairs ...any) Node {
+	n := make(Node, 0, len(pairs)/2)
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if name, ok := pairs[i].(string); ok {
+			n = append(n, Member{name, pairs[i+1]})
+		}
+	}
+	return n
+}
+
+// Insert answers the node with a member more, at a place.
+func (n Node) Insert(at int, name string, v any) Node {
+	return slices.Insert(slices.Clone(n), min(at, len(n)), Member{name, v})
+}
 
 // Get answers a member, or nil.
 func (n Node) Get(name string) any {
@@ -52,8 +73,9 @@ func (n Node) Types() []string {
 	return nil
 }
 
-// set gives a node a member; empty values are left out.
-func (n *Node) set(name string, v any) {
+// Set gives a node a member; empty values are left out, and a list of one is its
+// only value.
+func (n *Node) Set(name string, v any) {
 	switch x := v.(type) {
 	case string:
 		if x == "" {
@@ -84,33 +106,35 @@ func (n *Node) set(name string, v any) {
 	*n = append(*n, Member{name, v})
 }
 
-func (n Node) has(name string) bool { return n.Get(name) != nil }
+// Has reports whether a member is there.
+func (n Node) Has(name string) bool { return n.Get(name) != nil }
 
-func (n *Node) drop(name string) {
+// Drop takes a member out.
+func (n *Node) Drop(name string) {
 	*n = slices.DeleteFunc(*n, func(m Member) bool { return m.Name == name })
 }
 
-// clone copies a value with all that is inside.
-func clone(v any) any {
+// Clone copies a value with all that is inside.
+func Clone(v any) any {
 	switch x := v.(type) {
 	case Node:
 		out := make(Node, len(x))
 		for i, m := range x {
-			out[i] = Member{m.Name, clone(m.Value)}
+			out[i] = Member{m.Name, Clone(m.Value)}
 		}
 		return out
 	case []any:
 		out := make([]any, len(x))
 		for i, item := range x {
-			out[i] = clone(item)
+			out[i] = Clone(item)
 		}
 		return out
 	}
 	return v
 }
 
-// ref is a link to a node.
-func ref(id string) Node { return Node{{"@id", id}} }
+// Ref is a link to a node.
+func Ref(id string) Node { return Node{{"@id", id}} }
 
 // MarshalJSON writes the node with its members in order.
 func (n Node) MarshalJSON() ([]byte, error) {
@@ -192,4 +216,29 @@ func quote(b *strings.Builder, s string) {
 // Script is the element to paste into a page.
 func Script(doc Node) string {
 	return `<script type="application/ld+json">` + Encode(doc) + "</script>"
+}
+
+// IsRef reports whether a node is no more than a link.
+func IsRef(n Node) bool { return len(n) == 1 && n[0].Name == "@id" }
+
+// Rename replaces ids, and the links to them, in place.
+func Rename(v any, ids map[string]string) any {
+	switch x := v.(type) {
+	case Node:
+		for i, m := range x {
+			if m.Name == "@id" {
+				if id, ok := m.Value.(string); ok && ids[id] != "" {
+					x[i].Value = ids[id]
+				}
+				continue
+			}
+			x[i].Value = Rename(m.Value, ids)
+		}
+		return x
+	case []any:
+		for i := range x {
+			x[i] = Rename(x[i], ids)
+		}
+	}
+	return v
 }
