@@ -24,6 +24,9 @@ func TestDefinitionsAreRead(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 			return nil
 		}
+		for _, fault := range a.Check(strings.HasPrefix(path, "demo/")) {
+			t.Errorf("%s: %s", path, fault)
+		}
 		if want := a.ID + ".yaml"; !strings.HasSuffix(path, "/"+want) {
 			t.Errorf("%s defines %s: the file is called like the app", path, a.ID)
 		}

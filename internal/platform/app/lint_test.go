@@ -1,0 +1,91 @@
+package app_test
+
+import (
+	"strings"
+	"testing"
+
+	"ace/internal/platform/app"
+)
+
+// sound is a definition without a fault.
+const sound = `
+id: desk
+name: Desk
+about: Keeps tickets.
+docs: https://desk.example/docs
+checked: 2026-11-21
+categories: [support]
+base: https://{tenant}.desk.example/api
+params: {tenant: {title: Tenant, match: "^[a-z]+$"}}
+auth:
+  - {id: key, type: key, fields: [{name: key, secret: true}], send: {headers: {Authorization: "Bearer {key}"}}}
+  - id: oauth
+    type: oauth2
+    oauth: {authorize: {url: "https://{tenant}.desk.example/authorize"}, token: {url: https://desk.example/token}}
+who: {get: /me, id: /id}
+paging: {type: cursor, out: /next, in: cursor}
+tools:
+  list_tickets:
+    call: GET /tickets
+    title: List tickets
+    about: Lists tickets.
+    phrases: [show tickets, which tickets are open]
+    in: {cursor: string, status: {enum: [open, closed]}}
+    items: /tickets
+    example: {status: open}
+  close_ticket:
+    call: POST /tickets/{id}/close
+    title: Close ticket
+    about: Closes a ticket.
+    phrases: [close a ticket, finish a ticket]
+    in: {id!: string, labels: [string]}
+`
+
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, change, to, want string }{
+		{"nothing", "", "", ""},
+		{"an id with capitals", "id: desk", "id: Desk", "id: "},
+		{"no sentence about it", "about: Keeps tickets.", "about: ''", "name: "},
+		{"no date", "checked: 2026-11-21", "checked: yesterday", "checked: "},
+		{"no category", "categories: [support]", "categories: []", "categories: "},
+		{"plain http", "base: https", "base: http", "base: "},
+		{"an unknown value in the base", "{tenant}.desk.example/api", "{tenent}.desk.example/api", "{tenent}"},
+		{"an open pattern", `"^[a-z]+$"`, `"[a-z]+"`, "params/tenant/match"},
+		{"no fields", "fields: [{name: key, secret: true}], ", "", "auth/key/fields"},
+		{"an unknown value in a header", "Bearer {key}", "Bearer {token}", "{token}"},
+		{"an unknown type", "type: oauth2", "type: oauth3", "auth/oauth/type"},
+		{"two schemes of one id", "id: oauth", "id: key", "two schemes"},
+		{"who without a pointer", "id: /id}", "tenant: /t}", "who: "},
+		{"a call without a method", "call: GET /tickets", "call: /tickets", "tools/list_tickets/call"},
+		{"an input that is missing", "/tickets/{id}/close", "/tickets/{number}/close", "{number}"},
+		{"an optional input in the path", "id!: string", "id: string", "not required"},
+		{"about without a sentence", "about: Closes a ticket.", "about: Closes", "tools/close_ticket/about"},
+		{"one phrase", "phrases: [close a ticket, finish a ticket]", "phrases: [close a ticket]", "tools/close_ticket/phrases"},
+		{"an array of anything", "labels: [string]", "labels: {type: array}", "entries"},
+		{"paging by nothing", "in: {cursor: string, status", "in: {status", "goes on by"},
+		{"an example that does not fit", "example: {status: open}", "example: {status: lost}", "example"},
+		{"a name with a dash", "close_ticket:", "close-ticket:", "tools/close-ticket"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			text := strings.Replace(sound, tt.change, tt.to, 1)
+			if tt.change != "" && text == sound {
+				t.Fatalf("%q is not in the definition", tt.change)
+			}
+			a, err := app.Parse([]byte(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var all []string
+			for _, f := range a.Check(false) {
+				all = append(all, f.String())
+			}
+			got := strings.Join(all, "\n")
+			if tt.want == "" && got != "" || !strings.Contains(got, tt.want) {
+				t.Errorf("Check:\n%s\nwant %q", got, tt.want)
+			}
+		})
+	}
+}
