@@ -41,6 +41,7 @@ var domain = map[string][]string{
 
 	"internal/platform/app":         {},
 	"internal/platform/toolindex":   {"internal/platform/app"},
+	"internal/platform/library":     {"internal/platform/app", "internal/platform/toolindex"},
 	"internal/platform/tool":        {"internal/platform/apikey", "internal/platform/app", "internal/platform/audit", "internal/platform/connection"},
 	"internal/platform/connection":  {"internal/platform/app", "internal/platform/audit"},
 	"internal/platform/audit":       {},
