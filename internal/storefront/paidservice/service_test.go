@@ -91,7 +91,10 @@ func TestAQuote(t *testing.T) {
 // Every row of the table of hostile payments, before anything is run.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, sqldbtest.SQLite(t))
+	onBoth(t, refusals)
+}
+
+func refusals(t *testing.T, w *world) {
 	r, p := w.open(), w.payer(1_000_000)
 	quote := r.run(audit(nil)).Quote
 	terms := quote.Accepts[0]
@@ -148,6 +151,82 @@ func TestRefusals(t *testing.T) {
 	if _, settles := w.ledger.Calls(); settles != 0 {
 		t.Errorf("%d calls to settle payments that were refused", settles)
 	}
+	w.received(p, 0)
+	if orders, err := w.store.Orders(t.Context(), paidservice.Filter{}, "", 10); err != nil || len(orders) != 0 {
+		t.Errorf("payments that were refused at once left %d orders, %v", len(orders), err)
+	}
+}
+
+// Money for one is signed away twice, and shown to two replicas at the same
+// time: one call has its work, the other is told what is missing.
+func TestDoubleSpend(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, w *world) {
+		a, b, p := w.open(), w.open(), w.payer(100_000)
+		calls := []paidservice.Call{audit(a.buy(p)), audit(a.buy(p))}
+		calls[1].Arguments = []byte(`{"url":"https://other.example"}`)
+		var all sync.WaitGroup
+		for i, r := range []*replica{a, b} {
+			all.Go(func() {
+				out, err := r.Run(t.Context(), calls[i])
+				if err != nil && !problem.Is(err, "payer_busy") {
+					t.Errorf("call %d: %v", i, err)
+				}
+				if out != nil {
+					w.honest(calls[i], out)
+				}
+			})
+		}
+		all.Wait()
+		paid := 0
+		for i, call := range calls {
+			switch out := a.run(call); {
+			case out.Status == paidservice.StatusPaid:
+				paid++
+			case out.Status != paidservice.StatusDue || out.Quote.Error != "invalid_exact_evm_insufficient_balance":
+				t.Errorf("call %d = %+v, want the work or what is missing", i, out)
+			}
+		}
+		if paid != 1 {
+			t.Errorf("%d calls have their work, want 1", paid)
+		}
+		w.received(p, 1)
+	})
+}
+
+// One authorization is shown for two services at the same time: it is bound to
+// one of them.
+func TestOnePaymentForTwoServices(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, w *world) {
+		w.prices = map[string]string{paidservice.LLMsTxtDraft: "0.10"} // the same price
+		a, b, p := w.open(), w.open(), w.payer(1_000_000)
+		payment := a.buy(p)
+		payment.Resource = nil
+		services := []string{paidservice.AISearchAudit, paidservice.LLMsTxtDraft}
+		var mu sync.Mutex
+		var all sync.WaitGroup
+		paid := 0
+		for i, r := range []*replica{a, b, a, b} {
+			call := audit(payment)
+			call.Service = services[i%2]
+			all.Go(func() {
+				out, err := r.Run(t.Context(), call)
+				mu.Lock()
+				defer mu.Unlock()
+				if err == nil && out.Status == paidservice.StatusPaid {
+					paid++
+				} else if !problem.Is(err, "payment_bound_to_other_request") {
+					t.Errorf("call %d = %+v, %v", i, out, err)
+				}
+			})
+		}
+		all.Wait()
+		if paid != 2 || w.runner.Runs() != 1 {
+			t.Errorf("%d calls have work after %d runs, want the 2 of one service after 1", paid, w.runner.Runs())
+		}
+		w.received(p, 1)
+	})
 }
 
 // What names no service, or names this one by any convention, is bound to the

@@ -1,6 +1,7 @@
 package paidservice_test
 
 import (
+	"encoding/json"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -243,6 +244,17 @@ func TestAliases(t *testing.T) {
 		if _, err := r.Run(t.Context(), other); !problem.Is(err, "payment_identifier_in_use") {
 			t.Errorf("the same key for another request = %v, want payment_identifier_in_use", err)
 		}
+		// The extension of x402 is such a name as well.
+		identified := func() paidservice.Call {
+			call := audit(r.buy(stranger))
+			call.Payment.Extensions = map[string]json.RawMessage{"payment-identifier": json.RawMessage(`{"info":{"required":false,"id":"pay_0123456789abcdef"}}`)}
+			return call
+		}
+		one, two := r.run(identified()), r.run(identified())
+		if one.Status != paidservice.StatusPaid || two.Order.ID != one.Order.ID {
+			t.Errorf("the same payment identifier = %+v, want the first order", two)
+		}
+		w.received(stranger, 2) // and the one of its key
 		// A key whose first payment came to nothing takes the next one.
 		poor := w.payer(0)
 		failed := named(poor, "k2")
