@@ -107,8 +107,20 @@ func (v *view) price(o *offer, b *notebook, path string) bool {
 	return true
 }
 
+// prices are the amounts of the main part that may be the price, looked for
+// once.
 func (v *view) prices() []priced {
-	var all []priced
+	if v.priced == nil {
+		v.priced = v.findPrices()
+	}
+	return v.priced
+}
+
+// maxPrices bounds the amounts of one page: past them it is a list.
+const maxPrices = 200
+
+func (v *view) findPrices() []priced {
+	all := []priced{}
 	for _, n := range dom.All(v.main, 20, func(n *html.Node) bool { return dom.Has(n, "data-price") && !aside(n) }) {
 		text := dom.Attr(n, "data-price")
 		for _, a := range written.Amounts(dom.Visible(n)) { // the attribute alone has no currency
@@ -119,6 +131,9 @@ func (v *view) prices() []priced {
 		}
 	}
 	for _, b := range v.blocks {
+		if len(all) >= maxPrices {
+			break
+		}
 		found := written.Amounts(b.text)
 		if len(found) == 0 || dom.Within(b.node, func(n *html.Node) bool {
 			return n.DataAtom == atom.Del || n.DataAtom == atom.S || n.DataAtom == atom.Strike || oldPrice.MatchString(dom.Attr(n, "class"))

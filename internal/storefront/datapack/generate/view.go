@@ -34,6 +34,7 @@ type view struct {
 	links  []anchor
 	title  *html.Node
 	report *rules.Report // of the page's own data; nil: not asked
+	priced []priced      // nil: not looked for
 }
 
 // blockText is the text of one small block of the main part.
