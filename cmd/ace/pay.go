@@ -74,7 +74,7 @@ func (c *payCmd) Run(w *world) error {
 		_, _ = fmt.Fprintln(w.stdout, strings.TrimSpace(out.String()))
 		return nil
 	}
-	printReceipt(w, receipt)
+	printReceipt(w, receipt, reportOf(ctx, buyer, receipt))
 	return nil
 }
 
@@ -95,18 +95,37 @@ func stepLine(n payer.Notice) string {
 	return ""
 }
 
-func printReceipt(w *world, r *payer.Receipt) {
+// reportOf is the result as people read it: the report in Markdown where there
+// is one, the JSON otherwise.
+func reportOf(ctx context.Context, buyer *payer.Payer, r *payer.Receipt) string {
+	for _, f := range r.Files {
+		if f.Name == "report.md" {
+			if text, err := buyer.Text(ctx, f); err == nil {
+				return text
+			}
+		}
+	}
 	var pretty bytes.Buffer
 	if json.Indent(&pretty, r.Result, "", "  ") != nil {
-		pretty.Reset()
-		pretty.Write(r.Result)
+		return string(r.Result)
 	}
-	lines := strings.Split(strings.TrimSpace(pretty.String()), "\n")
+	return pretty.String()
+}
+
+// shownFiles bounds how many files are named.
+const shownFiles = 6
+
+func printReceipt(w *world, r *payer.Receipt, report string) {
+	lines := strings.Split(strings.TrimSpace(report), "\n")
 	if len(lines) > shownLines {
-		lines = append(lines[:shownLines], fmt.Sprintf("… %d more lines; --json prints all", len(lines)-shownLines))
+		lines = append(lines[:shownLines], fmt.Sprintf("… %d more lines", len(lines)-shownLines))
 	}
 	_, _ = fmt.Fprintf(w.stdout, "%s\n\nPaid         %s %s\nTransaction  %s\nOrder        %s\n", strings.Join(lines, "\n"), r.Quote.Price, r.Quote.Symbol, r.Transaction, r.OrderURL)
-	for _, f := range r.Files {
+	for i, f := range r.Files {
+		if i == shownFiles {
+			_, _ = fmt.Fprintf(w.stdout, "             and %d more files; the order names them\n", len(r.Files)-i)
+			break
+		}
 		_, _ = fmt.Fprintf(w.stdout, "File         %s\n", f.URL)
 	}
 }

@@ -2,6 +2,7 @@ package x402_test
 
 import (
 	"encoding/json"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -198,9 +199,7 @@ type bought struct {
 func (r *rig) fetch(key evm.Key, url string, body any, more map[string]any) (out bought) {
 	r.t.Helper()
 	in := map[string]any{"url": url, "body": body, "privateKey": key.Secret()}
-	for name, value := range more {
-		in[name] = value
-	}
+	maps.Copy(in, more)
 	r.do("fetch", in, &out)
 	return out
 }

@@ -11,7 +11,8 @@
 //   POST {control}/cancel  {privateKey, nonce}          a payer takes an authorization back
 //   POST {control}/wallet  {owner}                      a wallet that is a contract
 //   POST {control}/shop    {facilitator, network, ...}  a shop that takes payments by a facilitator
-//   POST {control}/fetch   {url, method, body, privateKey, spendControls}  the client buys
+//   POST {control}/fetch   {url, method, body, privateKey, spendControls}  the client buys over HTTP
+//   POST {control}/mcp     {url, tool, arguments, privateKey, way, sdk}    a client buys over MCP
 //
 // ACE_NODE_MODULES is the folder that the libraries are installed in.
 import { createRequire } from 'node:module';
@@ -175,6 +176,45 @@ command('fetch', async ({ url, method, body, privateKey, network: on, spendContr
   }, client);
   const res = await pay(url, { method: method ?? 'POST', headers: { 'content-type': 'application/json' }, body: body === undefined ? undefined : JSON.stringify(body) });
   return { status: res.status, headers: Object.fromEntries(res.headers), body: await res.text(), sent };
+});
+
+// Over MCP there are four ways to hand a payment in. agents is the client of
+// Cloudflare; the others pay as the specification and models do.
+async function mcpClient(sdk, url) {
+  const info = { name: 'payer', version: '1.0.0' };
+  if (sdk === 2) {
+    const { Client, StreamableHTTPClientTransport } = await load('@modelcontextprotocol/client');
+    const client = new Client(info, { versionNegotiation: { mode: 'legacy' } });
+    await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+    return client;
+  }
+  const { Client } = await load('@modelcontextprotocol/sdk/client/index.js');
+  const { StreamableHTTPClientTransport } = await load('@modelcontextprotocol/sdk/client/streamableHttp.js');
+  const client = new Client(info);
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+  return client;
+}
+command('mcp', async ({ url, tool, arguments: args, privateKey, way, sdk }) => {
+  const payer = accounts.privateKeyToAccount(privateKey);
+  const client = await mcpClient(sdk ?? 1, url);
+  try {
+    if (way === 'agents') {
+      const { withX402Client } = await load('agents/x402');
+      const paying = withX402Client(client, { account: payer, network });
+      return await paying.callTool(null, { name: tool, arguments: args });
+    }
+    const quote = await client.callTool({ name: tool, arguments: args });
+    if (way === 'quote') return quote;
+    const payload = await new x402Client().register(network, new payerScheme.ExactEvmScheme(payer)).createPaymentPayload(quote.structuredContent);
+    const header = Buffer.from(JSON.stringify(payload)).toString('base64');
+    const paid = { name: tool, arguments: args };
+    if (way === 'argument') paid.arguments = { ...args, payment_signature: header };
+    else if (way === 'text') paid.arguments = { ...args, payment_signature: JSON.stringify(payload) };
+    else paid._meta = { 'x402/payment': way === 'meta' ? payload : header };
+    return { ...await client.callTool(paid, undefined, { timeout: 100_000 }), payment: header };
+  } finally {
+    await client.close();
+  }
 });
 
 const where = { rpc, network, facilitator: await listen(app), control: await listen(control), settler: settler.account.address };

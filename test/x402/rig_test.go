@@ -12,6 +12,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -95,24 +96,31 @@ func start(t *testing.T, s settings) *rig {
 // do asks the rig for something.
 func (r *rig) do(command string, in, out any) {
 	r.t.Helper()
+	if err := r.try(command, in, out); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *rig) try(command string, in, out any) error {
 	body, err := json.Marshal(in)
 	if err != nil {
-		r.t.Fatal(err)
+		return err
 	}
 	res, err := http.Post(r.Control+"/"+command, "application/json", bytes.NewReader(body))
 	if err != nil {
-		r.t.Fatal(err)
+		return err
 	}
 	defer func() { _ = res.Body.Close() }()
 	answer, err := io.ReadAll(res.Body)
-	if err != nil || res.StatusCode != http.StatusOK {
-		r.t.Fatalf("%s: %s %s, %v", command, res.Status, answer, err)
+	switch {
+	case err != nil:
+		return err
+	case res.StatusCode != http.StatusOK:
+		return fmt.Errorf("%s: %s %s", command, res.Status, answer)
+	case out == nil:
+		return nil
 	}
-	if out != nil {
-		if err := json.Unmarshal(answer, out); err != nil {
-			r.t.Fatalf("%s answered %s: %v", command, answer, err)
-		}
-	}
+	return json.Unmarshal(answer, out)
 }
 
 // node asks the chain itself.

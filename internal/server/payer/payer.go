@@ -119,8 +119,27 @@ type Receipt struct {
 
 // File is a file of the result.
 type File struct {
-	Name string `json:"name"`
-	URL  string `json:"url"`
+	Name      string `json:"name"`
+	MediaType string `json:"media_type"`
+	URL       string `json:"url"`
+}
+
+// Text reads a text file of the result, up to a megabyte.
+func (p *Payer) Text(ctx context.Context, f File) (string, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.URL, http.NoBody)
+	if err != nil {
+		return "", fmt.Errorf("reading %s: %w", f.Name, err)
+	}
+	res, err := p.opts.Client.Do(req)
+	if err != nil {
+		return "", fmt.Errorf("reading %s: %w", f.Name, err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(io.LimitReader(res.Body, 1<<20))
+	if err != nil || res.StatusCode != http.StatusOK {
+		return "", errors.Join(fmt.Errorf("reading %s: status %d", f.Name, res.StatusCode), err)
+	}
+	return string(text), nil
 }
 
 // ServiceID is the name of a service in addresses: run_ai_search_audit is

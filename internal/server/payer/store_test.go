@@ -104,6 +104,11 @@ func TestBuyFromTheStore(t *testing.T) {
 			if !strings.Contains(string(receipt.Result), "https://example.com") || len(receipt.Transaction) != 66 || !strings.HasPrefix(receipt.OrderURL, m.url) {
 				t.Errorf("receipt = %+v", receipt)
 			}
+			for _, f := range receipt.Files[:1] {
+				if text, err := payer.New(key, nil).Text(t.Context(), f); err != nil || text != "<h1>Report</h1>" || !strings.HasPrefix(f.MediaType, "text/html") {
+					t.Errorf("file %+v = %q, %v", f, text, err)
+				}
+			}
 			if s := m.box.X402State(); s.Transfers != 1 || s.Moved != 100000 || m.runner.Runs() != 1 {
 				t.Errorf("the ledger has %+v after %d runs, want one of 0.10 after one", s, m.runner.Runs())
 			}
@@ -130,6 +135,20 @@ func TestTwelvePayersAtOnce(t *testing.T) {
 	group.Wait()
 	if s := m.box.X402State(); s.Transfers != 12 || s.Moved != 12*100000 || m.runner.Runs() != 12 {
 		t.Errorf("the ledger has %+v after %d runs, want twelve of 0.10", s, m.runner.Runs())
+	}
+}
+
+func TestTextOfNothing(t *testing.T) {
+	t.Parallel()
+	m := open(t)
+	buyer := payer.New(newKey(t), nil)
+	for _, address := range []string{m.url + "/v1/orders/none/files/x", "http://127.0.0.1:1/x", "://"} {
+		if text, err := buyer.Text(t.Context(), payer.File{Name: "x", URL: address}); err == nil {
+			t.Errorf("Text(%s) = %q, want an error", address, text)
+		}
+		if b, err := buyer.Balance(t.Context(), address); err == nil {
+			t.Errorf("Balance(%s) = %+v, want an error", address, b)
+		}
 	}
 }
 
