@@ -105,30 +105,55 @@ func play(w http.ResponseWriter, r *http.Request, f *Fault) bool {
 	return true
 }
 
+// refusal is a fault of the caller.
+type refusal struct {
+	status int
+	text   string
+}
+
+// Error answers what the caller reads.
+func (r *refusal) Error() string { return r.text }
+
+// asRefusal answers the caller's fault inside err; nil: there is none.
+func asRefusal(err error) *refusal {
+	if r, ok := errors.AsType[*refusal](err); ok {
+		return r
+	}
+	if p, ok := problem.From(err); ok {
+		return &refusal{p.Kind.Status(), p.Detail}
+	}
+	return nil
+}
+
 // read reads what a facilitator is asked.
-func read(r *http.Request) (*x402.FacilitatorRequest, error) {
+func read(r *http.Request) (*x402.FacilitatorRequest, *refusal) {
 	data, err := io.ReadAll(r.Body)
 	if err != nil {
-		return nil, problem.New(problem.TooLarge, "invalid_payload", "The request cannot be read, or is larger than 64 KB.")
+		return nil, &refusal{http.StatusRequestEntityTooLarge, "The request cannot be read, or is larger than 64 KB."}
 	}
-	return x402.ReadFacilitatorRequest(data)
+	req, err := x402.ReadFacilitatorRequest(data)
+	if err != nil {
+		if bad := asRefusal(err); bad != nil {
+			return nil, bad
+		}
+		return nil, &refusal{http.StatusBadRequest, "The request cannot be read."}
+	}
+	return req, nil
 }
 
 func (f *face) verify(r *http.Request, _ *Fault) (answer, error) {
-	req, err := read(r)
-	if err != nil {
-		p, _ := problem.From(err)
-		return answer{p.Kind.Status(), x402.VerifyResponse{InvalidReason: x402.ReasonInvalidPayload, InvalidMessage: p.Detail}}, nil
+	req, bad := read(r)
+	if bad != nil {
+		return answer{bad.status, x402.VerifyResponse{InvalidReason: x402.ReasonInvalidPayload, InvalidMessage: bad.text}}, nil
 	}
 	out, err := f.l.Verify(r.Context(), req)
 	return answer{http.StatusOK, out}, err
 }
 
 func (f *face) settle(r *http.Request, fault *Fault) (answer, error) {
-	req, err := read(r)
-	if err != nil {
-		p, _ := problem.From(err)
-		return answer{p.Kind.Status(), x402.SettleResponse{ErrorReason: x402.ReasonInvalidPayload, ErrorMessage: p.Detail}}, nil
+	req, bad := read(r)
+	if bad != nil {
+		return answer{bad.status, x402.SettleResponse{ErrorReason: x402.ReasonInvalidPayload, ErrorMessage: bad.text}}, nil
 	}
 	pending := refused(req, x402.ReasonSettlementPending)
 	pending.Transaction = txHash(req.Payload.Key()).String()
@@ -165,8 +190,12 @@ func (f *face) faucet(w http.ResponseWriter, r *http.Request) {
 	if form {
 		in.Address = strings.TrimSpace(r.PostFormValue("address"))
 	} else if err := httpserver.DecodeStrictJSON(r, &in, maxBody); err != nil {
-		p, _ := problem.From(err)
-		f.refuse(w, r, p.Kind.Status(), p.Detail)
+		bad := asRefusal(err)
+		if bad == nil {
+			f.fail(w, r, err)
+			return
+		}
+		f.refuse(w, r, bad.status, bad.text)
 		return
 	}
 	address, err := evm.ParseAddress(in.Address)
@@ -244,8 +273,8 @@ func (f *face) control(h func(r *http.Request) (any, error)) http.HandlerFunc {
 			return
 		}
 		out, err := h(r)
-		if p, ok := problem.From(err); err != nil && ok {
-			f.refuse(w, r, p.Kind.Status(), p.Detail)
+		if bad := asRefusal(err); bad != nil {
+			f.refuse(w, r, bad.status, bad.text)
 		} else if err != nil {
 			f.fail(w, r, err)
 		} else {
@@ -263,7 +292,7 @@ func (f *face) setFaults(r *http.Request) (any, error) {
 	}
 	for i := range in.API {
 		if why := in.API[i].check(); why != "" {
-			return nil, problem.New(problem.Invalid, "invalid_value", why)
+			return nil, &refusal{http.StatusBadRequest, why}
 		}
 	}
 	all, err := f.l.SetFaults(r.Context(), in.API)
