@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
+	"ace/catalog"
 	"ace/internal/config"
 	"ace/internal/foundation/password"
 	"ace/internal/foundation/problem"
@@ -15,6 +17,7 @@ import (
 	"ace/internal/platform/accounthttp"
 	"ace/internal/platform/apikey"
 	"ace/internal/platform/audit"
+	"ace/internal/platform/library"
 	"ace/internal/platform/platformhttp"
 	"ace/internal/platform/platformhttp/gate"
 	"ace/internal/storage/platformstore"
@@ -36,12 +39,36 @@ func (s *Server) buildPlatform() (*platform, error) {
 		accounts: account.New(store, password.New(), s.box.MAC),
 		keys:     apikey.New(store, s.box.MAC),
 	}
-	var err error
+	shelf, err := s.shelf()
+	if err != nil {
+		return nil, err
+	}
 	p.handler, err = platformhttp.New(platformhttp.Deps{
 		Site:     platformhttp.Site{BaseURL: s.cfg.PlatformBaseURL(), Name: s.cfg.SiteName, Contact: s.cfg.Contact},
+		Library:  shelf,
 		Accounts: p.accounts, Keys: p.keys, Audit: store, Limits: s.platformLimits(), Log: s.log,
 	})
 	return p, err
+}
+
+// shelf reads the apps that are shipped, and the demo app while the sandbox
+// runs, which is no part of the catalogue.
+func (s *Server) shelf() (*library.Library, error) {
+	apps, err := library.Read(catalog.Files, "curated", nil)
+	if err != nil {
+		return nil, err
+	}
+	if s.cfg.SandboxOn() {
+		demo, err := library.Read(catalog.Files, "demo", strings.NewReplacer("${sandbox}", s.cfg.SandboxBaseURL()))
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range demo {
+			a.Listed = false
+			apps = append(apps, a)
+		}
+	}
+	return library.New(apps, nil)
 }
 
 // platformLimits counts in this process, or in Redis where replicas share it.

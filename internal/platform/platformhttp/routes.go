@@ -22,6 +22,7 @@ import (
 	"ace/internal/platform/account"
 	"ace/internal/platform/apikey"
 	"ace/internal/platform/audit"
+	"ace/internal/platform/platformhttp/findhttp"
 	"ace/internal/platform/platformhttp/gate"
 )
 
@@ -37,9 +38,12 @@ type Deps struct {
 	Accounts *account.Service
 	Keys     *apikey.Service
 	Audit    audit.Store
-	Limits   gate.Limits
-	Log      *slog.Logger
-	Pages    Pages
+	// Library is what there is to use, Connections what an account has connected.
+	Library     findhttp.Library
+	Connections findhttp.Connections
+	Limits      gate.Limits
+	Log         *slog.Logger
+	Pages       Pages
 }
 
 // Pages are what people read on this host. They stand behind the same gate.
@@ -67,12 +71,18 @@ func rules() gate.Rules {
 	var (
 		open    = gate.Need{Open: true}
 		anyKey  = gate.Need{AnyKey: true}
+		read    = gate.Need{Permissions: apikey.Read}
 		manages = gate.Need{Manages: true}
 		audits  = gate.Need{Audits: true}
 	)
 	return gate.Rules{
 		"GET /healthz":      open,
 		"GET /openapi.json": open,
+		"GET /logos/{file}": open,
+
+		"GET /api/v1/catalog":     open,
+		"GET /api/v1/apps":        read,
+		"POST /api/v1/tools/find": read,
 
 		"GET /api/v1/me":           anyKey,
 		"GET /api/v1/keys/self":    anyKey,
@@ -145,6 +155,9 @@ func (s *server) routes(mux gate.Mux) {
 		_, _ = w.Write([]byte(`{"status":"ok"}` + "\n"))
 	})
 	s.describeKeys()
+	finding := &findhttp.Face{BaseURL: s.Site.BaseURL, Library: s.Library, Connections: s.Connections}
+	finding.Describe(s.api, Base, keyScheme)
+	mux.HandleFunc("GET /logos/{file}", finding.Logo)
 }
 
 // openly lets pages of every origin call the API: it takes no cookies there,

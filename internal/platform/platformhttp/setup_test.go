@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"ace/catalog"
 	"ace/internal/foundation/httpserver"
 	"ace/internal/foundation/password"
 	"ace/internal/foundation/ratelimit"
@@ -17,6 +18,7 @@ import (
 	"ace/internal/platform/account"
 	"ace/internal/platform/apikey"
 	"ace/internal/platform/audit"
+	"ace/internal/platform/library"
 	"ace/internal/platform/platformhttp"
 	"ace/internal/platform/platformhttp/gate"
 	"ace/internal/storage"
@@ -67,13 +69,28 @@ func setupWith(t *testing.T, limits gate.Limits) *world {
 		t.Fatal(err)
 	}
 	face, err := platformhttp.New(platformhttp.Deps{
-		Site: platformhttp.Site{BaseURL: base, Name: "Test"}, Accounts: w.accounts, Keys: w.keys, Audit: w.store, Limits: limits, Log: slog.New(slog.DiscardHandler),
+		Library: shelf(t),
+		Site:    platformhttp.Site{BaseURL: base, Name: "Test"}, Accounts: w.accounts, Keys: w.keys, Audit: w.store, Limits: limits, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.handler = httpserver.Chain(face, httpserver.Instrument(slog.New(slog.DiscardHandler), "platform", nil), httpserver.ClientAddress(nil), httpserver.LimitBody(1<<20))
 	return w
+}
+
+// shelf holds the demo app.
+func shelf(t *testing.T) *library.Library {
+	t.Helper()
+	apps, err := library.Read(catalog.Files, "demo", strings.NewReplacer("${sandbox}", "http://127.0.0.1:8082"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := library.New(apps, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
 }
 
 // key makes a key and answers its secret.
