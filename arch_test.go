@@ -39,17 +39,18 @@ var domain = map[string][]string{
 	"internal/storefront/site":        {"internal/storefront/offer"}, // pages name what is for sale
 	"internal/storefront/paidservice": {},
 
-	"internal/platform/app":         {},
-	"internal/platform/toolindex":   {"internal/platform/app"},
-	"internal/platform/library":     {"internal/platform/app", "internal/platform/toolindex"},
-	"internal/platform/tool":        {"internal/platform/apikey", "internal/platform/app", "internal/platform/audit", "internal/platform/connection"},
-	"internal/platform/connection":  {"internal/platform/app", "internal/platform/audit"},
-	"internal/platform/audit":       {},
-	"internal/platform/account":     {"internal/platform/audit"},
-	"internal/platform/apikey":      {"internal/platform/audit"},
-	"internal/storefront/datapack":  {"internal/storefront/crawl"}, // the data of pages that were read
-	"internal/storefront/readiness": {"internal/storefront/crawl"}, // judges what was read
-	"internal/storefront/llmsdraft": {"internal/storefront/crawl"}, // which pages an agent should know
+	"internal/platform/app":                {},
+	"internal/platform/toolindex":          {"internal/platform/app"},
+	"internal/platform/library":            {"internal/platform/app", "internal/platform/toolindex"},
+	"internal/platform/tool":               {"internal/platform/apikey", "internal/platform/app", "internal/platform/audit", "internal/platform/connection"},
+	"internal/platform/connection":         {"internal/platform/app", "internal/platform/audit"},
+	"internal/platform/connection/clients": {"internal/platform/audit", "internal/platform/connection"},
+	"internal/platform/audit":              {},
+	"internal/platform/account":            {"internal/platform/audit"},
+	"internal/platform/apikey":             {"internal/platform/audit"},
+	"internal/storefront/datapack":         {"internal/storefront/crawl"}, // the data of pages that were read
+	"internal/storefront/readiness":        {"internal/storefront/crawl"}, // judges what was read
+	"internal/storefront/llmsdraft":        {"internal/storefront/crawl"}, // which pages an agent should know
 }
 
 // wired are the faces and adapters, each with whom else but internal/server
@@ -88,13 +89,16 @@ var standard = map[string]struct {
 	"database/sql": {"internal/storage alone speaks SQL, and the sandbox for itself", []string{
 		"internal/foundation/sqldb", "internal/sandbox", "internal/storage",
 	}},
-	"html/template": {"faces alone write pages", []string{"internal/sandbox", "internal/storefront/storehttp"}},
-	"os/exec":       {"the product starts no processes", nil},
-	"log":           {"use log/slog, injected", nil},
-	"math/rand":     {"use crypto/rand for ids and math/rand/v2 for jitter", nil},
-	"plugin":        {"everything is wired by hand", nil},
-	"unsafe":        {"nothing here needs it", nil},
-	"testing":       {"for tests and their support", nil},
+	"html/template": {"faces alone write pages", []string{
+		"internal/sandbox", "internal/storefront/storehttp",
+		"internal/storefront/readiness/reportpage", // the audit as one page that the customer keeps
+	}},
+	"os/exec":   {"the product starts no processes", nil},
+	"log":       {"use log/slog, injected", nil},
+	"math/rand": {"use crypto/rand for ids and math/rand/v2 for jitter", nil},
+	"plugin":    {"everything is wired by hand", nil},
+	"unsafe":    {"nothing here needs it", nil},
+	"testing":   {"for tests and their support", nil},
 }
 
 // inTests marks a module that only tests and their support import.
@@ -117,7 +121,7 @@ var modules = map[string]struct {
 	"github.com/santhosh-tekuri/jsonschema/v6":                 {"JSON Schema 2020-12 of tool arguments", []string{"internal/foundation/jsonschema", inTests}},
 	"github.com/stripe/stripe-go/v85":                          {"one client for Stripe and the sandbox", []string{"internal/storefront/stripe", inTests}},
 	"github.com/tink-crypto/tink-go/v2":                        {"encryption at rest", []string{"internal/foundation/seal"}},
-	"golang.org/x/sync":                                        {"one outbound read for many callers", []string{"internal/storefront/checkout", "internal/storefront/ucpprofile", "internal/storefront/upstream"}},
+	"golang.org/x/sync":                                        {"one outbound read for many callers", []string{"internal/platform/connection", "internal/storefront/checkout", "internal/storefront/ucpprofile", "internal/storefront/upstream"}},
 	"github.com/redis/go-redis/v9":                             {"rate limits that replicas share", []string{"internal/foundation/ratelimit/redislimit"}},
 	"github.com/yuin/goldmark":                                 {"pages written in Markdown", []string{"internal/foundation/markdown"}},
 	"golang.org/x/crypto":                                      {"Keccak-256, the hash of Ethereum; argon2id for passwords", []string{"internal/foundation/password", "internal/protocol/x402/evm"}},

@@ -68,10 +68,13 @@ type Connection struct {
 	CreatedAt      time.Time
 	LastUsedAt     time.Time
 	LastCheckedAt  time.Time
-	TokenExpiresAt time.Time // zero: never, or unknown
-	NextRefreshAt  time.Time // zero: not by itself
-	RefreshFailed  int       // in a row
-	Version        int64     // grows with each change of the credentials
+	TokenExpiresAt time.Time    // zero: never, or unknown
+	RefreshedAt    time.Time    // when the credentials of now were made
+	NextRefreshAt  time.Time    // zero: not by itself
+	RefreshTriedAt time.Time    // zero: the last refresh succeeded
+	RefreshFailed  int          // in a row
+	RefreshClass   RefreshClass // of the last failure; empty: the last refresh succeeded
+	Version        int64        // grows with each change of the credentials
 }
 
 // Identity is whose account at the vendor it is.
@@ -105,8 +108,8 @@ type Grant struct {
 	Identity    Identity          // where the answer told it
 }
 
-// Client is an OAuth client that the operator has registered with a vendor, or
-// that was registered for the account.
+// Client is an OAuth client that the operator has registered with a vendor, one
+// of the account's own, or one that was registered dynamically with an issuer.
 type Client struct {
 	App       string
 	AccountID string // "": for all accounts
@@ -120,12 +123,13 @@ type Client struct {
 // Attempt is one sign-in under way at a vendor. It is kept, sealed, between the
 // redirect there and the callback.
 type Attempt struct {
-	State    string // random; kept as a digest
-	Verifier string // of PKCE
-	Redirect string // our callback
-	Scopes   []string
-	Issuer   string            // expected in the callback (RFC 9207), where it is known
-	Extra    map[string]string // request token secrets, endpoints that were discovered
+	AccountID string // whose sign-in it is
+	State     string // random; kept as a digest
+	Verifier  string // of PKCE
+	Redirect  string // our callback
+	Scopes    []string
+	Issuer    string            // expected in the callback (RFC 9207), where it is known
+	Extra     map[string]string // request token secrets, endpoints that were discovered
 }
 
 // Authorizer speaks to authorization servers. Its problems: oauth_client_missing
@@ -147,9 +151,25 @@ type Authorizer interface {
 }
 
 // Checker asks an app whose account the credentials open: its whoami call. Its
-// problems: app_unauthorized, app_forbidden, app_unavailable, app_timeout.
+// errors are problems, or a Refusal, with the codes app_unauthorized,
+// app_forbidden, app_unavailable, app_timeout.
 type Checker interface {
 	Check(ctx context.Context, a *app.App, s *app.Scheme, live *Live) (Identity, error)
+}
+
+// Refusal is an error that says what an app refused.
+type Refusal interface {
+	error
+	AppCode() string // app_unauthorized, app_forbidden …
+}
+
+// Stepper makes the calls that surround a connection's life: those of
+// app.App.Resolve after it was made, those of app.App.Release before it ends.
+type Stepper interface {
+	// Steps makes the calls in order, each with the credentials of live and with
+	// what those before it kept, and answers all that was kept. Its errors are
+	// those of a Checker.
+	Steps(ctx context.Context, a *app.App, s *app.Scheme, live *Live, steps []app.Step) (kept map[string]string, err error)
 }
 
 // RefreshClass says what a failed refresh means.

@@ -1,0 +1,184 @@
+// Package clients keeps OAuth clients, their secrets sealed:
+//
+//	by hand, of the operator   account "", issuer ""     for all accounts
+//	by hand, of one account    issuer ""                 goes before the operator's
+//	registered with an issuer  (RFC 7591)                bound to it: secrets are
+//	                                                     shown to nobody else
+//	Find(account, app) -> Client | nil
+package clients
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"ace/internal/foundation/problem"
+	"ace/internal/foundation/seal"
+	"ace/internal/platform/audit"
+	"ace/internal/platform/connection"
+)
+
+// Store keeps clients; what is secret is sealed.
+type Store interface {
+	// KeepClient writes a client, in place of one of the same account, app and
+	// issuer. An entry without an action is not kept.
+	KeepClient(ctx context.Context, c *Sealed, e audit.Entry) error
+	// Client answers nil where there is none.
+	Client(ctx context.Context, accountID, appID, issuer string) (*Sealed, error)
+	// Clients answers those of an account by app and issuer; "" for those of the
+	// operator.
+	Clients(ctx context.Context, accountID string) ([]*Sealed, error)
+	// BreakClient marks a client that its vendor refused, if it is still the one
+	// with this id.
+	BreakClient(ctx context.Context, c *connection.Client) error
+	// DeleteClient reports whether there was one.
+	DeleteClient(ctx context.Context, accountID, appID, issuer string, e audit.Entry) (bool, error)
+}
+
+// Sealed is a client as it is kept.
+type Sealed struct {
+	connection.Client        // without Secret and Extra
+	Box               string // those two
+	UpdatedAt         time.Time
+}
+
+// Keeper keeps clients. It is safe for concurrent use.
+type Keeper struct {
+	store Store
+	box   *seal.Box
+}
+
+// New answers the clients in a store.
+func New(store Store, box *seal.Box) *Keeper { return &Keeper{store, box} }
+
+// Find answers the client that connects an app for an account: the account's
+// own, else the operator's, else nil.
+func (k *Keeper) Find(ctx context.Context, accountID, appID string) (*connection.Client, error) {
+	found, err := k.Registered(ctx, accountID, appID, "")
+	if err != nil || found != nil || accountID == "" {
+		return found, err
+	}
+	return k.Registered(ctx, "", appID, "")
+}
+
+// Registered answers the client of exactly this account, app and issuer, or nil.
+// accountID "" is the operator; issuer "" is a client that was made by hand.
+func (k *Keeper) Registered(ctx context.Context, accountID, appID, issuer string) (*connection.Client, error) {
+	kept, err := k.store.Client(ctx, accountID, appID, issuer)
+	if err != nil || kept == nil {
+		return nil, err
+	}
+	return k.open(kept)
+}
+
+// List answers the clients of an account, or of the operator, by app. Those
+// that were registered with an issuer are among them.
+func (k *Keeper) List(ctx context.Context, accountID string) ([]*connection.Client, error) {
+	kept, err := k.store.Clients(ctx, accountID)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]*connection.Client, 0, len(kept))
+	for _, one := range kept {
+		client, err := k.open(one)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, client)
+	}
+	return list, nil
+}
+
+const (
+	maxClientID     = 1000
+	maxClientSecret = 20000 // a private key
+	maxExtra        = 20
+)
+
+// Keep keeps a client, in place of one of the same account, app and issuer. Its
+// problem is invalid_oauth_client (Invalid).
+func (k *Keeper) Keep(ctx context.Context, by audit.Actor, client *connection.Client) error {
+	size := len(client.Secret)
+	for name, value := range client.Extra {
+		size += len(name) + len(value)
+	}
+	if client.App == "" || client.ID == "" || len(client.ID) > maxClientID || size > maxClientSecret || len(client.Extra) > maxExtra {
+		return problem.New(problem.Invalid, "invalid_oauth_client", "An OAuth client has an app, the client_id that the app's vendor gave it, and mostly a client_secret of at most 20000 characters.")
+	}
+	text, err := json.Marshal(secrets{client.Secret, client.Extra})
+	if err != nil {
+		return fmt.Errorf("encoding an OAuth client: %w", err)
+	}
+	sealed, err := k.box.Seal(text, place(client))
+	if err != nil {
+		return err
+	}
+	kept := &Sealed{Client: *client, Box: sealed, UpdatedAt: time.Now().UTC().Truncate(time.Millisecond)}
+	kept.Secret, kept.Extra, kept.Broken = "", nil, false
+	entry := audit.New(client.AccountID, by, "oauth_client.set", client.App, map[string]string{"client_id": client.ID, "issuer": client.Issuer})
+	if client.AccountID == "" {
+		entry.Action = "" // the operator's own doing belongs to no account
+	}
+	return k.store.KeepClient(ctx, kept, entry)
+}
+
+// KeepAll keeps the operator's clients where they differ from what is there.
+func (k *Keeper) KeepAll(ctx context.Context, clients []*connection.Client) error {
+	for _, one := range clients {
+		there, err := k.Registered(ctx, one.AccountID, one.App, one.Issuer)
+		if err != nil && !errors.Is(err, seal.ErrOpen) {
+			return err
+		}
+		if there != nil && there.ID == one.ID && there.Secret == one.Secret && maps.Equal(there.Extra, one.Extra) {
+			continue
+		}
+		if err := k.Keep(ctx, audit.Operator(), one); err != nil {
+			return fmt.Errorf("keeping the OAuth client of %s: %w", one.App, err)
+		}
+	}
+	return nil
+}
+
+// Delete forgets a client made by hand. Connections stay and end with their
+// tokens. Its problem is oauth_client_not_found (NotFound).
+func (k *Keeper) Delete(ctx context.Context, by audit.Actor, accountID, appID string) error {
+	found, err := k.store.DeleteClient(ctx, accountID, appID, "", audit.New(accountID, by, "oauth_client.deleted", appID, nil))
+	if err == nil && !found {
+		err = problem.New(problem.NotFound, "oauth_client_not_found", "This account has no OAuth client of its own for this app.")
+	}
+	return err
+}
+
+// MarkBroken implements connection.Clients.
+func (k *Keeper) MarkBroken(ctx context.Context, client *connection.Client) error {
+	if client == nil {
+		return nil
+	}
+	return k.store.BreakClient(ctx, client)
+}
+
+type secrets struct {
+	Secret string            `json:"secret,omitempty"`
+	Extra  map[string]string `json:"extra,omitempty"`
+}
+
+func (k *Keeper) open(kept *Sealed) (*connection.Client, error) {
+	text, err := k.box.Open(kept.Box, place(&kept.Client))
+	if err != nil {
+		return nil, fmt.Errorf("opening the OAuth client of %s: %w", kept.App, err)
+	}
+	var inside secrets
+	if err := json.Unmarshal(text, &inside); err != nil {
+		return nil, fmt.Errorf("decoding the OAuth client of %s: %w", kept.App, err)
+	}
+	client := kept.Client
+	client.Secret, client.Extra = inside.Secret, inside.Extra
+	return &client, nil
+}
+
+func place(c *connection.Client) seal.Place {
+	return seal.Place{Table: "oauth_client", Column: "box", Row: c.App + " " + c.Issuer, Account: c.AccountID}
+}

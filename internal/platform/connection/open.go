@@ -1,0 +1,245 @@
+package connection
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"ace/internal/foundation/problem"
+	"ace/internal/foundation/typeid"
+	"ace/internal/platform/app"
+	"ace/internal/platform/audit"
+)
+
+// Limits of what a session is asked for.
+const (
+	maxLabel   = 60
+	maxEndUser = 200
+	maxURL     = 2048
+	maxState   = 500
+	maxScopes  = 100
+)
+
+// Request asks for a connect session.
+type Request struct {
+	// ID, if set, is the id of the session, so that a repeated request makes one.
+	ID      string
+	App     string
+	Wish    Wish
+	Profile string        // a named set of scopes of the app
+	TTL     time.Duration // 0: SessionLifetime; at least a minute, at most MaxSessionLifetime
+}
+
+// NewSessionID answers an id for Request.
+func NewSessionID() string { return typeid.New(sessionPrefix) }
+
+// Open makes a sign-in link for an app and answers its session; Link tells the
+// address. Nothing is connected by it. Its problems: app_not_found (NotFound);
+// app_not_connectable, app_needs_no_connection (Conflict); connection_not_found
+// for Wish.Reconnects; unknown_app_params (Unprocessable); invalid_request
+// (Invalid), with the pointers of the REST body.
+func (s *Service) Open(ctx context.Context, by audit.Actor, accountID string, in Request) (*Session, error) {
+	a, err := s.Apps.App(ctx, accountID, in.App)
+	if err != nil {
+		return nil, err
+	}
+	if in.TTL == 0 {
+		in.TTL = SessionLifetime
+	}
+	if in.Wish.Verify == "" {
+		in.Wish.Verify = VerifyAccount
+	}
+	if err := in.check(); err != nil {
+		return nil, err
+	}
+	if err := s.reconnects(ctx, accountID, &in); err != nil {
+		return nil, err
+	}
+	scheme, err := s.wishedScheme(ctx, accountID, a, in.Wish.Scheme)
+	if err != nil {
+		return nil, err
+	}
+	if in.Wish.Scopes, err = wishedScopes(scheme, in.Wish.Scopes, in.Profile); err != nil {
+		return nil, err
+	}
+	if in.Wish.Params, err = takeParams(a, in.Wish.Params, "/params"); err != nil {
+		return nil, err
+	}
+	id := in.ID
+	if id == "" {
+		id = NewSessionID()
+	}
+	session := &Session{
+		ID: id, AccountID: accountID, App: a.ID, Status: SessionPending, Wish: in.Wish, AskedBy: by,
+		CreatedAt: now(), ExpiresAt: now().Add(in.TTL), TokenDigest: s.digest(labelKept, s.token(id)),
+	}
+	entry := audit.New(accountID, by, "connect.asked", id, map[string]string{"app": a.ID, "reconnects": in.Wish.Reconnects})
+	kept, _, err := s.Store.InsertSession(ctx, session, entry)
+	if err != nil {
+		return nil, fmt.Errorf("keeping connect session %s: %w", id, err)
+	}
+	return kept, nil
+}
+
+// reconnects completes the wish for a connection that is to be mended.
+func (s *Service) reconnects(ctx context.Context, accountID string, in *Request) error {
+	if in.Wish.Reconnects == "" {
+		return nil
+	}
+	c, err := s.Store.Connection(ctx, accountID, in.Wish.Reconnects)
+	if err != nil {
+		return err
+	}
+	if c.App != in.App || c.Status == Revoked || in.Wish.EndUser != "" && in.Wish.EndUser != c.EndUser {
+		return connectionNotFound()
+	}
+	in.Wish.EndUser = c.EndUser
+	if in.Wish.Scheme == "" {
+		in.Wish.Scheme = c.Scheme
+	}
+	if in.Wish.Params == nil {
+		in.Wish.Params = map[string]string{}
+	}
+	return nil
+}
+
+// wishedScheme is the scheme that was asked for, or the first usable one.
+func (s *Service) wishedScheme(ctx context.Context, accountID string, a *app.App, id string) (*app.Scheme, error) {
+	usable, err := s.usable(ctx, accountID, a)
+	if err != nil {
+		return nil, err
+	}
+	if id != "" {
+		scheme, known := a.Scheme(id)
+		switch {
+		case !known:
+			return nil, invalid("/auth", fmt.Sprintf("%s is connected by one of: %s.", a.Name, strings.Join(schemeIDs(a.Schemes), ", ")))
+		case !slices.ContainsFunc(usable, func(u *app.Scheme) bool { return u.ID == id }):
+			return nil, s.notConnectable(a)
+		}
+		usable = []*app.Scheme{scheme}
+	}
+	switch {
+	case len(usable) == 0 && len(a.Schemes) > 0:
+		return nil, s.notConnectable(a)
+	case len(usable) == 0 || usable[0].Type == app.TypeNone:
+		return nil, problem.New(problem.Conflict, "app_needs_no_connection", a.Name+" needs no connection: run its tools as they are.").With("app", a.ID).Advise("find_tools")
+	}
+	return usable[0], nil
+}
+
+func schemeIDs(schemes []app.Scheme) []string {
+	ids := make([]string, len(schemes))
+	for i, s := range schemes {
+		ids[i] = s.ID
+	}
+	return ids
+}
+
+// scopeToken is RFC 6749, 3.3.
+var scopeToken = regexp.MustCompile(`^[\x21\x23-\x5B\x5D-\x7E]{1,255}$`)
+
+// wishedScopes are the scopes that were asked for and those of a profile; nil:
+// the app's own choice.
+func wishedScopes(scheme *app.Scheme, scopes []string, profile string) ([]string, error) {
+	if profile != "" {
+		var known []string
+		if scheme.OAuth != nil {
+			known = scheme.OAuth.Scopes.Profiles[profile]
+		}
+		if len(known) == 0 {
+			return nil, invalid("/scope_profile", "The app has no scopes under this name. Leave it out, or name the scopes.")
+		}
+		scopes = append(slices.Clone(scopes), missing(known, scopes)...)
+	}
+	if len(scopes) > maxScopes {
+		return nil, invalid("/scopes", fmt.Sprintf("At most %d scopes.", maxScopes))
+	}
+	for i, scope := range scopes {
+		if !scopeToken.MatchString(scope) {
+			return nil, invalid(fmt.Sprintf("/scopes/%d", i), "A scope has 1 to 255 visible ASCII characters without quotes, backslashes and spaces. Name each in an entry of its own.")
+		}
+	}
+	return scopes, nil
+}
+
+// takeParams checks params that were given against those that the app has, and
+// answers them as calls need them. Those that are still missing are asked for
+// on the page.
+func takeParams(a *app.App, given map[string]string, pointer string) (map[string]string, error) {
+	taken := map[string]string{}
+	var faults, unknown []problem.Item
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		at := pointer + "/" + name
+		p, known := a.Params[name]
+		if !known || p.Learned {
+			unknown = append(unknown, problem.Item{Pointer: at, Code: "unknown", Detail: "The app has no such parameter."})
+			continue
+		}
+		value, fault := p.Clean(given[name])
+		if fault != "" {
+			faults = append(faults, problem.Item{Pointer: at, Code: "invalid", Detail: fault})
+			continue
+		}
+		taken[name] = value
+	}
+	if len(unknown) > 0 {
+		return nil, problem.New(problem.Unprocessable, "unknown_app_params", a.Name+" has no such parameters. They are never secrets: keys are typed on the page behind the link.").WithItems(unknown...)
+	}
+	if len(faults) > 0 {
+		return nil, problem.New(problem.Invalid, "invalid_request", "A parameter of "+a.Name+" is not right.").WithItems(faults...)
+	}
+	return taken, nil
+}
+
+func plain(text string) bool {
+	return utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
+}
+
+func (in *Request) check() error {
+	w := &in.Wish
+	w.Label = strings.TrimSpace(w.Label)
+	switch {
+	case utf8.RuneCountInString(w.Label) > maxLabel || !plain(w.Label):
+		return invalid("/label", fmt.Sprintf("A label has at most %d characters, on one line.", maxLabel))
+	case utf8.RuneCountInString(w.EndUser) > maxEndUser || !plain(w.EndUser):
+		return invalid("/end_user", fmt.Sprintf("end_user has at most %d characters, on one line.", maxEndUser))
+	case len(w.State) > maxState || !plain(w.State):
+		return invalid("/state", fmt.Sprintf("state has at most %d characters, on one line.", maxState))
+	case w.RedirectURL != "" && !returnable(w.RedirectURL):
+		return invalid("/redirect_url", "redirect_url is an https address, or http on a loopback address, of at most 2048 characters.")
+	case in.TTL < time.Minute || in.TTL > MaxSessionLifetime:
+		return invalid("/expires_in", "A link works for 60 seconds to 24 hours.")
+	case w.Verify != VerifyAccount && w.Verify != VerifyLink && w.Verify != VerifyCallback:
+		return invalid("/verify", "verify is account, link or callback.")
+	case w.Verify == VerifyCallback && (!returnable(w.VerifyURL) || w.EndUser == ""):
+		return invalid("/verify_url", "verify callback needs verify_url, an https address of yours that says who is there, and end_user, whom it has to find.")
+	case w.Verify != VerifyCallback && w.VerifyURL != "":
+		return invalid("/verify_url", `verify_url goes with "verify": "callback" alone.`)
+	}
+	return nil
+}
+
+// returnable reports whether a browser may be sent to an address when a
+// session is over.
+func returnable(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil || len(address) > maxURL || u.Host == "" || u.User != nil || u.Fragment != "" || !plain(address) || strings.ContainsAny(address, ` \`) {
+		return false
+	}
+	host := u.Hostname()
+	ip := net.ParseIP(host)
+	return u.Scheme == "https" || u.Scheme == "http" && (host == "localhost" || ip != nil && ip.IsLoopback())
+}
+
+func invalid(pointer, detail string) error {
+	return problem.New(problem.Invalid, "invalid_request", detail).WithItems(problem.Item{Pointer: pointer, Code: "invalid", Detail: detail}).Advise("fix_arguments")
+}
