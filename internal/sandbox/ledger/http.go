@@ -125,35 +125,35 @@ func asRefusal(err error) *refusal {
 	return nil
 }
 
-// read reads what a facilitator is asked.
-func read(r *http.Request) (*x402.FacilitatorRequest, *refusal) {
+// read reads what a facilitator is asked. Without a request it says why, and
+// the status to say it with.
+func read(r *http.Request) (req *x402.FacilitatorRequest, status int, why string) {
 	data, err := io.ReadAll(r.Body)
 	if err != nil {
-		return nil, &refusal{http.StatusRequestEntityTooLarge, "The request cannot be read, or is larger than 64 KB."}
+		return nil, http.StatusRequestEntityTooLarge, "The request cannot be read, or is larger than 64 KB."
 	}
-	req, err := x402.ReadFacilitatorRequest(data)
-	if err != nil {
+	if req, err = x402.ReadFacilitatorRequest(data); err != nil {
 		if bad := asRefusal(err); bad != nil {
-			return nil, bad
+			return nil, bad.status, bad.text
 		}
-		return nil, &refusal{http.StatusBadRequest, "The request cannot be read."}
+		return nil, http.StatusBadRequest, "The request cannot be read."
 	}
-	return req, nil
+	return req, 0, ""
 }
 
 func (f *face) verify(r *http.Request, _ *Fault) (answer, error) {
-	req, bad := read(r)
-	if bad != nil {
-		return answer{bad.status, x402.VerifyResponse{InvalidReason: x402.ReasonInvalidPayload, InvalidMessage: bad.text}}, nil
+	req, status, why := read(r)
+	if req == nil {
+		return answer{status, x402.VerifyResponse{InvalidReason: x402.ReasonInvalidPayload, InvalidMessage: why}}, nil
 	}
 	out, err := f.l.Verify(r.Context(), req)
 	return answer{http.StatusOK, out}, err
 }
 
 func (f *face) settle(r *http.Request, fault *Fault) (answer, error) {
-	req, bad := read(r)
-	if bad != nil {
-		return answer{bad.status, x402.SettleResponse{ErrorReason: x402.ReasonInvalidPayload, ErrorMessage: bad.text}}, nil
+	req, status, why := read(r)
+	if req == nil {
+		return answer{status, x402.SettleResponse{ErrorReason: x402.ReasonInvalidPayload, ErrorMessage: why}}, nil
 	}
 	pending := refused(req, x402.ReasonSettlementPending)
 	pending.Transaction = txHash(req.Payload.Key()).String()
