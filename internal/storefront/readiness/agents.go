@@ -162,18 +162,17 @@ func (a *audit) document(id string, optional bool) (*crawl.Response, judge.Findi
 	return r, judge.Finding{}, true
 }
 
-// jsonDocument is document for an object of JSON with one of the members.
-func (a *audit) jsonDocument(id string, optional bool, members ...string) judge.Finding {
-	r, f, ok := a.document(id, optional)
+// jsonDocument judges an object of JSON that should have one of the members. A
+// website that has no use for it is at no fault.
+func (a *audit) jsonDocument(id string, members ...string) judge.Finding {
+	r, f, ok := a.document(id, true)
 	if !ok {
 		return f
 	}
 	var doc map[string]any
 	if err := json.Unmarshal(r.Body, &doc); err != nil {
-		if optional { // a page of HTML that stands for everything
-			return judge.NotApplicable("%s answers 200 without JSON", prose.Cut(r.URL, 120))
-		}
-		return judge.Measured(0, "%s answers 200 without JSON (%s)", prose.Cut(r.URL, 120), prose.Cut(r.MediaType(), 60))
+		// A page of HTML that stands for everything that is not there.
+		return judge.NotApplicable("%s answers 200 without JSON", prose.Cut(r.URL, 120))
 	}
 	for _, m := range members {
 		if v, ok := doc[m]; ok && v != nil && v != "" {
@@ -323,8 +322,8 @@ func (a *audit) mention(word string, ids ...string) judge.Finding {
 }
 
 func agentChecks() []agentCheck {
-	doc := func(id string, optional bool, members ...string) func(*audit) judge.Finding {
-		return func(a *audit) judge.Finding { return a.jsonDocument(id, optional, members...) }
+	doc := func(id string, members ...string) func(*audit) judge.Finding {
+		return func(a *audit) judge.Finding { return a.jsonDocument(id, members...) }
 	}
 	return []agentCheck{
 		{id: "ag.robots_ai_rules", title: "Rules for AI crawlers", evidence: "B", judge: judgeAIRules, expected: "a group for an AI crawler in robots.txt", why: "It says that the owner has made up their mind.", fix: "Name the AI crawlers that you allow or refuse.", docs: "https://www.rfc-editor.org/rfc/rfc9309.html"},
@@ -334,18 +333,18 @@ func agentChecks() []agentCheck {
 		{id: "ag.link_headers", title: "Link headers", evidence: "B", judge: judgeLinkHeaders, expected: "Link with relations such as alternate, service-desc, api-catalog", why: "They are read without parsing the page.", fix: "Send Link headers with the home page.", docs: "https://www.rfc-editor.org/rfc/rfc8288.html"},
 		{id: "ag.content_signal", title: "Content Signals", evidence: "D", judge: judgeSignal("content-signal"), expected: "Content-Signal in robots.txt", why: "It states what the text may be used for.", fix: "Add a line Content-Signal with your choice.", docs: "https://contentsignals.org/"},
 		{id: "ag.content_usage", title: "Usage preferences", evidence: "D", judge: judgeSignal("content-usage"), expected: "Content-Usage in robots.txt or as a header", why: "The IETF's form of the same statement, still a draft.", fix: "Add a line Content-Usage with your choice.", docs: "https://datatracker.ietf.org/wg/aipref/about/"},
-		{id: "ag.api_catalog", title: "API catalog", evidence: "B", judge: doc("ag.api_catalog", false, "linkset"), expected: "a linkset at /.well-known/api-catalog", why: "It leads agents to every API of the host.", fix: "Publish a linkset that names your APIs.", docs: "https://www.rfc-editor.org/rfc/rfc9727.html"},
-		{id: "ag.openapi", title: "OpenAPI", evidence: "C", judge: doc("ag.openapi", true, "openapi", "swagger"), expected: "an OpenAPI document", why: "Agents learn from it how to call an API.", fix: "Publish an OpenAPI document.", docs: "https://spec.openapis.org/oas/latest.html"},
-		{id: "ag.mcp_card", title: "MCP server card", evidence: "D", judge: doc("ag.mcp_card", false, "name", "serverInfo"), expected: "a card at /.well-known/mcp/server-card.json", why: "Clients find the MCP server of a website by it.", fix: "Publish a server card if you run an MCP server.", docs: "https://modelcontextprotocol.io/"},
-		{id: "ag.a2a_card", title: "A2A agent card", evidence: "D", judge: doc("ag.a2a_card", false, "name", "skills"), expected: "a card at /.well-known/agent-card.json", why: "Other agents find yours by it.", fix: "Publish an agent card if you run an agent.", docs: "https://a2a-protocol.org/"},
-		{id: "ag.skills_index", title: "Agent skills", evidence: "D", judge: doc("ag.skills_index", false, "skills"), expected: "an index at /.well-known/agent-skills/index.json", why: "It tells agents how to do things on this website.", fix: "Publish an index of skills.", docs: "https://agentskills.io/"},
-		{id: "ag.oauth_as", title: "OAuth server metadata", evidence: "B", judge: doc("ag.oauth_as", true, "issuer"), expected: "metadata with an issuer, where the website has an OAuth server", why: "Clients sign in without being set up by hand.", fix: "Publish the metadata of your authorization server.", docs: "https://www.rfc-editor.org/rfc/rfc8414.html"},
-		{id: "ag.oauth_pr", title: "Protected resource metadata", evidence: "B", judge: doc("ag.oauth_pr", true, "resource", "authorization_servers"), expected: "metadata with the resource, where the website has a protected API", why: "Clients learn which server gives access.", fix: "Publish the metadata of your resource.", docs: "https://www.rfc-editor.org/rfc/rfc9728.html"},
+		{id: "ag.api_catalog", title: "API catalog", evidence: "B", judge: doc("ag.api_catalog", "linkset"), expected: "a linkset at /.well-known/api-catalog", why: "It leads agents to every API of the host.", fix: "Publish a linkset that names your APIs.", docs: "https://www.rfc-editor.org/rfc/rfc9727.html"},
+		{id: "ag.openapi", title: "OpenAPI", evidence: "C", judge: doc("ag.openapi", "openapi", "swagger"), expected: "an OpenAPI document", why: "Agents learn from it how to call an API.", fix: "Publish an OpenAPI document.", docs: "https://spec.openapis.org/oas/latest.html"},
+		{id: "ag.mcp_card", title: "MCP server card", evidence: "D", judge: doc("ag.mcp_card", "name", "serverInfo"), expected: "a card at /.well-known/mcp/server-card.json", why: "Clients find the MCP server of a website by it.", fix: "Publish a server card if you run an MCP server.", docs: "https://modelcontextprotocol.io/"},
+		{id: "ag.a2a_card", title: "A2A agent card", evidence: "D", judge: doc("ag.a2a_card", "name", "skills"), expected: "a card at /.well-known/agent-card.json", why: "Other agents find yours by it.", fix: "Publish an agent card if you run an agent.", docs: "https://a2a-protocol.org/"},
+		{id: "ag.skills_index", title: "Agent skills", evidence: "D", judge: doc("ag.skills_index", "skills"), expected: "an index at /.well-known/agent-skills/index.json", why: "It tells agents how to do things on this website.", fix: "Publish an index of skills.", docs: "https://agentskills.io/"},
+		{id: "ag.oauth_as", title: "OAuth server metadata", evidence: "B", judge: doc("ag.oauth_as", "issuer"), expected: "metadata with an issuer, where the website has an OAuth server", why: "Clients sign in without being set up by hand.", fix: "Publish the metadata of your authorization server.", docs: "https://www.rfc-editor.org/rfc/rfc8414.html"},
+		{id: "ag.oauth_pr", title: "Protected resource metadata", evidence: "B", judge: doc("ag.oauth_pr", "resource", "authorization_servers"), expected: "metadata with the resource, where the website has a protected API", why: "Clients learn which server gives access.", fix: "Publish the metadata of your resource.", docs: "https://www.rfc-editor.org/rfc/rfc9728.html"},
 		{id: "ag.auth_md", title: "auth.md", evidence: "D", judge: judgeAuthMD, expected: "Markdown that says how agents authenticate", why: "It answers how to get access in words.", fix: "Publish auth.md if agents need access.", docs: "https://workos.com/"},
-		{id: "ag.bot_auth_dir", title: "Directory of bot keys", evidence: "D", judge: doc("ag.bot_auth_dir", true, "keys"), expected: "a key set, where the website runs bots of its own", why: "Others can verify requests of your bots.", fix: "Publish the keys that your bots sign with.", docs: "https://datatracker.ietf.org/wg/webbotauth/about/"},
+		{id: "ag.bot_auth_dir", title: "Directory of bot keys", evidence: "D", judge: doc("ag.bot_auth_dir", "keys"), expected: "a key set, where the website runs bots of its own", why: "Others can verify requests of your bots.", fix: "Publish the keys that your bots sign with.", docs: "https://datatracker.ietf.org/wg/webbotauth/about/"},
 		{id: "ag.webmcp", title: "WebMCP", evidence: "D", judge: judgeWebMCP, expected: "tools registered in the page", why: "Agents in a browser use these tools instead of clicking.", fix: "Register tools for what visitors do most.", docs: "https://github.com/webmachinelearning/webmcp"},
-		{id: "ag.ucp", title: "UCP profile", evidence: "D", judge: doc("ag.ucp", true, "ucp", "services", "capabilities"), expected: "a profile at /.well-known/ucp, where something is for sale", why: "Agents check out by it.", fix: "Publish a profile if you sell.", docs: "https://ucp.dev/"},
-		{id: "ag.acp", title: "ACP discovery", evidence: "D", judge: doc("ag.acp", true, "protocol", "api_base_url", "version"), expected: "a document at /.well-known/acp.json, where something is for sale", why: "Agents check out by it.", fix: "Publish the document if you sell.", docs: "https://www.agenticcommerce.dev/"},
+		{id: "ag.ucp", title: "UCP profile", evidence: "D", judge: doc("ag.ucp", "ucp", "services", "capabilities"), expected: "a profile at /.well-known/ucp, where something is for sale", why: "Agents check out by it.", fix: "Publish a profile if you sell.", docs: "https://ucp.dev/"},
+		{id: "ag.acp", title: "ACP discovery", evidence: "D", judge: doc("ag.acp", "protocol", "api_base_url", "version"), expected: "a document at /.well-known/acp.json, where something is for sale", why: "Agents check out by it.", fix: "Publish the document if you sell.", docs: "https://www.agenticcommerce.dev/"},
 		{id: "ag.x402", title: "x402 payments", evidence: "D", judge: judgeX402, expected: "a service that is paid over x402", why: "Agents pay for single calls by it.", fix: "Offer paid calls over x402 if you have any.", docs: "https://www.x402.org/"},
 		{id: "ag.ap2", title: "AP2 mandates", evidence: "D", judge: judgeAP2, expected: "an agent card or profile that supports AP2", why: "Agents prove by it what a person has agreed to.", fix: "Declare AP2 if your agent takes mandates.", docs: "https://ap2-protocol.org/"},
 	}
@@ -372,8 +371,10 @@ func (a *audit) judgeAgents(r *Report) {
 	r.Agent = level(r)
 }
 
-// levels are the names that reports give the levels.
-var levels = []string{"Not ready", "Basic web presence", "Bot-aware", "Agent-readable", "Agent-integrated", "Agent-native"}
+// LevelNames are the names of the agent levels, from 0 to 5.
+func LevelNames() []string {
+	return []string{"Not ready", "Basic web presence", "Bot-aware", "Agent-readable", "Agent-integrated", "Agent-native"}
+}
 
 // level counts by the rules of isitagentready.com: each level needs the one
 // before.
@@ -399,7 +400,7 @@ func level(r *Report) AgentLevel {
 		if missing == nil {
 			missing = []string{}
 		}
-		return AgentLevel{Level: n, Name: levels[n], Next: missing}
+		return AgentLevel{Level: n, Name: LevelNames()[n], Next: missing}
 	}
 	if n, missing := count("acc.robots_fetch", "idx.sitemap", "ag.link_headers"); n < 2 {
 		return reached(0, missing)

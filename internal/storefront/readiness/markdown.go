@@ -16,7 +16,7 @@ func (r *Report) Markdown() string {
 	w := &mdWriter{}
 	w.line("# AI search readiness of %s", inline(r.Host()))
 	w.line("")
-	w.line("**%s**", inline(r.Verdict()))
+	w.line("**%s** %s", inline(r.Verdict()), inline(r.Headline()))
 	w.line("")
 	w.line("Audited %s · %s · report %s", r.StartedAt.Format("2006-01-02 15:04 UTC"), inline(r.Target.FinalURL), r.ID)
 	for _, n := range r.Notes() {
@@ -52,17 +52,41 @@ func (r *Report) Verdict() string {
 	return fmt.Sprintf("%d of 100, grade %s.", r.Score, r.Grade)
 }
 
+// Headline says where the website is strong and where it is not.
+func (r *Report) Headline() string {
+	switch {
+	case r.Status == BlockedByRobots:
+		return "Most of it could not be judged."
+	case r.Provisional:
+		return "Much of it could not be measured."
+	}
+	sorted := slices.DeleteFunc(slices.Clone(r.Categories), func(c Category) bool { return c.Measured == 0 })
+	slices.SortStableFunc(sorted, func(a, b Category) int { return b.Score - a.Score })
+	if len(sorted) < 2 {
+		return "Little could be judged."
+	}
+	best, worst := sorted[0], sorted[len(sorted)-1]
+	switch open := r.Summary.Partial + r.Summary.Fail; {
+	case open == 0:
+		return "Nothing to mend."
+	case worst.Score >= 90:
+		return fmt.Sprintf("Sound in every part; %s left to mend.", prose.Count(open, "thing is", "things are"))
+	default:
+		return fmt.Sprintf("Strongest in %s, weakest in %s; %s to mend.", strings.ToLower(best.Title), strings.ToLower(worst.Title), prose.Count(open, "thing", "things"))
+	}
+}
+
 // Notes are what a reader must know about the result before anything else.
 func (r *Report) Notes() []string {
 	var notes []string
 	if r.Status == BlockedByRobots {
-		notes = append(notes, fmt.Sprintf("This crawler is called %s. Its exclusion: %s. Allow it in robots.txt to have the whole website audited.", r.Limits.RobotsToken, r.Limits.RobotsRule))
+		notes = append(notes, fmt.Sprintf("This crawler, %s, was kept away: %s.", r.Limits.RobotsToken, r.Limits.RobotsRule))
 	}
 	if r.Status == Partial {
 		notes = append(notes, "The crawl ended early: the next page "+r.Limits.Stopped+". What was not reached is marked unknown.")
 	}
 	for _, c := range r.Caps {
-		notes = append(notes, fmt.Sprintf("Score held at %d. %s", c.Limit, c.Reason))
+		notes = append(notes, fmt.Sprintf("The score is held at %d at most. %s", c.Limit, c.Reason))
 	}
 	return notes
 }

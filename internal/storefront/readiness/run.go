@@ -137,9 +137,9 @@ func (a *audit) report(in Request, started time.Time) *Report {
 
 func exclusion(site *crawl.Site) string {
 	if site.Robots.Access == crawl.None {
-		return "robots.txt cannot be read, which means to crawlers that everything is forbidden"
+		return "robots.txt cannot be read, which means to crawlers that everything is forbidden; let it answer 200 or 404 to have the whole website audited"
 	}
-	return judge.RuleText(*site.Excluded)
+	return judge.RuleText(*site.Excluded) + "; allow it there to have the whole website audited"
 }
 
 // Budgets of the probes.

@@ -44,6 +44,9 @@ func (a *audit) result(c *judge.Check) Check {
 	if out.Status == Some || out.Status == Fail {
 		out.Fix = &Fix{Effort: c.Effort, Text: c.Fix, DocsURL: c.Docs}
 		out.Fix.Priority = round3(float64(c.Weight) * (1 - out.Value) * reach / float64(c.Effort))
+		if c.Advise != nil {
+			out.Fix.Text = cmp.Or(c.Advise(a.Audit), c.Fix)
+		}
 		if c.Snippet != nil {
 			out.Fix.Snippet = c.Snippet(a.Audit)
 		}
@@ -232,7 +235,11 @@ func (a *audit) pageRow(p *crawl.Page) Page {
 			sum, weight = sum+float64(f.weight)*f.Value, weight+float64(f.weight)
 		}
 	}
-	if weight > 0 {
+	switch {
+	case !p.OK() && (p.Failure.Ours() || judge.Challenged(p) != ""):
+	case !p.OK():
+		out.Score = 0
+	case weight > 0:
 		out.Score = int(math.Round(100 * sum / weight))
 	}
 	return out

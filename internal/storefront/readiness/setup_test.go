@@ -172,3 +172,9 @@ func golden(t *testing.T, name, got string) {
 		t.Errorf("%s differs; run the test with -update and look at the difference.\ngot:\n%s", path, got)
 	}
 }
+
+func failing(status int) crawltest.Answer { return crawltest.Answer{Status: status} }
+
+func redirect(to string) crawltest.Answer { return crawltest.Redirect(302, to) }
+
+func text(kind, body string) crawltest.Answer { return crawltest.Text(kind, body) }

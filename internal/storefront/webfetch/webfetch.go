@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"net"
 	"net/http"
 	"net/http/httptrace"
 	"strings"
@@ -94,9 +95,10 @@ func (f *Fetcher) Fetch(ctx context.Context, r crawl.Request) (*crawl.Response, 
 		return out, fail(ctx, out, err)
 	}
 	defer func() { _ = res.Body.Close() }() // read as far as it is wanted
-	if !first.IsZero() {
-		out.FirstByte = first.Sub(start)
+	if first.IsZero() {                     // a transport that does not tell
+		first = time.Now()
 	}
+	out.FirstByte = max(first.Sub(start), time.Microsecond)
 	out.Status = res.StatusCode
 	for name, values := range res.Header {
 		out.Header[strings.ToLower(name)] = values
@@ -197,6 +199,8 @@ func fail(ctx context.Context, out *crawl.Response, err error) error {
 	switch {
 	case !known && (errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum)):
 		out.Failure, out.Note = crawl.BadEncoding, "the gzip data is broken"
+	case !known && timedOut(err):
+		out.Failure = crawl.TimedOut
 	case !known:
 		out.Failure = crawl.BadAnswer
 	case p.Code == "target_not_allowed":
@@ -211,6 +215,11 @@ func fail(ctx context.Context, out *crawl.Response, err error) error {
 		out.Failure = crawl.BadAnswer
 	}
 	return nil
+}
+
+func timedOut(err error) bool {
+	timeout, ok := errors.AsType[net.Error](err)
+	return ok && timeout.Timeout() || errors.Is(err, context.DeadlineExceeded)
 }
 
 // printable keeps a value of a foreign header fit to be shown.

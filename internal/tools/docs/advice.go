@@ -188,7 +188,7 @@ var advice = map[string]string{
 	"path_required":     "Name the page.",
 	"query_required":    "Say what to search for.",
 	"invalid_path":      "Give the path of a page on this site, such as /docs.",
-	"invalid_url":       "Give a whole address on this site, or its path.",
+	"invalid_url":       "Give a whole address, such as https://example.com; of a page of this store, its path is enough.",
 	"other_host":        "Read pages of other hosts from those hosts.",
 	"page_not_found":    "Find pages with the search, or in /sitemap.xml.",
 	"loop_detected":     "Operators: serve the website's pages from the website, not through the store.",

@@ -25,6 +25,8 @@ func pageStatus(_ *Audit, p *crawl.Page) Finding {
 		return Unmeasured("our client was refused (%s): what search engines get cannot be told from here", Challenged(p))
 	case p.Failure == crawl.NotHTML:
 		return NotApplicable("the address answers %s, which is no page", prose.Cut(p.Response.MediaType(), 60))
+	case p.Failure == crawl.OffSite:
+		return NotApplicable("the address leads to another website%s", way)
 	case p.Failure != "":
 		return Measured(0, "the page %s%s", p.Failure, way)
 	case p.Response.Status != 200:

@@ -137,13 +137,22 @@ type AtAddress struct {
 	Finding
 }
 
-// needsPage answers the finding for a page whose content cannot be judged.
-func needsPage(p *crawl.Page) (Finding, bool) {
+// needsPage answers the finding for a page whose content cannot be judged. A
+// page that fails has no content, which pageStatus tells; where no page has any,
+// nothing is known.
+func (a *Audit) needsPage(p *crawl.Page) (Finding, bool) {
 	switch {
+	case Challenged(p) != "":
+		return Unmeasured("our client was refused: %s", Challenged(p)), true
 	case p.OK():
 		return Finding{}, false
-	case p.Failure != "":
-		return Unmeasured("the page %s", p.Failure), true
 	}
-	return Unmeasured("the page answered %d", p.Response.Status), true
+	why := fmt.Sprintf("the page answered %d", p.Response.Status)
+	if p.Failure != "" {
+		why = "the page " + p.Failure.String()
+	}
+	if p.Failure.Ours() || len(a.Readable()) == 0 {
+		return Unmeasured("%s", why), true
+	}
+	return NotApplicable("%s", why), true
 }

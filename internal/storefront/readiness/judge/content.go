@@ -18,7 +18,7 @@ const leadWords = 60
 
 // pageAnswerLead: the text opens with a statement about what the title names.
 func pageAnswerLead(a *Audit, p *crawl.Page) Finding {
-	if f, skip := needsPage(p); skip {
+	if f, skip := a.needsPage(p); skip {
 		return f
 	}
 	d := p.Document
@@ -76,7 +76,7 @@ func leadOf(d *crawl.Document, f *facts) string {
 
 // pageStructure: a long text has lists, tables, terms or questions.
 func pageStructure(a *Audit, p *crawl.Page) Finding {
-	if f, skip := needsPage(p); skip {
+	if f, skip := a.needsPage(p); skip {
 		return f
 	}
 	d := p.Document
@@ -132,7 +132,7 @@ var (
 
 // pageEvidence: the text gives figures with units, dates and sources.
 func pageEvidence(a *Audit, p *crawl.Page) Finding {
-	if f, skip := needsPage(p); skip {
+	if f, skip := a.needsPage(p); skip {
 		return f
 	}
 	d := p.Document
@@ -189,7 +189,7 @@ func social(u *url.URL) bool {
 // pageDuplicate: no other page of the sample has the same text, unless one of
 // them names the other as the original.
 func pageDuplicate(a *Audit, p *crawl.Page) Finding {
-	if f, skip := needsPage(p); skip {
+	if f, skip := a.needsPage(p); skip {
 		return f
 	}
 	mine := a.factsOf(p).shingles

@@ -28,7 +28,7 @@ func (a *Audit) article(p *crawl.Page) (n node, ok bool) {
 // pageDatesAuthor: an article shows the date that its data states, and who
 // wrote it.
 func pageDatesAuthor(a *Audit, p *crawl.Page) Finding {
-	if f, skip := needsPage(p); skip {
+	if f, skip := a.needsPage(p); skip {
 		return f
 	}
 	n, ok := a.article(p)

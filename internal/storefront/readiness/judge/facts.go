@@ -2,6 +2,8 @@ package judge
 
 import (
 	"encoding/json"
+	"errors"
+	"io"
 	"slices"
 	"sort"
 	"strings"
@@ -114,13 +116,29 @@ func (f *facts) readJSON(d *crawl.Document, n *html.Node) {
 	source := strings.TrimSpace(text.String())
 	source = strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(source, "<!--"), "-->"))
 	b := block{place: d.Where(n)}
-	var value any
-	if err := json.Unmarshal([]byte(source), &value); err != nil {
+	value, err := decode(source)
+	if err != nil {
 		b.fault = prose.Cut(err.Error(), 100)
 	} else {
 		f.collect(value, 0)
 	}
 	f.blocks = append(f.blocks, b)
+}
+
+// decode reads one JSON value; numbers of any size are fine.
+func decode(source string) (value any, err error) {
+	decoder := json.NewDecoder(strings.NewReader(source))
+	decoder.UseNumber()
+	if err := decoder.Decode(&value); err != nil {
+		if errors.Is(err, io.EOF) {
+			return nil, errors.New("it is empty")
+		}
+		return nil, err
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("something follows behind the value")
+	}
+	return value, nil
 }
 
 const (

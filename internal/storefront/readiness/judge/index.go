@@ -14,7 +14,7 @@ import (
 
 // pageNoindex: nothing keeps the page out of an index.
 func pageNoindex(a *Audit, p *crawl.Page) Finding {
-	if f, skip := needsPage(p); skip {
+	if f, skip := a.needsPage(p); skip {
 		return f
 	}
 	d := p.Document
@@ -43,7 +43,7 @@ func whence(d crawl.Directive) string {
 
 // pageSnippet: the text may be shown and used in answers.
 func pageSnippet(a *Audit, p *crawl.Page) Finding {
-	if f, skip := needsPage(p); skip {
+	if f, skip := a.needsPage(p); skip {
 		return f
 	}
 	d := p.Document
@@ -89,7 +89,7 @@ func insideNosnippet(n *html.Node) bool {
 
 // pageArchive: Bing takes noarchive and nocache for answers too.
 func pageArchive(a *Audit, p *crawl.Page) Finding {
-	if f, skip := needsPage(p); skip {
+	if f, skip := a.needsPage(p); skip {
 		return f
 	}
 	d := p.Document
@@ -104,7 +104,7 @@ func pageArchive(a *Audit, p *crawl.Page) Finding {
 
 // pageCanonical: one absolute canonical address that answers with this page.
 func pageCanonical(a *Audit, p *crawl.Page) Finding {
-	if f, skip := needsPage(p); skip {
+	if f, skip := a.needsPage(p); skip {
 		return f
 	}
 	d := p.Document
@@ -207,6 +207,9 @@ func checkSitemap(a *Audit) SiteFinding {
 			}
 		}
 		entries = append(entries, m.Entries...)
+	}
+	if !found && a.Site.Excluded != nil {
+		return SiteFinding{Finding: Unmeasured("robots.txt excludes this crawler and names no sitemap"), URL: first}
 	}
 	if !found {
 		if len(notes) == 0 {

@@ -30,29 +30,83 @@ const (
 
 // pageInjection: the page holds nothing that is meant for language models
 // alone.
-func pageInjection(_ *Audit, p *crawl.Page) Finding {
-	if f, skip := needsPage(p); skip {
+func pageInjection(a *Audit, p *crawl.Page) Finding {
+	if f, skip := a.needsPage(p); skip {
 		return f
 	}
 	d := p.Document
 	if run, at := invisibleRun(d); run > 0 {
 		return Measured(0, "%d characters in a row that print nothing", run).At(at)
 	}
-	for n := range d.Root.Descendants() {
-		switch n.Type {
-		case html.CommentNode:
-			if m := orders.FindString(n.Data); m != "" {
-				return Measured(0, "a comment instructs language models: %s", prose.Quote(m)).At(d.Where(n))
-			}
-		case html.ElementNode:
-			if f, found := hiddenOrder(d, n); found {
-				return f
-			}
-		}
+	w := orderly{d: d, budget: maxOrders}
+	if f, found := w.walk(d.Root); found {
+		return f
 	}
 	return Measured(1, "no instructions in hidden text or comments, no runs of invisible characters")
 }
 
+// maxOrders is how much hidden text of one page is searched, in bytes.
+const maxOrders = 1 << 20
+
+// orderly looks for orders in comments, attributes and hidden elements.
+type orderly struct {
+	d      *crawl.Document
+	budget int
+}
+
+func (w *orderly) find(text string) string {
+	text = text[:min(len(text), max(w.budget, 0))]
+	w.budget -= len(text)
+	return orders.FindString(text)
+}
+
+func (w *orderly) walk(n *html.Node) (Finding, bool) {
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if c.Type == html.CommentNode {
+			if m := w.find(c.Data); m != "" {
+				return Measured(0, "a comment instructs language models: %s", prose.Quote(m)).At(w.d.Where(c)), true
+			}
+		}
+		if c.Type != html.ElementNode {
+			continue
+		}
+		f, found, hidden := w.element(c)
+		if !found && !hidden { // what is inside a hidden element was searched with it
+			f, found = w.walk(c)
+		}
+		if found {
+			return f, true
+		}
+	}
+	return Finding{}, false
+}
+
+// element looks for orders in an element's attributes, and in its text if it is
+// hidden.
+func (w *orderly) element(n *html.Node) (f Finding, found, hidden bool) {
+	for _, name := range []string{"alt", "title", "aria-label", "data-prompt"} {
+		if m := w.find(crawl.Attr(n, name)); m != "" {
+			return Measured(0, "the attribute %s instructs language models: %s", name, prose.Quote(m)).At(w.d.Where(n)), true, false
+		}
+	}
+	how := hiddenBy(n)
+	if how == "" {
+		return Finding{}, false, false
+	}
+	for c := range n.Descendants() {
+		if c.Type == html.CommentNode {
+			if m := w.find(c.Data); m != "" {
+				return Measured(0, "a comment instructs language models: %s", prose.Quote(m)).At(w.d.Where(c)), true, true
+			}
+		}
+	}
+	if m := w.find(crawl.TextOf(n)); m != "" {
+		return Measured(0, "text hidden by %s instructs language models: %s", how, prose.Quote(m)).At(w.d.Where(n)), true, true
+	}
+	return Finding{}, false, true
+}
+
+// invisibleRun finds the first run of characters that print nothing.
 func invisibleRun(d *crawl.Document) (int, crawl.Place) {
 	run, tags, start := 0, 0, 0
 	for i, r := range string(d.Source) {
@@ -72,23 +126,6 @@ func invisibleRun(d *crawl.Document) (int, crawl.Place) {
 		run++
 	}
 	return 0, crawl.Place{}
-}
-
-// hiddenOrder looks for orders in an element that is hidden itself.
-func hiddenOrder(d *crawl.Document, n *html.Node) (Finding, bool) {
-	for _, name := range []string{"alt", "title", "aria-label", "data-prompt"} {
-		if m := orders.FindString(crawl.Attr(n, name)); m != "" {
-			return Measured(0, "the attribute %s instructs language models: %s", name, prose.Quote(m)).At(d.Where(n)), true
-		}
-	}
-	how := hiddenBy(n)
-	if how == "" {
-		return Finding{}, false
-	}
-	if m := orders.FindString(crawl.TextOf(n)); m != "" {
-		return Measured(0, "text hidden by %s instructs language models: %s", how, prose.Quote(m)).At(d.Where(n)), true
-	}
-	return Finding{}, false
 }
 
 // hiddenBy says what hides the text of an element from people; empty: nothing.

@@ -18,7 +18,7 @@ const (
 
 // pageText: the main text stands in the HTML, before any script runs.
 func pageText(a *Audit, p *crawl.Page) Finding {
-	if f, skip := needsPage(p); skip {
+	if f, skip := a.needsPage(p); skip {
 		return f
 	}
 	words := p.Document.MainWords
@@ -61,7 +61,7 @@ func isAppName(n *html.Node) bool {
 
 // pageExtractable: what the page is about can be told from what is around it.
 func pageExtractable(a *Audit, p *crawl.Page) Finding {
-	if f, skip := needsPage(p); skip {
+	if f, skip := a.needsPage(p); skip {
 		return f
 	}
 	f := a.factsOf(p)
@@ -88,10 +88,13 @@ const (
 
 // pageWeight: the page is read to its end, and its text comes early.
 func pageWeight(a *Audit, p *crawl.Page) Finding {
-	if p.Failure == "" && p.Response.Truncated || p.Failure == crawl.TooComplex {
+	if p.Failure == crawl.TooComplex {
+		return Measured(0, "the page %s", p.Failure)
+	}
+	if p.Failure == "" && p.Response.Truncated {
 		return Measured(0, "%d KB were read and the page goes on", p.Response.DecodedBytes>>10)
 	}
-	if f, skip := needsPage(p); skip {
+	if f, skip := a.needsPage(p); skip {
 		return f
 	}
 	size := p.Response.DecodedBytes
@@ -105,4 +108,14 @@ func pageWeight(a *Audit, p *crawl.Page) Finding {
 		}
 	}
 	return Measured(1, "%d KB of HTML", (size+1023)>>10)
+}
+
+// adviseText tells pages that wait for a script from those that say little.
+func adviseText(a *Audit) string {
+	for _, p := range a.Readable() {
+		if appRoot(p.Document) != nil {
+			return ""
+		}
+	}
+	return "No page waits for a script to fill it as a whole: these pages send few words. If scripts add text later, render it on the server; if not, say more, or merge pages that have little to say."
 }

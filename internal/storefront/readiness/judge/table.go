@@ -23,6 +23,7 @@ type Check struct {
 	Site    func(*Audit) SiteFinding
 	PerPage bool                // its scope is the sample, although Site judges it
 	Snippet func(*Audit) string // text to copy; nil or empty: none
+	Advise  func(*Audit) string // instead of Fix, where that depends; nil or empty: Fix
 }
 
 // Category is a group of checks.
@@ -172,8 +173,8 @@ func renderChecks() []Check {
 			ID: "rnd.text_no_js", Title: "The text is there without scripts", Category: "render", Evidence: "A", Weight: 9, Effort: 3, Page: pageText,
 			Expected: "250 words of main text in the HTML",
 			Why:      "Most crawlers for AI search read the HTML as it is sent and run no scripts.",
-			Fix:      "Render the text on the server or when the site is built.",
-			Docs:     googleSearch + "crawling-indexing/javascript/javascript-seo-basics",
+			Fix:      "Render the text on the server or when the site is built.", Advise: adviseText,
+			Docs: googleSearch + "crawling-indexing/javascript/javascript-seo-basics",
 		},
 		{
 			ID: "rnd.extractable", Title: "The main text can be told apart", Category: "render", Evidence: "C", Weight: 3, Effort: 2, Page: pageExtractable,

@@ -32,7 +32,7 @@ func IsContact(path, text string) bool {
 // checkIdentity: who is behind the website can be found, under one name.
 func checkIdentity(a *Audit) SiteFinding {
 	home := a.Home()
-	if f, skip := needsPage(home); skip {
+	if f, skip := a.needsPage(home); skip {
 		return SiteFinding{Finding: f, URL: home.URL.String()}
 	}
 	value, notes := 0.0, []string(nil)
@@ -166,7 +166,7 @@ func holdsName(text, name string) bool {
 
 // pageLinks: links on the page lead to pages, and crawlers can follow them.
 func pageLinks(a *Audit, p *crawl.Page) Finding {
-	if f, skip := needsPage(p); skip {
+	if f, skip := a.needsPage(p); skip {
 		return f
 	}
 	d := p.Document
@@ -264,7 +264,7 @@ func uncrawlable(d *crawl.Document) []*html.Node {
 
 // pageNames: what can be pressed, filled in or looked at has a name.
 func pageNames(a *Audit, p *crawl.Page) Finding {
-	if f, skip := needsPage(p); skip {
+	if f, skip := a.needsPage(p); skip {
 		return f
 	}
 	d := p.Document

@@ -13,7 +13,7 @@ import (
 
 // pageTitle: a title of its own, long enough to say something.
 func pageTitle(a *Audit, p *crawl.Page) Finding {
-	if f, skip := needsPage(p); skip {
+	if f, skip := a.needsPage(p); skip {
 		return f
 	}
 	d := p.Document
@@ -49,7 +49,7 @@ func (a *Audit) shared(p *crawl.Page, text func(*crawl.Document) string) string 
 
 // pageDescription: a description of its own.
 func pageDescription(a *Audit, p *crawl.Page) Finding {
-	if f, skip := needsPage(p); skip {
+	if f, skip := a.needsPage(p); skip {
 		return f
 	}
 	d := p.Document
@@ -79,7 +79,7 @@ func pageDescription(a *Audit, p *crawl.Page) Finding {
 
 // pageHeadings: one h1 that fits the title, and no level left out.
 func pageHeadings(a *Audit, p *crawl.Page) Finding {
-	if f, skip := needsPage(p); skip {
+	if f, skip := a.needsPage(p); skip {
 		return f
 	}
 	d := p.Document
@@ -102,6 +102,8 @@ func pageHeadings(a *Audit, p *crawl.Page) Finding {
 	switch {
 	case tops == 0:
 		return Measured(0, "no h1")
+	case crawl.TextOf(f.h1) == "" && !inside(f.h1):
+		return Measured(0, "the h1 is empty").At(d.Where(f.h1))
 	case tops > 1:
 		value -= 0.4
 		notes = append(notes, fmt.Sprintf("%d h1 elements", tops))
@@ -126,7 +128,7 @@ var languageTag = regexp.MustCompile(`^(?i)(x(-[a-z0-9]{1,8})+|[a-z]{2,3}(-[a-z]
 
 // pageLang: the page says its language, rightly, and so do its translations.
 func pageLang(a *Audit, p *crawl.Page) Finding {
-	if f, skip := needsPage(p); skip {
+	if f, skip := a.needsPage(p); skip {
 		return f
 	}
 	d := p.Document
@@ -196,7 +198,7 @@ type Validator func(p *crawl.Page) []Issue
 
 // pageJSONLD: every block of structured data parses and is valid.
 func pageJSONLD(a *Audit, p *crawl.Page) Finding {
-	if f, skip := needsPage(p); skip {
+	if f, skip := a.needsPage(p); skip {
 		return f
 	}
 	f := a.factsOf(p)
@@ -250,7 +252,7 @@ var organizations = []string{
 // checkEntity: structured data on the home or about page says who is behind it.
 func checkEntity(a *Audit) SiteFinding {
 	home := a.Home()
-	if f, skip := needsPage(home); skip {
+	if f, skip := a.needsPage(home); skip {
 		return SiteFinding{Finding: f, URL: home.URL.String()}
 	}
 	best := SiteFinding{Finding: Measured(0, "no Organization or Person in structured data"), URL: home.URL.String()}
