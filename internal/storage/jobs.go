@@ -8,14 +8,15 @@ import (
 	"time"
 
 	"ace/internal/foundation/jobs"
+	"ace/internal/storage/row"
 )
 
 const jobColumns = `kind, ref, run_at, tries, token, sequence`
 
-func scanJob(row scanner) (jobs.Job, error) {
+func scanJob(r scanner) (jobs.Job, error) {
 	var job jobs.Job
 	var runAt int64
-	if err := row.Scan(&job.Kind, &job.Ref, &runAt, &job.Tries, &job.Token, &job.Sequence); err != nil {
+	if err := r.Scan(&job.Kind, &job.Ref, &runAt, &job.Tries, &job.Token, &job.Sequence); err != nil {
 		return jobs.Job{}, fmt.Errorf("reading a job: %w", err)
 	}
 	job.RunAt = fromMillis(runAt)
@@ -24,16 +25,7 @@ func scanJob(row scanner) (jobs.Job, error) {
 
 // schedule adds jobs, or pulls forward the ones that are there.
 func schedule(ctx context.Context, tx *sql.Tx, js []jobs.Job) error {
-	for _, job := range js {
-		_, err := exec(ctx, tx, `INSERT INTO job (kind, ref, run_at, lease_until, tries, token, sequence, reason) VALUES ($1, $2, $3, 0, 0, 0, 0, '')
-			ON CONFLICT (kind, ref) DO UPDATE SET sequence = job.sequence + 1,
-				run_at = CASE WHEN job.run_at = 0 OR excluded.run_at < job.run_at THEN excluded.run_at ELSE job.run_at END`,
-			job.Kind, job.Ref, millis(job.RunAt))
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return row.Schedule(ctx, tx, js...)
 }
 
 func unschedule(ctx context.Context, tx *sql.Tx, js []jobs.Job) error {

@@ -5,6 +5,8 @@
 //	accounts.go, sessions.go  account.Store
 //	keys.go                   apikey.Store
 //	audit.go                  audit.Store; entries that other changes bring along
+//	connections*.go           connection.Store
+//	oauthclients.go           clients.Store
 //
 // One text serves SQLite and PostgreSQL; every test runs on both.
 package platformstore
