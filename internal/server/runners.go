@@ -13,6 +13,7 @@ import (
 	"ace/internal/storefront/llmsdraft"
 	"ace/internal/storefront/paidservice"
 	"ace/internal/storefront/readiness"
+	"ace/internal/storefront/readiness/reportpage"
 	"ace/internal/storefront/webfetch"
 )
 
@@ -34,10 +35,14 @@ func (s *Server) runners() (map[string]worker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("wiring the structured data pack: %w", err)
 	}
+	page, err := reportpage.New()
+	if err != nil {
+		return nil, fmt.Errorf("wiring the audit: %w", err)
+	}
 	auditor := readiness.New(fetcher, &readiness.Options{Crawl: limits, Validate: validator(packer)})
 	drafts := llmsdraft.New(fetcher, &llmsdraft.Options{Crawl: limits})
 	return map[string]worker{
-		paidservice.AISearchAudit: {audits(auditor), openapi.SchemaOf[readiness.Report]()}, paidservice.StructuredDataPack: {packs(packer), packSchema},
+		paidservice.AISearchAudit: {audits(auditor, page), openapi.SchemaOf[readiness.Report]()}, paidservice.StructuredDataPack: {packs(packer), packSchema},
 		paidservice.LLMsTxtDraft: {draftsOf(drafts), openapi.SchemaOf[llmsdraft.Draft]()},
 	}, nil
 }
@@ -60,7 +65,7 @@ func validator(packer *datapack.Packer) readiness.Validator {
 	}
 }
 
-func audits(auditor *readiness.Auditor) paidservice.Runner {
+func audits(auditor *readiness.Auditor, page *reportpage.Page) paidservice.Runner {
 	return runner[readiness.Request]{
 		check: readiness.Request.Check,
 		run: func(ctx context.Context, r readiness.Request, progress crawl.Progress) (*paidservice.Work, error) {
@@ -68,7 +73,14 @@ func audits(auditor *readiness.Auditor) paidservice.Runner {
 			if err != nil {
 				return nil, err
 			}
-			return work(report, []paidservice.File{{Name: "report.md", MediaType: "text/markdown; charset=utf-8", Data: []byte(report.Markdown())}}, same)
+			html, err := page.Render(report)
+			if err != nil {
+				return nil, err
+			}
+			return work(report, []paidservice.File{
+				{Name: "report.html", MediaType: "text/html; charset=utf-8", Data: html},
+				{Name: "report.md", MediaType: "text/markdown; charset=utf-8", Data: []byte(report.Markdown())},
+			}, same)
 		},
 	}
 }
