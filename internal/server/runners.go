@@ -42,14 +42,16 @@ func (s *Server) runners() (map[string]worker, error) {
 	auditor := readiness.New(fetcher, &readiness.Options{Crawl: limits, Validate: validator(packer)})
 	drafts := llmsdraft.New(fetcher, &llmsdraft.Options{Crawl: limits})
 	return map[string]worker{
-		paidservice.AISearchAudit: {audits(auditor, page), openapi.SchemaOf[readiness.Report]()}, paidservice.StructuredDataPack: {packs(packer), packSchema},
+		paidservice.AISearchAudit: {audits(auditor, page), openapi.SchemaOf[readiness.Report]()}, paidservice.StructuredDataPack: {packs(packer), packSchema()},
 		paidservice.LLMsTxtDraft: {draftsOf(drafts), openapi.SchemaOf[llmsdraft.Draft]()},
 	}, nil
 }
 
 // packSchema names the parts of a pack. Its pages hold JSON-LD, which has no
 // schema of its own.
-var packSchema = json.RawMessage(`{"type":"object","required":["pages","site"],"properties":{"pages":{"type":"array","items":{"type":"object"}},"site":{"type":"object"}}}`)
+func packSchema() json.RawMessage {
+	return json.RawMessage(`{"type":"object","required":["pages","site"],"properties":{"pages":{"type":"array","items":{"type":"object"}},"site":{"type":"object"}}}`)
+}
 
 // validator lets the audit judge structured data as the pack does.
 func validator(packer *datapack.Packer) readiness.Validator {

@@ -13,15 +13,17 @@ import (
 const tag = "services"
 
 // quoteSchema is the part of a quote that a reader needs to know.
-var quoteSchema = json.RawMessage(`{"type":"object","required":["x402Version","resource","accepts"],"properties":{"x402Version":{"const":2},` +
-	`"error":{"type":"string"},"resource":{"type":"object"},"accepts":{"type":"array","minItems":1,"items":{"type":"object"}},"extensions":{"type":"object"}}}`)
+func quoteSchema() json.RawMessage {
+	return json.RawMessage(`{"type":"object","required":["x402Version","resource","accepts"],"properties":{"x402Version":{"const":2},` +
+	`"error":{"type":"string"},"resource":{"type":"object"},"accepts":{"type":"array","minItems":1,"items":{"type":"object"}},"extensions":{"type":"object"}}}`
+}
 
 // describe puts the calls into the document.
 func describe(api *openapi.API) {
 	refusals := openapi.Content{Description: "A problem.", MediaType: "application/problem+json", Schema: openapi.SchemaOf[httpserver.ProblemBody]()}
 	service := openapi.Parameter{Name: "service", In: "path", Description: "Id of a service: ai-search-audit, structured-data-pack or llms-txt-draft."}
 	order := openapi.Parameter{Name: "id", In: "path", Description: "Id of the order, as the paid call answered it."}
-	quote := openapi.Content{Description: "What has to be paid, also in the header PAYMENT-REQUIRED. After a refusal error says why.", Schema: quoteSchema}
+	quote := openapi.Content{Description: "What has to be paid, also in the header PAYMENT-REQUIRED. After a refusal error says why.", Schema: quoteSchema()}
 	whole := openapi.SchemaOf[ServiceOrder]()
 
 	openapi.Describe(api, openapi.Operation{
