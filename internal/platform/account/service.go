@@ -26,6 +26,8 @@ type Store interface {
 	Accounts(ctx context.Context) ([]*Account, error)
 	// AccountByName returns account_not_found (NotFound).
 	AccountByName(ctx context.Context, name string) (*Account, error)
+	// Account returns account_not_found (NotFound).
+	Account(ctx context.Context, id string) (*Account, error)
 	// Users answers the people of an account, oldest first.
 	Users(ctx context.Context, accountID string) ([]*User, error)
 	// UserByEmail and UserBySubject answer nil where there is none, and the kept
@@ -118,6 +120,11 @@ func (s *Service) List(ctx context.Context) ([]*Account, error) { return s.store
 // ByName answers an account; account_not_found (NotFound) otherwise.
 func (s *Service) ByName(ctx context.Context, name string) (*Account, error) {
 	return s.store.AccountByName(ctx, name)
+}
+
+// ByID answers an account; account_not_found (NotFound) otherwise.
+func (s *Service) ByID(ctx context.Context, id string) (*Account, error) {
+	return s.store.Account(ctx, id)
 }
 
 // Users answers the people of an account, oldest first.

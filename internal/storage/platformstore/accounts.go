@@ -83,7 +83,16 @@ func (s *Store) Accounts(ctx context.Context) ([]*account.Account, error) {
 
 // AccountByName implements account.Store.
 func (s *Store) AccountByName(ctx context.Context, name string) (*account.Account, error) {
-	a, found, err := row.One(s.db.Reader().QueryRowContext(ctx, `SELECT `+accountColumns+` FROM account WHERE name = $1`, name), scanAccount)
+	return s.account(ctx, `account.name = $1`, name)
+}
+
+// Account implements account.Store.
+func (s *Store) Account(ctx context.Context, id string) (*account.Account, error) {
+	return s.account(ctx, `account.id = $1`, id)
+}
+
+func (s *Store) account(ctx context.Context, condition, value string) (*account.Account, error) {
+	a, found, err := row.One(s.db.Reader().QueryRowContext(ctx, `SELECT `+accountColumns+` FROM account WHERE `+condition, value), scanAccount)
 	if err == nil && !found {
 		err = problem.New(problem.NotFound, "account_not_found", `There is no account of this name. "ace account list" shows all, "ace account create" makes one.`)
 	}

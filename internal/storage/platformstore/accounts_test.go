@@ -56,6 +56,9 @@ func TestAccounts(t *testing.T) {
 		if got, err := service.ByName(t.Context(), "demo"); err != nil || got.ID != demo.ID {
 			t.Errorf("ByName = %v, %v", got, err)
 		}
+		if got, err := service.ByID(t.Context(), demo.ID); err != nil || got.Name != "demo" {
+			t.Errorf("ByID = %v, %v", got, err)
+		}
 		if _, err := service.ByName(t.Context(), "nobody"); !problem.Is(err, "account_not_found") {
 			t.Errorf("ByName(nobody) = %v", err)
 		}

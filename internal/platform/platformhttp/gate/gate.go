@@ -105,6 +105,13 @@ func New(rules Rules, keys *apikey.Service, accounts *account.Service, limits Li
 // routes are mounted.
 func (g *Gate) RefusePages(writer httpserver.ErrorWriter) { g.pages = writer }
 
+// Need is what a route asks for, by its pattern; known tells whether there is
+// such a route.
+func (g *Gate) Need(pattern string) (n Need, known bool) {
+	n, known = g.rules[pattern]
+	return n, known
+}
+
 // Mux mounts routes behind the gate.
 type Mux struct {
 	*httpserver.Mux

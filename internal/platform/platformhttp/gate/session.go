@@ -42,11 +42,11 @@ func (g *Gate) setCookie(h http.Header, value string, maxAge int) {
 
 // Session answers who is signed in, or nil.
 func (g *Gate) Session(r *http.Request) (*account.Session, error) {
-	cookie, err := r.Cookie(g.cookieName())
-	if err != nil {
-		return nil, nil
+	secret := ""
+	if cookie, err := r.Cookie(g.cookieName()); err == nil {
+		secret = cookie.Value
 	}
-	return g.accounts.Session(r.Context(), cookie.Value)
+	return g.accounts.Session(r.Context(), secret)
 }
 
 // Actor is the caller of r before anybody is known.
@@ -68,7 +68,7 @@ func (g *Gate) person(h http.Header, r *http.Request, need Need) (*Caller, error
 		return nil, problem.New(problem.Unauthenticated, "session_required", "Sign in on the account page first. API keys do not open this: they cannot make or change keys.")
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead && !Genuine(r, session) {
-		return nil, problem.New(problem.Forbidden, "csrf_token_invalid", "The form is too old, or it does not come from this site. Load the page again.")
+		return nil, strange()
 	}
 	role := session.User.Role
 	if need.Manages && !role.Manages() || need.Audits && !role.Audits() || need.Connects && !role.Connects() {
@@ -106,6 +106,19 @@ func (g *Gate) fail(r *http.Request, cost int) error {
 	}
 	if !result.Allowed || cost == 0 && result.Policy.Quantity > 0 && result.Remaining == 0 {
 		return ratelimit.Problem(result)
+	}
+	return nil
+}
+
+func strange() error {
+	return problem.New(problem.Forbidden, "csrf_token_invalid", "The form is too old, or it does not come from this site. Load the page again.")
+}
+
+// SameSite returns csrf_token_invalid for a form that another site sent, as the
+// browser tells: for forms of people who have no session yet.
+func SameSite(r *http.Request) error {
+	if http.NewCrossOriginProtection().Check(r) != nil {
+		return strange()
 	}
 	return nil
 }

@@ -1,0 +1,215 @@
+package console
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"ace/internal/foundation/problem"
+	"ace/internal/platform/account"
+	"ace/internal/platform/audit"
+	"ace/internal/platform/platformhttp/gate"
+)
+
+// accountView fills account.html.
+type accountView struct {
+	frame
+	Notice      string
+	Keys        []keyRow
+	Ended       []keyRow // keys that open nothing any more
+	User        account.User
+	Login       string // what the person types with a password
+	Fault       string // of the password form
+	Activity    []activityRow
+	Connections []connectionRow
+	Connects    bool // the reader may connect apps
+}
+
+// shownEntries is how much of the activity the account page shows.
+const shownEntries = 8
+
+// notices are what a form says when it has done its work, by the name in the
+// address it leads to.
+func notices() map[string]string {
+	return map[string]string{
+		"key_revoked":        "The key is revoked. It opens nothing any more, anywhere.",
+		"connection_deleted": "The connection is deleted. Its secrets are gone from here at once, and the app is told to forget the sign-in.",
+		"password_set":       "The password is set. Your other sessions were signed out.",
+	}
+}
+
+func (c *Console) account(w http.ResponseWriter, r *http.Request) {
+	view, err := c.accountView(r)
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	view.Notice = notices()[r.URL.Query().Get("done")]
+	c.show(w, r, http.StatusOK, "account", view)
+}
+
+func (c *Console) accountView(r *http.Request) (*accountView, error) {
+	f, caller := c.personal(r, "Your account")
+	view := &accountView{frame: f, User: caller.Session.User, Login: caller.Session.User.Email}
+	if view.Login == "" && caller.Session.User.Role == account.Owner {
+		view.Login = caller.Session.Account.Name
+	}
+	if err := c.addKeys(r.Context(), view, caller); err != nil {
+		return nil, err
+	}
+	var err error
+	if view.Connections, err = c.connectionRows(r, caller.Account); err != nil {
+		return nil, err
+	}
+	view.Connects = caller.Session.User.Role.Connects()
+	if view.Audits {
+		entries, err := c.Audit.AuditEntries(r.Context(), caller.Account, audit.Query{Limit: shownEntries})
+		if err != nil {
+			return nil, err
+		}
+		view.Activity = activityRows(entries)
+	}
+	return view, nil
+}
+
+func (c *Console) addKeys(ctx context.Context, view *accountView, caller *gate.Caller) error {
+	keys, err := c.Keys.List(ctx, caller.Account)
+	if err != nil {
+		return err
+	}
+	for _, k := range keys {
+		if row := rowOfKey(k); row.Live {
+			view.Keys = append(view.Keys, row)
+		} else {
+			view.Ended = append(view.Ended, row)
+		}
+	}
+	return nil
+}
+
+func (c *Console) setPassword(w http.ResponseWriter, r *http.Request) {
+	caller := gate.From(r.Context())
+	err := c.Accounts.SetPassword(r.Context(), caller.Actor, caller.Session, r.PostFormValue("password"))
+	if err == nil {
+		back(w, r, accountPath+"?done=password_set")
+		return
+	}
+	p, ok := problem.From(err)
+	if !ok {
+		c.fail(w, r, err)
+		return
+	}
+	view, err := c.accountView(r)
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	view.Fault = p.Detail
+	c.show(w, r, http.StatusUnprocessableEntity, "account", view)
+}
+
+// activityView fills activity.html.
+type activityView struct {
+	frame
+	Activity []activityRow
+	Older    string // path of the next page; empty: this is the last one
+}
+
+// activityRow is one change in words.
+type activityRow struct {
+	At   time.Time
+	What string
+	Who  string
+	From string // network address
+}
+
+const activityPage = 50
+
+func (c *Console) activity(w http.ResponseWriter, r *http.Request) {
+	f, caller := c.personal(r, "Activity")
+	before, err := strconv.ParseInt(r.URL.Query().Get("before"), 10, 64)
+	if err != nil || before < 0 {
+		before = 0
+	}
+	entries, err := c.Audit.AuditEntries(r.Context(), caller.Account, audit.Query{Before: before, Limit: activityPage})
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	view := activityView{frame: f, Activity: activityRows(entries)}
+	if len(entries) == activityPage {
+		view.Older = "/account/activity?before=" + strconv.FormatInt(entries[len(entries)-1].Seq, 10)
+	}
+	c.show(w, r, http.StatusOK, "activity", view)
+}
+
+func activityRows(entries []audit.Entry) []activityRow {
+	words := actions()
+	rows := make([]activityRow, len(entries))
+	for i, e := range entries {
+		rows[i] = activityRow{At: e.At, What: inWords(e, words), Who: whoDid(e.Actor), From: e.Actor.IP}
+	}
+	return rows
+}
+
+// actions are the changes in words; {name} is a member of an entry's detail.
+func actions() map[string]string {
+	return map[string]string{
+		"account.created":                "The account was made",
+		"sign_in.link_made":              "A sign-in link was made",
+		"session.begun":                  "Signed in by {method}",
+		"session.ended":                  "Signed out",
+		"user.linked":                    "Sign-in by the OpenID provider was set up",
+		"user.password_set":              "A password was set",
+		"key.created":                    "The key “{name}” was made ({permissions})",
+		"key.changed":                    "The key “{name}” was changed ({permissions})",
+		"key.revoked":                    "A key was revoked",
+		"key.rotated":                    "A key was replaced by a new one",
+		"oauth_client.set":               "An OAuth client was set",
+		"oauth_client.deleted":           "An OAuth client was deleted",
+		"connect.asked":                  "A link to connect {app} was asked for",
+		"connect.confirmed":              "Who opened a connect link was confirmed",
+		"connect.refused":                "A connect link was opened by somebody else",
+		"connect.denied":                 "A request to connect was turned down",
+		"connect.failed":                 "Connecting an app did not work ({code})",
+		"connect.cancelled":              "A link to connect an app was taken back",
+		"connection.made":                "{app} was connected",
+		"connection.mended":              "{app} was connected anew",
+		"connection.changed":             "A connection was changed",
+		"connection.deleted":             "A connection to {app} was deleted",
+		"connection.needs_reconnect":     "A connection stopped working ({reason})",
+		"connection.ended_at_vendor":     "{app} was told to forget a sign-in",
+		"connection.not_ended_at_vendor": "{app} could not be told to forget a sign-in",
+		"connect.undone":                 "A new connection was taken back",
+	}
+}
+
+// inWords says what an entry records.
+func inWords(e audit.Entry, words map[string]string) string {
+	text, ok := words[e.Action]
+	if !ok {
+		return strings.NewReplacer(".", ": ", "_", " ").Replace(e.Action)
+	}
+	for name, value := range e.Detail {
+		text = strings.ReplaceAll(text, "{"+name+"}", value)
+	}
+	return text
+}
+
+// whoDid names an actor.
+func whoDid(a audit.Actor) string {
+	switch a.Kind {
+	case audit.ByKey:
+		return "key " + a.Name
+	case audit.ByOperator:
+		return "the operator"
+	case audit.BySystem:
+		return "the platform"
+	}
+	if a.Name == "" {
+		return "somebody of this account"
+	}
+	return a.Name
+}

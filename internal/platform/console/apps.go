@@ -1,0 +1,240 @@
+package console
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ace/internal/foundation/problem"
+	"ace/internal/platform/app"
+	"ace/internal/platform/connection"
+)
+
+// appRow is an app as lists show it.
+type appRow struct {
+	ID, Name, About string
+	Categories      []string
+	Tools           int
+}
+
+func rowOfApp(a *app.App) appRow {
+	return appRow{ID: a.ID, Name: a.Name, About: a.About, Categories: a.Categories, Tools: a.Tools.Len()}
+}
+
+// appsView fills apps.html.
+type appsView struct {
+	frame
+	Query      string
+	Category   string
+	Categories []string
+	Apps       []appRow
+	Found      int
+	All        int
+	Earlier    string // path of the page before
+	Later      string
+}
+
+const appsPage = 60
+
+// catalog is what the reader can use: what everybody can, and what the account
+// of somebody who is signed in has added.
+func (c *Console) catalog(r *http.Request) (*app.Catalog, error) {
+	session, err := c.gate.Session(r)
+	if err != nil {
+		return nil, err
+	}
+	if session == nil {
+		return c.Library.Shared().Catalog, nil
+	}
+	view, err := c.Library.For(r.Context(), session.Account.ID)
+	if err != nil {
+		return nil, err
+	}
+	return view.Catalog, nil
+}
+
+func (c *Console) apps(w http.ResponseWriter, r *http.Request) {
+	f, err := c.public(r, "Apps")
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	f.Hidden, f.Description = false, "Every app that an agent can use here, with its tools."
+	catalog, err := c.catalog(r)
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	query := r.URL.Query()
+	view := appsView{frame: f, Query: strings.TrimSpace(query.Get("q")), Category: query.Get("category"), All: len(catalog.Apps())}
+	var found []*app.App
+	for _, a := range catalog.Apps() {
+		for _, category := range a.Categories {
+			if !slices.Contains(view.Categories, category) {
+				view.Categories = append(view.Categories, category)
+			}
+		}
+		if matches(a, view.Query, view.Category) {
+			found = append(found, a)
+		}
+	}
+	slices.Sort(view.Categories)
+	view.Found = len(found)
+	page, err := strconv.Atoi(query.Get("page"))
+	last := max(0, (len(found)-1)/appsPage)
+	if err != nil || page < 0 || page > last {
+		page = 0
+	}
+	for _, a := range found[page*appsPage : min(len(found), (page+1)*appsPage)] {
+		view.Apps = append(view.Apps, rowOfApp(a))
+	}
+	at := func(n int) string {
+		return "/apps?" + url.Values{"q": {view.Query}, "category": {view.Category}, "page": {strconv.Itoa(n)}}.Encode()
+	}
+	if page > 0 {
+		view.Earlier = at(page - 1)
+	}
+	if page < last {
+		view.Later = at(page + 1)
+	}
+	c.show(w, r, http.StatusOK, "apps", view)
+}
+
+// matches reports whether an app is one that a visitor looks for.
+func matches(a *app.App, query, category string) bool {
+	if category != "" && !slices.Contains(a.Categories, category) {
+		return false
+	}
+	text := strings.ToLower(strings.Join(append([]string{a.ID, a.Name, a.About}, a.Aliases...), "\n"))
+	for word := range strings.FieldsSeq(strings.ToLower(query)) {
+		if !strings.Contains(text, word) {
+			return false
+		}
+	}
+	return true
+}
+
+// appView fills app.html.
+type appView struct {
+	frame
+	App      *app.App
+	Ways     []way
+	Tools    []toolRow
+	Free     bool   // it needs no connection
+	Closed   bool   // it cannot be connected here yet
+	Back     string // address that the operator registers with the vendor
+	Connects bool
+}
+
+// way is one way to connect an app.
+type way struct{ Title, About string }
+
+// toolRow is a tool as the page of its app shows it.
+type toolRow struct {
+	ID, Title, About string
+	Effect           string // in words
+	Risk             string // read, write, destructive
+	Inputs           []inputRow
+	Phrases          []string
+}
+
+type inputRow struct {
+	Name, Type, About string
+	Required          bool
+}
+
+func (c *Console) app(w http.ResponseWriter, r *http.Request) {
+	catalog, err := c.catalog(r)
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	a, err := catalog.App(r.PathValue("app"))
+	if err != nil {
+		c.fail(w, r, problem.New(problem.NotFound, "app_not_found", "There is no app of this name here. The list of apps shows all."))
+		return
+	}
+	f, err := c.public(r, a.Name)
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	f.Hidden, f.Description = !a.Listed, a.About
+	view := appView{frame: f, App: a}
+	for i := range a.Schemes {
+		view.Ways = append(view.Ways, wayOf(a, &a.Schemes[i]))
+	}
+	for _, t := range a.Tools.All() {
+		view.Tools = append(view.Tools, rowOfTool(t))
+	}
+	session, err := c.gate.Session(r)
+	if err == nil {
+		account := ""
+		if session != nil {
+			account, view.Connects = session.Account.ID, session.User.Role.Connects()
+		}
+		var open bool
+		open, _, err = c.Connections.Connectable(r.Context(), account, a)
+		view.Closed, view.Back = !open, c.Connections.RedirectURI(a.ID)
+	}
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	view.Free = connection.NeedsNone(a)
+	c.show(w, r, http.StatusOK, "app", view)
+}
+
+// wayOf describes a scheme to people.
+func wayOf(a *app.App, s *app.Scheme) way {
+	title := map[string]string{
+		app.TypeOAuth2: "Sign in at " + a.Name, app.TypeOAuth1: "Sign in at " + a.Name, app.TypeMCP: "Sign in at " + a.Name,
+		app.TypeClient: "Client id and secret", app.TypeKey: "API key", app.TypeBasic: "User name and password", app.TypeJWT: "Service account",
+		app.TypeExchange: "Sign-in data", app.TypeSigV4: "Access key", app.TypeNone: "No sign-in needed",
+	}[s.Type]
+	if s.Title != "" {
+		title = s.Title
+	}
+	return way{title, s.About}
+}
+
+func rowOfTool(t *app.Tool) toolRow {
+	row := toolRow{ID: t.ID, Title: t.Title, About: t.About, Phrases: t.Phrases, Effect: "Changes something", Risk: t.Effect}
+	if row.Title == "" {
+		row.Title = t.Name
+	}
+	switch {
+	case t.ReadOnly():
+		row.Effect = "Only reads"
+	case t.Destructive():
+		row.Effect = "May delete"
+	}
+	for _, in := range t.In {
+		about, _ := in.Schema["description"].(string)
+		row.Inputs = append(row.Inputs, inputRow{in.Name, typeOf(in.Schema), about, in.Required})
+	}
+	return row
+}
+
+// typeOf says in a word or two what a value of a schema is.
+func typeOf(schema map[string]any) string {
+	if choices, ok := schema["enum"].([]any); ok && len(choices) <= 6 {
+		texts := make([]string, 0, len(choices))
+		for _, one := range choices {
+			if text, ok := one.(string); ok {
+				texts = append(texts, text)
+			}
+		}
+		return strings.Join(texts, " | ")
+	}
+	kind, _ := schema["type"].(string)
+	if items, ok := schema["items"].(map[string]any); ok && kind == "array" {
+		return "list of " + typeOf(items)
+	}
+	if kind == "" {
+		return "any"
+	}
+	return kind
+}

@@ -1,0 +1,79 @@
+package console
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"strings"
+	"time"
+)
+
+//go:embed assets
+var assetFiles embed.FS
+
+// assets are what pages load: their names hold a digest, so that browsers may
+// keep them for good.
+type assets struct {
+	style, script string
+	files         map[string]asset
+}
+
+type asset struct {
+	mediaType string
+	body      []byte
+}
+
+func loadAssets() (assets, error) {
+	a := assets{files: map[string]asset{}}
+	for name, mediaType := range map[string]string{"console.css": "text/css; charset=utf-8", "console.js": "text/javascript; charset=utf-8", "icon.svg": "image/svg+xml"} {
+		body, err := fs.ReadFile(assetFiles, "assets/"+name)
+		if err != nil {
+			return a, fmt.Errorf("reading what pages load: %w", err)
+		}
+		kept := name
+		if name != "icon.svg" {
+			sum := sha256.Sum256(body)
+			base, extension, _ := strings.Cut(name, ".")
+			kept = base + "-" + hex.EncodeToString(sum[:4]) + "." + extension
+		}
+		a.files[kept] = asset{mediaType, body}
+		switch name {
+		case "console.css":
+			a.style = "/assets/" + kept
+		case "console.js":
+			a.script = "/assets/" + kept
+		}
+	}
+	return a, nil
+}
+
+func (a assets) serve(w http.ResponseWriter, r *http.Request) {
+	file, ok := a.files[r.PathValue("file")]
+	if !ok {
+		http.Error(w, "There is no such file.", http.StatusNotFound)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", file.mediaType)
+	h.Set("Cache-Control", "public, max-age=86400")
+	if strings.Contains(r.PathValue("file"), "-") {
+		h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	}
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(file.body))
+}
+
+func (a assets) favicon(w http.ResponseWriter, r *http.Request) {
+	r.SetPathValue("file", "icon.svg")
+	a.serve(w, r)
+}
+
+// robots lets search engines read what is for everybody.
+func robots(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "public, max-age=3600")
+	_, _ = w.Write([]byte("User-agent: *\nDisallow: /account\nDisallow: /connect/\nDisallow: /oauth/\nDisallow: /sign-in\nDisallow: /api/\nAllow: /\n"))
+}

@@ -1,0 +1,192 @@
+// Package console is what people see of the platform host: the first page, the
+// apps, how to call the API, and the pages on which they sign in, keep keys and
+// connect apps.
+//
+//	/sign-in/{token}   a link from the command line; only the button uses it up
+//	/sign-in           e-mail address and password, or the operator's provider
+//	     -> session cookie -> /account: keys, connections, password, activity
+//
+//	/connect/{token}   a link that an agent asked for: whose account, which key,
+//	     |             what for; then a form, or a redirect to the vendor
+//	     |-> /oauth/callback/{app} -> whose account it is, Undo, or what went wrong
+//	     '-> the developer's redirect_url
+//
+// Every page works without a script, loads nothing from elsewhere and stands in
+// no frame. What changes something is a POST of our own form: a person's session
+// has a token for it, and other forms have to come from this site. Links can be
+// looked at by programs without using them up.
+package console
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"ace/internal/foundation/httpserver"
+	"ace/internal/foundation/seal"
+	"ace/internal/platform/account"
+	"ace/internal/platform/apikey"
+	"ace/internal/platform/audit"
+	"ace/internal/platform/connection"
+	"ace/internal/platform/library"
+	"ace/internal/platform/platformhttp/gate"
+)
+
+// Site is what the pages say about the platform.
+type Site struct {
+	BaseURL string // without a slash at the end
+	Name    string
+	Contact string // e-mail address; may be empty
+}
+
+// Deps are what the pages call.
+type Deps struct {
+	Site     Site
+	Accounts *account.Service
+	Keys     *apikey.Service
+	Audit    audit.Store
+	Library  *library.Library
+	// Connections connects apps.
+	Connections *connection.Service
+	Box         *seal.Box // seals what waits in a cookie while a person is elsewhere
+	Log         *slog.Logger
+	// ClientDocument is what authorization servers read of this platform as an
+	// OAuth client; nil: it is not published.
+	ClientDocument func() ([]byte, error)
+	// Document is the OpenAPI document of the host.
+	Document []byte
+	// Identities is the operator's OpenID provider; nil: there is none.
+	Identities Identities
+}
+
+// Console answers the pages. It is safe for concurrent use once it is mounted.
+type Console struct {
+	Deps
+	templates templates
+	assets    assets
+	calls     []call // of the API
+	secure    bool
+	gate      *gate.Gate
+}
+
+// New answers the pages; Mount puts them behind a gate.
+func New(d Deps) (*Console, error) {
+	c := &Console{Deps: d, secure: strings.HasPrefix(d.Site.BaseURL, "https://")}
+	var err error
+	if c.assets, err = loadAssets(); err != nil {
+		return nil, err
+	}
+	if c.templates, err = loadTemplates(); err != nil {
+		return nil, err
+	}
+	if c.calls, err = readCalls(d.Document); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// Rules are what each page needs of its visitor.
+func Rules() gate.Rules {
+	var (
+		open     = gate.Need{Open: true, Page: true}
+		person   = gate.Need{Person: true, Page: true}
+		connects = gate.Need{Connects: true, Page: true}
+		manages  = gate.Need{Manages: true, Page: true}
+		audits   = gate.Need{Audits: true, Page: true}
+	)
+	return gate.Rules{
+		"GET /{$}":           open,
+		"GET /docs":          open,
+		"GET /apps":          open,
+		"GET /apps/{app}":    open,
+		"GET /robots.txt":    open,
+		"GET /assets/{file}": open,
+		"GET /favicon.ico":   open,
+
+		"GET /sign-in":                 open,
+		"POST /sign-in":                open,
+		"GET /sign-in/{token}":         open,
+		"POST /sign-in/{token}":        open,
+		"GET /sign-in/openid":          open,
+		"GET /sign-in/openid/callback": open,
+		"POST /sign-out":               person,
+
+		"GET /account":                   person,
+		"GET /account/activity":          audits,
+		"GET /account/keys/new":          manages,
+		"POST /account/keys":             manages,
+		"GET /account/keys/{id}":         manages,
+		"POST /account/keys/{id}/rotate": manages,
+		"POST /account/keys/{id}/revoke": manages,
+		"POST /account/password":         person,
+		"GET /account/connections/{id}":  person,
+		"POST /account/connections/{id}": connects,
+		"POST /apps/{app}/connect":       connects,
+
+		"GET /connect/{token}":       open,
+		"POST /connect/{token}":      open,
+		"POST /connect/{token}/deny": open,
+		"POST /connect/{token}/undo": open,
+		"GET /oauth/callback/{app}":  open,
+		"POST /oauth/callback/{app}": open,
+		"GET /oauth/client.json":     open,
+	}
+}
+
+// Mount registers the pages. The mux's table holds Rules.
+func (c *Console) Mount(mux gate.Mux) {
+	c.gate = mux.Gate
+	mux.Gate.RefusePages(c.refuse)
+	mux.ErrorsUnder("/", c.lost)
+	mux.ErrorsUnder("/api/", httpserver.WriteProblem)
+	secure := httpserver.SecurePages(httpserver.PagePolicy{ContentSecurityPolicy: contentPolicy(""), HTTPSOnly: c.secure})
+	page := func(pattern string, h http.HandlerFunc) { mux.Handle(pattern, secure(h)) }
+
+	page("GET /{$}", c.home)
+	page("GET /docs", c.docs)
+	page("GET /apps", c.apps)
+	page("GET /apps/{app}", c.app)
+	page("GET /robots.txt", robots)
+	page("GET /assets/{file}", c.assets.serve)
+	page("GET /favicon.ico", c.assets.favicon)
+
+	page("GET /sign-in", c.showSignIn)
+	page("POST /sign-in", c.signIn)
+	page("GET /sign-in/{token}", c.showLink)
+	page("POST /sign-in/{token}", c.redeem)
+	page("GET /sign-in/openid", c.beginIdentity)
+	page("GET /sign-in/openid/callback", c.finishIdentity)
+	page("POST /sign-out", c.signOut)
+
+	page("GET /account", c.account)
+	page("GET /account/activity", c.activity)
+	page("GET /account/keys/new", c.newKey)
+	page("POST /account/keys", c.makeKey)
+	page("GET /account/keys/{id}", c.key)
+	page("POST /account/keys/{id}/rotate", c.rotateKey)
+	page("POST /account/keys/{id}/revoke", c.revokeKey)
+	page("POST /account/password", c.setPassword)
+	page("GET /account/connections/{id}", c.connection)
+	page("POST /account/connections/{id}", c.changeConnection)
+	page("POST /apps/{app}/connect", c.connectApp)
+
+	page("GET /connect/{token}", c.connect)
+	page("POST /connect/{token}", c.submitConnect)
+	page("POST /connect/{token}/deny", c.denyConnect)
+	page("POST /connect/{token}/undo", c.undoConnect)
+	page("GET /oauth/callback/{app}", c.callback)
+	page("POST /oauth/callback/{app}", c.callbackForm)
+	if c.ClientDocument != nil {
+		page("GET /oauth/client.json", c.clientDocument)
+	}
+}
+
+// contentPolicy is what a page may load, and where its forms may lead besides
+// this host: browsers follow the redirects of a form with the same rule.
+func contentPolicy(formsTo string) string {
+	if formsTo != "" {
+		formsTo = " " + formsTo
+	}
+	return fmt.Sprintf("default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; form-action 'self'%s; base-uri 'none'; frame-ancestors 'none'", formsTo)
+}

@@ -1,0 +1,164 @@
+package console
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"ace/internal/platform/app"
+	"ace/internal/platform/platformhttp/gate"
+)
+
+// call is one operation of the API, as its OpenAPI document tells it.
+type call struct {
+	Method, Path, Summary, Tag string
+	Needs                      string // in words
+}
+
+// readCalls finds the operations in an OpenAPI document, by path.
+func readCalls(document []byte) ([]call, error) {
+	var d struct {
+		Paths map[string]map[string]struct {
+			Summary string   `json:"summary"`
+			Tags    []string `json:"tags"`
+		} `json:"paths"`
+	}
+	if len(document) == 0 {
+		return nil, nil
+	}
+	if err := json.Unmarshal(document, &d); err != nil {
+		return nil, fmt.Errorf("reading the description of the API: %w", err)
+	}
+	var calls []call
+	for path, methods := range d.Paths {
+		for method, operation := range methods {
+			one := call{Method: strings.ToUpper(method), Path: path, Summary: operation.Summary}
+			if len(operation.Tags) > 0 {
+				one.Tag = operation.Tags[0]
+			}
+			calls = append(calls, one)
+		}
+	}
+	order := []string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodPut, http.MethodDelete}
+	slices.SortFunc(calls, func(a, b call) int {
+		if n := strings.Compare(a.Path, b.Path); n != 0 {
+			return n
+		}
+		return slices.Index(order, a.Method) - slices.Index(order, b.Method)
+	})
+	return calls, nil
+}
+
+// needs says in words what a route asks of its caller.
+func needs(n gate.Need) string {
+	switch {
+	case n.Open:
+		return "nothing"
+	case n.AnyKey:
+		return "any key"
+	case n.Audits, n.Manages, n.Person, n.Connects:
+		return "a person"
+	}
+	names := n.Permissions.Names()
+	for i, name := range names {
+		names[i] = strings.ToUpper(name[:1]) + name[1:]
+	}
+	return strings.Join(names, ", ")
+}
+
+// docsView fills docs.html.
+type docsView struct {
+	frame
+	Calls []call
+	Limit int // requests a minute per key
+	App   *app.App
+	Tool  *app.Tool
+	Task  string // in plain words
+	Run   string // body of a run
+}
+
+// Has reports whether the host has a route.
+func (v docsView) Has(method, path string) bool {
+	return slices.ContainsFunc(v.Calls, func(c call) bool { return c.Method == method && c.Path == "/api/v1"+path })
+}
+
+func (c *Console) docs(w http.ResponseWriter, r *http.Request) {
+	f, err := c.public(r, "How to use the API")
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	f.Hidden, f.Description = false, "Connect an app, find a tool and run it, with curl."
+	view := docsView{frame: f, Calls: slices.Clone(c.calls)}
+	for i := range view.Calls {
+		if need, known := c.gate.Need(view.Calls[i].Method + " " + view.Calls[i].Path); known {
+			view.Calls[i].Needs = needs(need)
+		}
+	}
+	policy, _, _ := gate.Policies()
+	view.Limit = int(policy.Quantity)
+	view.App, view.Tool = c.sample()
+	if view.Tool != nil {
+		if view.Run, err = runBody(view.Tool); err != nil {
+			c.fail(w, r, err)
+			return
+		}
+		view.Task = "find " + strings.ToLower(view.Tool.Title)
+		if len(view.Tool.Phrases) > 0 {
+			view.Task = view.Tool.Phrases[0]
+		}
+	}
+	c.show(w, r, http.StatusOK, "docs", view)
+}
+
+// sample picks the app and the tool that examples use: of the demo app, or else
+// of the first one whose tool has an example.
+func (c *Console) sample() (*app.App, *app.Tool) {
+	var found *app.App
+	var tool *app.Tool
+	for _, a := range c.Library.Shared().Catalog.Apps() {
+		for _, t := range a.Tools.All() {
+			if len(t.Example) > 0 && (found == nil || !a.Listed && found.Listed) {
+				found, tool = a, t
+			}
+		}
+	}
+	return found, tool
+}
+
+func runBody(t *app.Tool) (string, error) {
+	text, err := json.Marshal(map[string]any{"arguments": t.Example})
+	if err != nil {
+		return "", fmt.Errorf("writing the example of %s: %w", t.ID, err)
+	}
+	return string(text), nil
+}
+
+// homeView fills home.html.
+type homeView struct {
+	frame
+	Apps  []appRow
+	All   int
+	Tools int
+}
+
+const homeApps = 12
+
+func (c *Console) home(w http.ResponseWriter, r *http.Request) {
+	f, err := c.public(r, "")
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	f.Hidden, f.Description = false, "One API key gives an agent the apps that its account has connected."
+	view := homeView{frame: f, All: len(c.Library.Shared().Catalog.Apps())}
+	for _, a := range c.Library.Shared().Catalog.Apps() {
+		view.Tools += a.Tools.Len()
+		if len(view.Apps) < homeApps {
+			view.Apps = append(view.Apps, rowOfApp(a))
+		}
+	}
+	c.show(w, r, http.StatusOK, "home", view)
+}

@@ -1,0 +1,30 @@
+package console
+
+import (
+	"testing"
+
+	"github.com/jba/templatecheck"
+)
+
+func TestTemplates(t *testing.T) {
+	t.Parallel()
+	all, err := loadTemplates()
+	if err != nil {
+		t.Fatal(err)
+	}
+	views := map[string]any{
+		"home": homeView{}, "docs": docsView{}, "apps": appsView{}, "app": appView{}, "failure": failureView{}, "signin": signInView{}, "link": linkView{},
+		"account": &accountView{}, "activity": activityView{}, "newkey": newKeyView{}, "key": keyView{}, "madekey": madeKeyView{}, "connection": &connectionView{},
+		"connect": connectView{}, "outcome": outcomeView{},
+	}
+	for _, name := range pageNames() {
+		view, ok := views[name]
+		if !ok {
+			t.Errorf("the page %s has no view here", name)
+			continue
+		}
+		if err := templatecheck.CheckHTML(all[name].Lookup(name+".html"), view); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
