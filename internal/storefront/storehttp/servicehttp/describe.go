@@ -15,7 +15,7 @@ const tag = "services"
 // quoteSchema is the part of a quote that a reader needs to know.
 func quoteSchema() json.RawMessage {
 	return json.RawMessage(`{"type":"object","required":["x402Version","resource","accepts"],"properties":{"x402Version":{"const":2},` +
-	`"error":{"type":"string"},"resource":{"type":"object"},"accepts":{"type":"array","minItems":1,"items":{"type":"object"}},"extensions":{"type":"object"}}}`
+		`"error":{"type":"string"},"resource":{"type":"object"},"accepts":{"type":"array","minItems":1,"items":{"type":"object"}},"extensions":{"type":"object"}}}`)
 }
 
 // describe puts the calls into the document.
