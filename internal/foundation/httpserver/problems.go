@@ -156,9 +156,8 @@ func encodeProblem(body ProblemBody, p *problem.Problem) ([]byte, error) {
 	}
 	members := maps.Clone(p.Members)
 	maps.DeleteFunc(members, func(name string, _ any) bool { _, taken := known[name]; return taken })
-	more, err := json.Marshal(members)
-	if err != nil || len(members) == 0 {
-		return encoded, nil
+	if more, err := json.Marshal(members); err == nil && len(members) > 0 {
+		return append(append(encoded[:len(encoded)-1], ','), more[1:]...), nil
 	}
-	return append(append(encoded[:len(encoded)-1], ','), more[1:]...), nil
+	return encoded, nil
 }

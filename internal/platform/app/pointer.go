@@ -2,6 +2,7 @@ package app
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -87,10 +88,5 @@ func (e Expect) statusMet(status int) bool {
 	if len(e.Status) == 0 {
 		return status >= 200 && status < 300
 	}
-	for _, s := range e.Status {
-		if s == status {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(e.Status, status)
 }

@@ -27,11 +27,11 @@ const mentionWords = 4 // of the longest name that is looked for
 func (x *Index) mentions(task []word) map[string]float64 {
 	found := map[string]float64{}
 	for i := range task {
-		text := ""
+		var text strings.Builder
 		for n := 0; n < mentionWords && i+n < len(task); n++ {
-			text += task[i+n].written
+			text.WriteString(task[i+n].written)
 			for _, a := range x.apps {
-				if strength := a.mentioned(text, n == 0, task, i); strength > found[a.app.ID] {
+				if strength := a.mentioned(text.String(), n == 0, task, i); strength > found[a.app.ID] {
 					found[a.app.ID] = strength
 				}
 			}

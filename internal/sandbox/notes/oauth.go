@@ -27,10 +27,9 @@ const codeLifetime = time.Minute
 
 // oauthError is an error of RFC 6749.
 type oauthError struct {
-	status            int
-	Code              string `json:"error"`
-	Description       string `json:"error_description,omitempty"`
-	challengeRealmSet bool
+	status      int
+	Code        string `json:"error"`
+	Description string `json:"error_description,omitempty"`
 }
 
 func (e *oauthError) Error() string { return e.Code }
@@ -83,7 +82,7 @@ func (r *request) fault(q url.Values) string {
 	case r.challenge == "" || q.Get("code_challenge_method") != "S256":
 		return "invalid_request"
 	}
-	for _, scope := range strings.Fields(r.scope) {
+	for scope := range strings.FieldsSeq(r.scope) {
 		if scope != scopeRead && scope != scopeWrite {
 			return "invalid_scope"
 		}

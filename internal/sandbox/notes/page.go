@@ -96,7 +96,7 @@ func scopeWords(scope string) []string {
 		scope = scopeRead + " " + scopeWrite
 	}
 	words := []string{}
-	for _, s := range strings.Fields(scope) {
+	for s := range strings.FieldsSeq(scope) {
 		switch s {
 		case scopeRead:
 			words = append(words, "Read your notes")

@@ -138,23 +138,9 @@ func (n *Notes) removeHook(ctx context.Context, person, id string) (bool, error)
 // announce puts an event into the queue of each hook that wants it, in the
 // transaction of the change.
 func (n *Notes) announce(ctx context.Context, tx *sql.Tx, person, event string, about *note) error {
-	rows, err := tx.QueryContext(ctx, `SELECT id, events FROM notes_hook WHERE person = $1`, person)
+	hooks, err := hooksFor(ctx, tx, person, event)
 	if err != nil {
-		return fmt.Errorf("looking for hooks: %w", err)
-	}
-	var hooks []string
-	for rows.Next() {
-		var id, events string
-		if err := rows.Scan(&id, &events); err != nil {
-			_ = rows.Close()
-			return fmt.Errorf("reading a hook: %w", err)
-		}
-		if strings.Contains(events, `"`+event+`"`) {
-			hooks = append(hooks, id)
-		}
-	}
-	if err := rows.Close(); err != nil {
-		return fmt.Errorf("reading hooks: %w", err)
+		return err
 	}
 	for _, id := range hooks {
 		delivery := typeid.New("dlv")
@@ -167,6 +153,26 @@ func (n *Notes) announce(ctx context.Context, tx *sql.Tx, person, event string, 
 		}
 	}
 	return nil
+}
+
+// hooksFor answers the ids of the hooks that want an event.
+func hooksFor(ctx context.Context, tx *sql.Tx, person, event string) ([]string, error) {
+	rows, err := tx.QueryContext(ctx, `SELECT id, events FROM notes_hook WHERE person = $1`, person)
+	if err != nil {
+		return nil, fmt.Errorf("looking for hooks: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	var hooks []string
+	for rows.Next() {
+		var id, events string
+		if err := rows.Scan(&id, &events); err != nil {
+			return nil, fmt.Errorf("reading a hook: %w", err)
+		}
+		if strings.Contains(events, `"`+event+`"`) {
+			hooks = append(hooks, id)
+		}
+	}
+	return hooks, rows.Err()
 }
 
 func (n *Notes) nudge() {

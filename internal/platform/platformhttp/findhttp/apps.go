@@ -3,6 +3,7 @@ package findhttp
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"ace/internal/foundation/openapi"
 	"ace/internal/platform/platformhttp/gate"
@@ -87,12 +88,7 @@ func (f *Face) apps(ctx context.Context, in *appsInput) (*body[AccountApps], err
 }
 
 func containsText(all []string, one string) bool {
-	for _, text := range all {
-		if text == one {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(all, one)
 }
 
 func (f *Face) states(ctx context.Context, accountID, endUser string) (map[string]AppState, error) {

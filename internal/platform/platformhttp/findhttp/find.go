@@ -152,7 +152,7 @@ func hint(index *toolindex.Index, in *FindRequest, hits []toolindex.Hit, mention
 		text = mentioned[0].Name + " has no tool for this. Say it in other words, or name another app."
 	default:
 		text = "Nothing fits. Use plain words for one step, such as \"create an issue\", and name the app if you know it."
-		for _, word := range strings.Fields(in.Task) {
+		for word := range strings.FieldsSeq(in.Task) {
 			if near, ok := index.Closest(word); ok {
 				text = "Nothing fits. Did you mean the app " + near.Name + " (" + near.ID + ")?"
 				break
