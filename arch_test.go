@@ -59,6 +59,7 @@ var wired = map[string][]string{
 	"internal/platform/accounthttp":       {"cmd/ace"}, // the operator's commands decode its answers
 	"internal/platform/console":           {},
 	"internal/platform/httptool":          {},
+	"internal/platform/oauthclient":       {},
 	"internal/platform/platformhttp":      {"internal/platform/console"}, // one gate stands before the API and the pages
 	"internal/sandbox":                    {},
 	"internal/storage":                    {},
@@ -84,7 +85,7 @@ var standard = map[string]struct {
 	allowed []string
 }{
 	"net/http": {"domain packages know no HTTP", []string{
-		"cmd", "internal/foundation", "internal/platform/accounthttp", "internal/platform/console", "internal/platform/httptool", "internal/platform/platformhttp", "internal/protocol", "internal/sandbox", "internal/server",
+		"cmd", "internal/foundation", "internal/platform/accounthttp", "internal/platform/console", "internal/platform/httptool", "internal/platform/oauthclient", "internal/platform/platformhttp", "internal/protocol", "internal/sandbox", "internal/server",
 		"internal/storefront/operatorhttp", "internal/storefront/ordersink", "internal/storefront/storehttp", "internal/storefront/stripe", "internal/storefront/ucpprofile", "internal/storefront/upstream", "internal/storefront/webfetch", "internal/storefront/x402facilitator",
 	}},
 	"database/sql": {"internal/storage alone speaks SQL, and the sandbox for itself", []string{

@@ -74,6 +74,16 @@ var advice = map[string]string{
 	"sign_in_refused":      "Check e-mail address and password, or sign in by a link.",
 	"user_unknown":         "Ask the owner of the account to add your e-mail address.",
 
+	// Signing in to apps.
+	"app_bad_request":      "Read what the app said and mend the arguments.",
+	"app_forbidden":        "Ask the owner of the account at the app for the permission, or connect another account.",
+	"app_unauthorized":     "Connect the app again.",
+	"app_unavailable":      "Try again in a few minutes.",
+	"oauth_client_missing": "Ask whoever runs this platform to register an OAuth client with the app, or connect it in another way.",
+	"provider_unavailable": "Try again in a few minutes; nothing was connected.",
+	"sign_in_denied":       "Open a new link if the refusal was a mistake.",
+	"sign_in_failed":       "Open a new link and sign in again. If it fails again, tell the operator the `reason`.",
+
 	// Offers.
 	"invalid_available": "Write `available=true`, `available=false`, or leave it out.",
 	"invalid_category":  "Use one of the categories that the sentence lists.",

@@ -1,0 +1,184 @@
+package oauthclient
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"ace/internal/platform/app"
+	"ace/internal/platform/audit"
+	"ace/internal/platform/connection"
+)
+
+// Doer sends requests: the egress client for OAuth. It must not follow
+// redirects.
+type Doer interface {
+	Do(*http.Request) (*http.Response, error)
+}
+
+// Registrations keeps clients that were registered dynamically (RFC 7591), by
+// account, app and issuer. connection.Clients implements it.
+type Registrations interface {
+	// Registered answers nil where there is none.
+	Registered(ctx context.Context, accountID, appID, issuer string) (*connection.Client, error)
+	// Keep keeps a client in place of one of the same account, app and issuer.
+	Keep(ctx context.Context, by audit.Actor, client *connection.Client) error
+}
+
+// Options tunes a Client.
+type Options struct {
+	// PlatformURL is the public address of the platform host, without a slash at
+	// the end. Where it begins with https://, our client id metadata document
+	// stands there and MCP sign-ins use it. Empty: they register dynamically.
+	PlatformURL string
+	// Name is what vendors call us on their consent pages. Default "ACE".
+	Name string
+	// Registrations outlive the sign-in that made them. Nil: each sign-in
+	// registers for itself.
+	Registrations Registrations
+	// Certified answers a Doer that shows a client certificate, for token
+	// endpoints that ask for one (RFC 8705). Nil: such apps cannot be connected.
+	Certified func(tls.Certificate) (Doer, error)
+}
+
+// Client implements connection.Authorizer and connection.Stepper. It is safe
+// for concurrent use.
+type Client struct {
+	doer    Doer
+	options Options
+}
+
+// New answers a client that calls out through doer.
+func New(doer Doer, o *Options) *Client {
+	c := &Client{doer: doer}
+	if o != nil {
+		c.options = *o
+	}
+	if c.options.Name == "" {
+		c.options.Name = "ACE"
+	}
+	return c
+}
+
+// Begin implements connection.Authorizer.
+func (c *Client) Begin(ctx context.Context, a *app.App, s *app.Scheme, client *connection.Client, params map[string]string, attempt *connection.Attempt) (string, error) {
+	d, err := c.deal(a, s, client, params, nil)
+	if err != nil {
+		return "", err
+	}
+	if s.NeedsClient() && client == nil {
+		return "", clientMissing(a)
+	}
+	if attempt.Extra == nil {
+		attempt.Extra = map[string]string{}
+	}
+	address := ""
+	switch s.Type {
+	case app.TypeOAuth2:
+		address, err = d.begin(attempt)
+	case app.TypeOAuth1:
+		address, err = d.begin1(ctx, attempt)
+	case app.TypeMCP:
+		address, err = d.beginMCP(ctx, attempt)
+	default:
+		return "", fmt.Errorf("scheme %s of %s is not begun at an authorization server", s.ID, a.ID)
+	}
+	return address, signIn(a, err)
+}
+
+// Finish implements connection.Authorizer.
+func (c *Client) Finish(ctx context.Context, a *app.App, s *app.Scheme, client *connection.Client, params map[string]string, attempt *connection.Attempt, callback url.Values) (*connection.Grant, error) {
+	d, err := c.deal(a, s, client, params, nil)
+	if err != nil {
+		return nil, err
+	}
+	if s.NeedsClient() && client == nil {
+		return nil, clientMissing(a)
+	}
+	d.keepSecret(attempt.Verifier, callback.Get(d.oauth.Callback.Code), callback.Get("code"))
+	switch s.Type {
+	case app.TypeOAuth2:
+		err = d.finish(ctx, attempt, callback)
+	case app.TypeOAuth1:
+		err = d.finish1(ctx, attempt, callback)
+	case app.TypeMCP:
+		err = d.finishMCP(ctx, attempt, callback)
+	default:
+		return nil, fmt.Errorf("scheme %s of %s has no callback", s.ID, a.ID)
+	}
+	if err != nil {
+		return nil, signIn(a, err)
+	}
+	return &d.grant, nil
+}
+
+// Exchange implements connection.Authorizer. What was typed is checked first;
+// faults are problems of kind Invalid with the code invalid_request and a
+// pointer to each field.
+func (c *Client) Exchange(ctx context.Context, a *app.App, s *app.Scheme, client *connection.Client, params map[string]string, typed connection.Credentials) (*connection.Grant, error) {
+	checked, err := checkTyped(s, typed)
+	if err != nil {
+		return nil, err
+	}
+	d, err := c.deal(a, s, client, params, checked)
+	if err != nil {
+		return nil, err
+	}
+	for name, value := range checked {
+		d.grant.Credentials[name] = value
+	}
+	switch s.Type {
+	case app.TypeKey, app.TypeBasic, app.TypeSigV4, app.TypeNone, app.TypeOAuth1:
+	case app.TypeClient, app.TypeJWT, app.TypeExchange:
+		err = d.renew(ctx)
+	default:
+		return nil, fmt.Errorf("scheme %s of %s is not connected by typing", s.ID, a.ID)
+	}
+	if err != nil {
+		return nil, signIn(a, err)
+	}
+	return &d.grant, nil
+}
+
+// Refresh implements connection.Authorizer. The grant it answers is whole: what
+// the vendor did not renew is taken over from old, and a refresh token that was
+// replaced stands in previous_refresh_token.
+func (c *Client) Refresh(ctx context.Context, a *app.App, s *app.Scheme, client *connection.Client, conn *connection.Connection, old connection.Credentials) (*connection.Grant, error) {
+	d, err := c.deal(a, s, client, conn.Params, old)
+	if err != nil {
+		return nil, err
+	}
+	for name, value := range old {
+		d.grant.Credentials[name] = value
+	}
+	if err := d.refresh(ctx, conn); err != nil {
+		return nil, refreshing(err)
+	}
+	return &d.grant, nil
+}
+
+// Revoke implements connection.Authorizer. It answers nil where the vendor
+// offers no way to end a grant. Steps before the end (app.App.Release) are not
+// made here.
+func (c *Client) Revoke(ctx context.Context, a *app.App, s *app.Scheme, client *connection.Client, conn *connection.Connection, old connection.Credentials) error {
+	d, err := c.deal(a, s, client, conn.Params, old)
+	if err != nil {
+		return err
+	}
+	if err := d.revoke(ctx); err != nil {
+		return fmt.Errorf("revoking at %s: %w", a.ID, refreshing(err))
+	}
+	return nil
+}
+
+// refreshing makes sure that what a vendor did reads as a RefreshError, whatever
+// it was wrapped in on the way, and leaves faults of ours as they are.
+func refreshing(err error) error {
+	if failed, ok := errors.AsType[*connection.RefreshError](err); ok {
+		return failed
+	}
+	return err
+}

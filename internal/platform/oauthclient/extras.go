@@ -1,0 +1,134 @@
+package oauthclient
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"ace/internal/platform/app"
+	"ace/internal/platform/connection"
+)
+
+// A token of Extra stands in the credentials under its name; what renews it and
+// when it ends stand beside it.
+const (
+	extraRefresh = "_refresh_token"
+	extraExpires = "_expires_at" // Unix seconds
+)
+
+// tryAgain is when a further token that could not be renewed is tried again.
+const tryAgain = 10 * time.Minute
+
+// asFailed is the failure of a vendor inside an error, or nil.
+func asFailed(err error) *connection.RefreshError {
+	failed, _ := errors.AsType[*connection.RefreshError](err)
+	return failed
+}
+
+// extraTokens are the refresh tokens of further tokens, by name.
+func (d *deal) extraTokens() map[string]string {
+	tokens := map[string]string{}
+	for name := range d.oauth.Extra {
+		if old := d.grant.Credentials[name+extraRefresh]; old != "" {
+			tokens[name] = old
+		}
+	}
+	return tokens
+}
+
+// extras makes the further tokens of a definition. previous are those that a
+// refresh starts from; nil when there were none before. The grant ends with the
+// first of its tokens that can be renewed.
+func (d *deal) extras(ctx context.Context, previous map[string]string) error {
+	for _, name := range slices.Sorted(maps.Keys(d.oauth.Extra)) {
+		extra := d.oauth.Extra[name]
+		err := d.extra(ctx, name, &extra, previous[name])
+		failed := asFailed(err)
+		switch {
+		case err == nil:
+		case failed == nil || extra.Fatal:
+			return err
+		case failed.Class == connection.Temporary:
+			d.grant.Credentials[name+extraExpires] = strconv.FormatInt(time.Now().Add(tryAgain).Unix(), 10)
+		default:
+			delete(d.grant.Credentials, name)
+			delete(d.grant.Credentials, name+extraRefresh)
+			delete(d.grant.Credentials, name+extraExpires)
+		}
+		at, err := strconv.ParseInt(d.grant.Credentials[name+extraExpires], 10, 64)
+		if err == nil && (d.grant.ExpiresAt.IsZero() || time.Unix(at, 0).Before(d.grant.ExpiresAt)) {
+			d.grant.ExpiresAt = time.Unix(at, 0).UTC()
+		}
+	}
+	return nil
+}
+
+// extra makes one further token: by a grant of its own, by its own refresh
+// token, or out of the answer that the main token came with.
+func (d *deal) extra(ctx context.Context, name string, extra *app.ExtraToken, old string) error {
+	s := d.shapeOfRefresh()
+	s.url, s.params, s.drop = cmp.Or(extra.URL, s.url), nil, nil
+	standard := map[string]string{}
+	switch {
+	case len(extra.Grant) > 0:
+		s.params = extra.Grant
+	case old != "" && extra.Refresh == "independent":
+		standard = map[string]string{"grant_type": "refresh_token", "refresh_token": old}
+	default:
+		return d.within(name, extra)
+	}
+	a, err := d.call(ctx, s, standard)
+	if err != nil {
+		return err
+	}
+	if !d.granted(a) {
+		return d.failed(a)
+	}
+	if len(extra.Grant) > 0 { // the main refresh token may have been spent on it
+		if err := d.keepRefresh(d.member(a, refreshToken), rotation{d.oauth.Refresh.Rotation, d.grant.Credentials[refreshToken]}); err != nil {
+			return err
+		}
+	}
+	return d.keepExtra(name, a, len(extra.Grant) == 0, true)
+}
+
+// within reads a further token out of the last token answer.
+func (d *deal) within(name string, extra *app.ExtraToken) error {
+	inside, ok := app.Pick(d.last, extra.Path)
+	if extra.Path == "" || !ok {
+		if d.grant.Credentials[name] != "" {
+			return nil // a refresh of the main token alone
+		}
+		return &connection.RefreshError{Class: connection.Unknown, Code: "token_missing:" + name}
+	}
+	return d.keepExtra(name, &answer{document: inside}, extra.Refresh == "independent", extra.Refresh == "independent")
+}
+
+// keepExtra keeps a further token, with what renews it and, if it is renewed,
+// when it ends.
+func (d *deal) keepExtra(name string, a *answer, withRefresh, withEnd bool) error {
+	access := a.at("/" + accessToken)
+	if access == "" {
+		access = d.member(a, accessToken)
+	}
+	if access == "" {
+		return &connection.RefreshError{Class: connection.Unknown, Status: a.status, Code: "token_missing:" + name}
+	}
+	if err := d.keepToken(name, access); err != nil {
+		return err
+	}
+	if fresh := a.at("/" + refreshToken); withRefresh && fresh != "" {
+		if err := d.keepToken(name+extraRefresh, fresh); err != nil {
+			return err
+		}
+	}
+	delete(d.grant.Credentials, name+extraExpires)
+	if at := ends(a.at("/expires_in"), &app.Expires{}, time.Now()); withEnd && !at.IsZero() {
+		d.grant.Credentials[name+extraExpires] = strconv.FormatInt(at.Unix(), 10)
+	}
+	return nil
+}

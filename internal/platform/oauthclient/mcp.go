@@ -1,0 +1,149 @@
+package oauthclient
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"ace/internal/platform/app"
+	"ace/internal/platform/connection"
+)
+
+// What a sign-in at an MCP server keeps: first in the attempt, then beside the
+// tokens, since they belong to this client at this token endpoint and to no
+// other that discovery would find later.
+const (
+	mcpToken    = "mcp_token_url"
+	mcpRevoke   = "mcp_revoke_url"
+	mcpResource = "mcp_resource"
+	mcpIssuer   = "mcp_issuer"
+	mcpClient   = "mcp_client_id"
+	mcpSecret   = "mcp_client_secret"
+	mcpAuth     = "mcp_client_auth"
+	mcpOwn      = "mcp_client_registered" // "1": by us, not by the operator
+
+	extraIssRequired = "iss_required"
+)
+
+// beginMCP finds who authorizes for a server and begins there.
+func (d *deal) beginMCP(ctx context.Context, attempt *connection.Attempt) (string, error) {
+	address, err := d.address(d.scheme.URL)
+	if err != nil {
+		return "", err
+	}
+	s, err := d.discover(ctx, address)
+	if err != nil {
+		return "", err
+	}
+	client, err := d.identify(ctx, s, attempt)
+	if err != nil {
+		return "", err
+	}
+	attempt.Issuer = s.issuer
+	if s.issInCallback {
+		attempt.Extra[extraIssRequired] = "1"
+	}
+	for name, value := range map[string]string{mcpToken: s.token, mcpRevoke: s.revoke, mcpResource: s.resource, mcpIssuer: s.issuer} {
+		attempt.Extra[name] = value
+	}
+	d.noteClient(client, attempt.Extra)
+	d.profile(attempt.Extra)
+	d.oauth.Authorize = app.Authorize{URL: literal(s.authorize), Params: map[string]string{"resource": literal(s.resource)}}
+	if attempt.Scopes == nil {
+		attempt.Scopes = s.wanted(d.scheme.OAuth)
+	}
+	d.oauth.Scopes.OmitEmpty = true
+	return d.begin(attempt)
+}
+
+// wanted are the scopes to ask for: those of the definition, else those that the
+// server names; and lasting access where the issuer has a scope for it.
+func (s *server) wanted(own *app.OAuth) []string {
+	scopes := slices.Clone(s.scopes)
+	if own != nil && len(own.Scopes.Default) > 0 {
+		scopes = slices.Clone(own.Scopes.Default)
+	}
+	if slices.Contains(s.authScopes, "offline_access") && !slices.Contains(scopes, "offline_access") {
+		scopes = append(scopes, "offline_access")
+	}
+	return scopes
+}
+
+// noteClient keeps who we are at the issuer.
+func (d *deal) noteClient(client *connection.Client, extra map[string]string) {
+	extra[mcpClient] = client.ID
+	extra[mcpSecret] = client.Secret
+	extra[mcpAuth] = client.Extra[registeredAuth]
+	if client.Issuer != "" {
+		extra[mcpOwn] = "1"
+	}
+}
+
+// profile makes the profile of the issuer out of what was kept, and ourselves
+// the client that is named there.
+func (d *deal) profile(kept map[string]string) {
+	o := app.OAuth{}
+	if d.scheme.OAuth != nil {
+		o = *d.scheme.OAuth
+	}
+	resource := map[string]string{"resource": literal(kept[mcpResource])}
+	o.Token.URL, o.Token.Params, o.Refresh.Params = literal(kept[mcpToken]), resource, resource
+	o.Refresh.URL = ""
+	switch kept[mcpAuth] {
+	case "client_secret_basic":
+		o.Client = app.ClientAuth{Method: app.ClientBasic}
+	case "client_secret_post":
+		o.Client = app.ClientAuth{Method: app.ClientPost}
+	case app.ClientNone:
+		o.Client = app.ClientAuth{Method: app.ClientNone}
+	}
+	if kept[mcpRevoke] != "" {
+		o.Revoke = &app.Revoke{URL: literal(kept[mcpRevoke])}
+	}
+	d.oauth = &o
+	d.set("client_id", kept[mcpClient])
+	d.set("client_secret", kept[mcpSecret])
+	if kept[mcpOwn] == "" && d.client != nil { // the operator may have changed its secret since
+		d.set("client_id", d.client.ID)
+		d.set("client_secret", d.client.Secret)
+	}
+	d.keepSecret(kept[mcpSecret])
+}
+
+// literal is a template that means this text.
+func literal(text string) string {
+	return strings.NewReplacer("{", "{{", "}", "}}").Replace(text)
+}
+
+func (d *deal) finishMCP(ctx context.Context, attempt *connection.Attempt, callback url.Values) error {
+	if attempt.Extra[mcpToken] == "" {
+		return fmt.Errorf("the sign-in at %s was not begun", d.app.ID)
+	}
+	d.profile(attempt.Extra)
+	for _, name := range []string{mcpToken, mcpRevoke, mcpResource, mcpIssuer, mcpClient, mcpSecret, mcpAuth, mcpOwn} {
+		if value := attempt.Extra[name]; value != "" {
+			d.grant.Credentials[name] = value
+		}
+	}
+	return d.finish(ctx, attempt, callback)
+}
+
+// remembered restores the profile of the issuer that the tokens are from.
+func (d *deal) remembered() { d.profile(d.given) }
+
+// refreshMCP renews at the issuer that the tokens are from. A registration of
+// ours that the issuer has forgotten ends the grant: the next sign-in registers
+// anew, and nobody else could mend it.
+func (d *deal) refreshMCP(ctx context.Context, conn *connection.Connection) error {
+	if d.given[mcpToken] == "" {
+		return &connection.RefreshError{Class: connection.GrantOver, Code: codeNotRenewable}
+	}
+	d.remembered()
+	err := d.refresh2(ctx, conn)
+	if failed := asFailed(err); failed != nil && failed.Class == connection.ClientBroken && d.given[mcpOwn] != "" {
+		failed.Class = connection.GrantOver
+	}
+	return err
+}

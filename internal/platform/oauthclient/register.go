@@ -1,0 +1,128 @@
+package oauthclient
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"ace/internal/foundation/problem"
+	"ace/internal/platform/app"
+	"ace/internal/platform/audit"
+	"ace/internal/platform/connection"
+)
+
+// What a registered client keeps besides id and secret.
+const (
+	registeredAuth     = "token_endpoint_auth_method"
+	registeredRedirect = "redirect_uri"
+	registeredUntil    = "client_secret_expires_at" // Unix seconds; 0: never
+)
+
+// identify answers the client for a server, in the order of MCP: one that the
+// operator registered, our client id metadata document, a dynamic registration.
+func (d *deal) identify(ctx context.Context, s *server, attempt *connection.Attempt) (*connection.Client, error) {
+	if d.client != nil && d.client.Issuer == "" {
+		return d.client, nil
+	}
+	if s.documents && strings.HasPrefix(d.c.options.PlatformURL, "https://") {
+		attempt.Redirect = d.c.options.PlatformURL + documentCallback
+		return &connection.Client{App: d.app.ID, ID: d.c.options.PlatformURL + DocumentPath, Issuer: s.issuer}, nil
+	}
+	if s.register == "" {
+		return nil, clientMissing(d.app)
+	}
+	if kept := d.registered(ctx, s, attempt); kept != nil {
+		return kept, nil
+	}
+	return d.register(ctx, s, attempt)
+}
+
+// registered is a client of an earlier sign-in that is still good for this one,
+// or nil.
+func (d *deal) registered(ctx context.Context, s *server, attempt *connection.Attempt) *connection.Client {
+	kept := d.client
+	if kept == nil || kept.Issuer != s.issuer {
+		if d.c.options.Registrations == nil {
+			return nil
+		}
+		var err error
+		if kept, err = d.c.options.Registrations.Registered(ctx, attempt.AccountID, d.app.ID, s.issuer); err != nil {
+			return nil // registering again costs little
+		}
+	}
+	if kept == nil || kept.Broken || kept.Issuer != s.issuer || kept.Extra[registeredRedirect] != attempt.Redirect {
+		return nil
+	}
+	until, err := strconv.ParseInt(kept.Extra[registeredUntil], 10, 64)
+	if err == nil && until > 0 && time.Now().Add(time.Hour).Unix() > until {
+		return nil
+	}
+	return kept
+}
+
+// register is RFC 7591. Whoever answers decides how the client authenticates;
+// none is asked for where it is offered.
+func (d *deal) register(ctx context.Context, s *server, attempt *connection.Attempt) (*connection.Client, error) {
+	method := app.ClientNone
+	if len(s.clientAuth) > 0 && !slices.Contains(s.clientAuth, method) {
+		method = "client_secret_basic"
+		if !slices.Contains(s.clientAuth, method) && slices.Contains(s.clientAuth, "client_secret_post") {
+			method = "client_secret_post"
+		}
+	}
+	wish := map[string]any{
+		"client_name": d.c.options.Name, "redirect_uris": []string{attempt.Redirect}, "grant_types": []string{"authorization_code", "refresh_token"},
+		"response_types": []string{"code"}, "token_endpoint_auth_method": method, "application_type": "web",
+	}
+	if strings.HasPrefix(d.c.options.PlatformURL, "https://") {
+		wish["client_uri"] = d.c.options.PlatformURL
+	}
+	body, err := json.Marshal(wish)
+	if err != nil {
+		return nil, fmt.Errorf("writing a registration: %w", err)
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.register, bytes.NewReader(body))
+	if err != nil {
+		return nil, undiscovered(codeMetadata)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json")
+	a, err := d.send(d.c.doer, r, "json")
+	if err != nil {
+		return nil, err
+	}
+	id := a.at("/client_id")
+	if a.status < 200 || a.status >= 300 || id == "" {
+		return nil, d.unregistered(a)
+	}
+	client := &connection.Client{
+		App: d.app.ID, AccountID: attempt.AccountID, ID: id, Secret: a.at("/client_secret"), Issuer: s.issuer,
+		Extra: map[string]string{registeredRedirect: attempt.Redirect, registeredAuth: a.at("/token_endpoint_auth_method"), registeredUntil: a.at("/client_secret_expires_at")},
+	}
+	if client.Extra[registeredAuth] == "" {
+		client.Extra[registeredAuth] = method
+	}
+	if keeper := d.c.options.Registrations; keeper != nil {
+		if err := keeper.Keep(ctx, audit.System(), client); err != nil {
+			return nil, fmt.Errorf("keeping the client of %s: %w", d.app.ID, err)
+		}
+	}
+	return client, nil
+}
+
+// unregistered words a refusal: some servers take only clients that they know,
+// and no second try helps.
+func (d *deal) unregistered(a *answer) error {
+	failed := d.failed(a)
+	if failed.Class == connection.Temporary {
+		return failed
+	}
+	return problem.New(problem.Conflict, "oauth_client_missing", d.app.Name+" signs in only clients that it knows, and does not register ours by itself. Whoever runs this platform has to register an OAuth client with it.").
+		With("app", d.app.ID).With("reason", codeRegistered)
+}
