@@ -53,6 +53,11 @@ func (s *Service) begin(ctx context.Context, m *making) (*Outcome, error) {
 	return s.outcome(session, address), nil
 }
 
+// sharedCallback stands for the app in the callback of sign-ins at MCP servers
+// that know us by our client id metadata document, which lists one callback for
+// all of them.
+const sharedCallback = "mcp"
+
 // Callback takes what the vendor of an app sent the browser back with. Whatever
 // the vendor said, the Outcome leads on: to the developer's address when the
 // session is over, else to the link's page, which shows Session.Code and lets
@@ -65,7 +70,7 @@ func (s *Service) Callback(ctx context.Context, appID string, v Visitor, query u
 	if err != nil {
 		return nil, err
 	}
-	if session == nil || session.App != appID || open(session) != nil {
+	if session == nil || session.App != appID && appID != sharedCallback || open(session) != nil {
 		return nil, problem.New(problem.Gone, "sign_in_unknown", "This sign-in is not known here, or it has been used already. Open the link again.")
 	}
 	if err := s.admit(session, v); err != nil {
@@ -74,6 +79,9 @@ func (s *Service) Callback(ctx context.Context, appID string, v Visitor, query u
 	m, attempt, err := s.resume(ctx, session)
 	if err != nil {
 		return nil, err
+	}
+	if attempt.Redirect != s.RedirectURI(appID) { // it came back to another's address: a mix-up of vendors
+		return s.setBack(ctx, session, v, problem.New(problem.Unprocessable, "sign_in_failed", "The app came back to an address that is not this sign-in's. Start again."))
 	}
 	s.options.Step("state used")
 	grant, err := s.Authorizer.Finish(ctx, m.app, m.scheme, m.client, m.params, attempt, query)
