@@ -8,7 +8,6 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"net/url"
 	"path"
 	"strconv"
 	"strings"
@@ -31,7 +30,7 @@ type answer struct {
 
 const shownBody = 4 << 10 // bytes of an answer that a failure shows
 
-func (e *Executor) read(ctx context.Context, a *app.App, res *http.Response) (*answer, error) {
+func (e *Executor) read(ctx context.Context, a *app.App, d *draft, res *http.Response) (*answer, error) {
 	body, err := io.ReadAll(io.LimitReader(res.Body, e.options.MaxAnswer+1))
 	if p, ok := problem.From(err); err != nil && (!ok || p.Code != "response_too_large") {
 		return nil, unreachable(ctx, a, err)
@@ -40,16 +39,31 @@ func (e *Executor) read(ctx context.Context, a *app.App, res *http.Response) (*a
 		return nil, &tool.Failure{Code: tool.CodeResponseInvalid, AppStatus: res.StatusCode, NextAction: "fix_arguments",
 			Detail: "The answer of " + a.Name + " is larger than " + strconv.FormatInt(e.options.MaxAnswer>>20, 10) + " MiB. Ask for less, with a filter or a smaller page."}
 	}
-	got := &answer{status: res.StatusCode, header: res.Header, body: body}
+	got := &answer{status: res.StatusCode, header: d.maskHeader(res.Header), body: d.mask(body)}
 	got.mediaType, _, _ = mime.ParseMediaType(res.Header.Get("Content-Type"))
 	if looksLikeJSON(got) {
-		decoder := json.NewDecoder(bytes.NewReader(body))
+		decoder := json.NewDecoder(bytes.NewReader(got.body))
 		decoder.UseNumber()
 		if err := decoder.Decode(&got.value); err != nil && !errors.Is(err, io.EOF) {
 			got.value = nil
 		}
 	}
 	return got, nil
+}
+
+// maskHeader is mask for the header of an answer.
+func (d *draft) maskHeader(h http.Header) http.Header {
+	for _, values := range h {
+		for i := range values {
+			values[i] = string(d.mask([]byte(values[i])))
+		}
+	}
+	return h
+}
+
+// isText reports whether the body can be shown as text.
+func (a *answer) isText() bool {
+	return len(a.body) > 0 && (strings.HasPrefix(a.mediaType, "text/") || utf8.Valid(a.body))
 }
 
 func looksLikeJSON(a *answer) bool {
@@ -166,7 +180,7 @@ func cut(text string, n int) string {
 // result turns a success into what the tool answers.
 func result(c *tool.Call, got *answer) (*tool.Answer, error) {
 	out := &tool.Answer{Status: got.status, Bytes: len(got.body)}
-	if c.Tool.Binary || got.value == nil && len(got.body) > 0 && !strings.HasPrefix(got.mediaType, "text/") && !utf8.Valid(got.body) {
+	if c.Tool.Binary || got.value == nil && len(got.body) > 0 && !got.isText() {
 		out.File = &tool.File{Name: fileName(got.header, c.Tool), MediaType: got.mediaType, Data: got.body}
 		return out, nil
 	}
@@ -176,7 +190,7 @@ func result(c *tool.Call, got *answer) (*tool.Answer, error) {
 	}
 	switch {
 	case got.value == nil && len(got.body) > 0:
-		out.Output = string(got.body)
+		out.Output = strings.ToValidUTF8(string(got.body), "\uFFFD")
 	case len(c.Tool.Out) == 0:
 		out.Output = got.value
 	default:
@@ -197,108 +211,4 @@ func fileName(h http.Header, t *app.Tool) string {
 		return path.Base(strings.ReplaceAll(params["filename"], `\`, "/"))
 	}
 	return t.Name
-}
-
-// next answers the arguments that read the next page, or nil.
-func next(c *tool.Call, got *answer) map[string]any {
-	p := c.Tool.Paging
-	if p == nil {
-		p = c.App.Paging
-	}
-	if p == nil || c.Tool.Items == "" || c.Tool.Effect != app.Reads {
-		return nil
-	}
-	if p.More != "" {
-		if more, ok := app.Pick(got.value, p.More); !ok || app.Text(more) != "true" {
-			return nil
-		}
-	}
-	with := func(name string, value any) map[string]any {
-		arguments := map[string]any{}
-		for k, v := range c.Arguments {
-			arguments[k] = v
-		}
-		arguments[name] = value
-		return arguments
-	}
-	switch p.Type {
-	case app.PagingCursor, app.PagingGraphQL:
-		if cursor := app.PickText(got.value, orNone(p.Out)); cursor != "" {
-			return with(p.In, cursor)
-		}
-	case app.PagingPage, app.PagingOffset:
-		return counted(c, p, got, with)
-	case app.PagingLink:
-		return fromAddress(c, linkNext(got.header.Get("Link")), with)
-	case app.PagingNextURL:
-		return fromAddress(c, app.PickText(got.value, orNone(p.Out)), with)
-	}
-	return nil
-}
-
-// counted goes on by number or offset while pages are full.
-func counted(c *tool.Call, p *app.Paging, got *answer, with func(string, any) map[string]any) map[string]any {
-	items, _ := app.Pick(got.value, c.Tool.Items)
-	list, _ := items.([]any)
-	size := number(c.Arguments[p.Size.Name], p.Size.Max)
-	if len(list) == 0 || p.More == "" && len(list) < size {
-		return nil
-	}
-	if p.Type == app.PagingPage {
-		return with(p.In, number(c.Arguments[p.In], p.First)+1)
-	}
-	return with(p.In, number(c.Arguments[p.In], 0)+len(list))
-}
-
-func number(v any, otherwise int) int {
-	n, err := strconv.Atoi(app.Text(v))
-	if err != nil {
-		return otherwise
-	}
-	return n
-}
-
-// fromAddress takes the inputs that the address of the next page names: the
-// address itself is not handed out, since it may go anywhere.
-func fromAddress(c *tool.Call, address string, with func(string, any) map[string]any) map[string]any {
-	u, err := url.Parse(address)
-	if err != nil || address == "" {
-		return nil
-	}
-	arguments := with("", nil)
-	delete(arguments, "")
-	changed := false
-	for i := range c.Tool.In {
-		in := &c.Tool.In[i]
-		values, ok := u.Query()[in.WireName()]
-		if !ok || c.Tool.Place(in) != app.InQuery || len(values) != 1 || values[0] == app.Text(arguments[in.Name]) {
-			continue
-		}
-		var value any = values[0]
-		if in.Schema["type"] == "integer" {
-			value = number(values[0], 0)
-		}
-		arguments[in.Name], changed = value, true
-	}
-	if !changed {
-		return nil
-	}
-	return arguments
-}
-
-// linkNext is the address with rel="next" of a Link header (RFC 8288).
-func linkNext(header string) string {
-	for part := range strings.SplitSeq(header, ",") {
-		address, params, ok := strings.Cut(strings.TrimSpace(part), ">")
-		if !ok || !strings.HasPrefix(address, "<") {
-			continue
-		}
-		for param := range strings.SplitSeq(params, ";") {
-			name, value, _ := strings.Cut(strings.TrimSpace(param), "=")
-			if strings.EqualFold(name, "rel") && strings.EqualFold(strings.Trim(value, `"`), "next") {
-				return address[1:]
-			}
-		}
-	}
-	return ""
 }

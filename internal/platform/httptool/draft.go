@@ -6,10 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"mime/multipart"
 	"net/http"
-	"net/textproto"
 	"net/url"
+	"regexp"
+	"slices"
 	"strings"
 
 	"ace/internal/foundation/problem"
@@ -19,10 +19,11 @@ import (
 
 // draft is a request before it is sent.
 type draft struct {
-	method string
-	url    *url.URL
-	header http.Header
-	body   []byte
+	method  string
+	url     *url.URL
+	header  http.Header
+	body    []byte
+	secrets []string // what must not come back
 }
 
 func (d *draft) reader() io.Reader {
@@ -37,16 +38,14 @@ func (e *Executor) draft(ctx context.Context, c *tool.Call) (*draft, error) {
 	d := &draft{method: c.Tool.Method(), header: http.Header{}}
 	d.header.Set("Accept", "application/json")
 	query := url.Values{}
-	if err := d.address(c, query); err != nil {
-		return nil, err
-	}
 	body := map[string]any{}
-	for i := range c.Tool.In {
-		if err := d.place(c, &c.Tool.In[i], query, body); err != nil {
-			return nil, err
-		}
+	var err error
+	if c.Tool.Free {
+		err = d.free(c, query)
+	} else {
+		err = d.defined(c, query, body)
 	}
-	if err := d.fix(c, query, body); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	if err := d.authorize(c, query); err != nil {
@@ -55,7 +54,35 @@ func (e *Executor) draft(ctx context.Context, c *tool.Call) (*draft, error) {
 	if more := query.Encode(); more != "" {
 		d.url.RawQuery = joinQuery(d.url.RawQuery, more)
 	}
-	return d, d.encode(ctx, c, body)
+	if !c.Tool.Free {
+		if err := d.encode(ctx, c, body); err != nil {
+			return nil, err
+		}
+	}
+	return d, d.sign(c)
+}
+
+// defined fills the request of a tool of the definition.
+func (d *draft) defined(c *tool.Call, query url.Values, body map[string]any) error {
+	path, err := app.Expand(c.Tool.Path(), app.Join(arguments(c.Arguments), c.Live.Values), escapeSegment)
+	if err != nil {
+		return fmt.Errorf("the path of %s: %w", c.Tool.ID, err)
+	}
+	path, inline, _ := strings.Cut(path, "?")
+	if err := d.address(c, path); err != nil {
+		return err
+	}
+	if values, err := url.ParseQuery(inline); err == nil {
+		for name, all := range values {
+			query[name] = all
+		}
+	}
+	for i := range c.Tool.In {
+		if err := d.place(c, &c.Tool.In[i], query, body); err != nil {
+			return err
+		}
+	}
+	return d.fix(c, query, body)
 }
 
 func joinQuery(a, b string) string {
@@ -65,45 +92,84 @@ func joinQuery(a, b string) string {
 	return a + "&" + b
 }
 
-// address expands base and path. What goes into a path is escaped, so that an
-// argument can name nothing but what it stands for; "." and ".." stay text.
-func (d *draft) address(c *tool.Call, query url.Values) error {
-	baseTemplate := c.App.Base
+// address puts base and path together. What goes into a path is escaped, so that
+// an argument can name nothing but what it stands for; "." and ".." stay text.
+func (d *draft) address(c *tool.Call, path string) error {
+	template := c.App.Base
 	if c.Tool.Base != "" {
-		baseTemplate = c.Tool.Base
+		template = c.Tool.Base
 	}
-	base, err := app.Expand(baseTemplate, c.Live.Values, nil)
+	base, err := expandBase(template, c.Live.Values)
 	if err != nil {
 		return fmt.Errorf("the base address of %s: %w", c.App.ID, err)
-	}
-	baseURL, err := url.Parse(base)
-	if err != nil || baseURL.Host == "" || baseURL.User != nil {
-		return fmt.Errorf("the base address of %s is no address", c.App.ID)
-	}
-	path, err := app.Expand(c.Tool.Path(), app.Join(arguments(c.Arguments), c.Live.Values), escapeSegment)
-	if err != nil {
-		return fmt.Errorf("the path of %s: %w", c.Tool.ID, err)
 	}
 	prefix := ""
 	if c.Scheme != nil && c.Scheme.Send.Path != "" {
 		if prefix, err = app.Expand(c.Scheme.Send.Path, c.Live.Values, escapeSegment); err != nil {
 			return fmt.Errorf("the path of %s: %w", c.App.ID, err)
 		}
+		d.keep(c, c.Scheme.Send.Path, "")
 	}
-	path, inline, _ := strings.Cut(path, "?")
-	d.url, err = url.Parse(strings.TrimRight(base, "/") + prefix + path)
+	target, err := url.Parse(strings.TrimRight(base.String(), "/") + prefix + path)
 	if err != nil {
 		return fmt.Errorf("the address of %s is no address", c.Tool.ID)
 	}
-	if !allowed(c.App, baseURL, d.url, c.Live.Values) {
+	d.url = target
+	if !allowed(c.App, base, target, c.Live.Values) {
 		return problem.New(problem.Forbidden, "target_not_allowed", "This call would leave the hosts of "+c.App.Name+".")
 	}
-	if values, err := url.ParseQuery(inline); err == nil {
-		for name, all := range values {
-			query[name] = all
-		}
-	}
 	return nil
+}
+
+var authorityShape = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?(:[0-9]{1,5})?$`)
+
+// expandBase fills the address of an API. A value can name a host or a part of
+// one, and pieces of the path, and nothing beyond: what follows it in the
+// template stays the end of the host.
+func expandBase(template string, values app.Values) (*url.URL, error) {
+	scheme, rest, _ := strings.Cut(template, "://")
+	if strings.Contains(scheme, "{") { // a whole address that the app told
+		text, err := app.Expand(template, values, nil)
+		if err != nil {
+			return nil, err
+		}
+		return baseURL(text)
+	}
+	authority, path, _ := strings.Cut(rest, "/")
+	host, err := app.Expand(authority, values, nil)
+	if err != nil {
+		return nil, err
+	}
+	if strings.Contains(authority, "{") && !authorityShape.MatchString(host) {
+		return nil, fmt.Errorf("the host of %q would be none", template)
+	}
+	if path, err = app.Expand(path, values, escapeSegment); err != nil {
+		return nil, err
+	}
+	return baseURL(scheme + "://" + host + "/" + path)
+}
+
+func baseURL(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return nil, fmt.Errorf("it is no address of an API")
+	}
+	return u, nil
+}
+
+// allowed reports whether a request may go to a host: the one of the base that
+// was expanded, and those that the definition lists.
+func allowed(a *app.App, base *url.URL, target *url.URL, values app.Values) bool {
+	if target.User != nil {
+		return false
+	}
+	if target.Scheme == base.Scheme && strings.EqualFold(target.Host, base.Host) {
+		return true
+	}
+	return target.Scheme == "https" && slices.ContainsFunc(a.Hosts, func(host string) bool {
+		expanded, err := app.Expand(host, values, nil)
+		return err == nil && strings.EqualFold(expanded, target.Host)
+	})
 }
 
 // escapeSegment escapes a value for one segment of a path.
@@ -139,14 +205,23 @@ func (d *draft) place(c *tool.Call, in *app.Input, query url.Values, body map[st
 		addQuery(query, in, value)
 	case app.InHeader:
 		text := app.Text(value)
-		if strings.ContainsAny(text, "\r\n\x00") {
-			return problem.New(problem.Unprocessable, "invalid_arguments", "An argument that goes into a header holds a line break.").At("/arguments/" + in.Name).Advise("fix_arguments")
+		if !headerValue(text) {
+			return badArgument("/arguments/"+in.Name, "An argument that goes into a header holds a line break or another control character.")
 		}
 		d.header.Set(in.WireName(), text)
 	default:
 		body[in.WireName()] = value
 	}
 	return nil
+}
+
+func badArgument(pointer, detail string) error {
+	return problem.New(problem.Unprocessable, "invalid_arguments", detail).At(pointer).Advise("fix_arguments")
+}
+
+// headerValue reports whether a text may stand in a header field.
+func headerValue(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
 }
 
 // addQuery writes lists as repeated parameters, with commas where the schema
@@ -184,198 +259,70 @@ func plain(v any) string {
 // fix adds what the caller does not choose.
 func (d *draft) fix(c *tool.Call, query url.Values, body map[string]any) error {
 	values := app.Join(arguments(c.Arguments), c.Live.Values)
-	for _, set := range []struct {
-		from map[string]string
-		to   func(name, value string)
-	}{
-		{c.App.Headers, func(name, value string) { d.header.Set(name, value) }},
-		{c.Tool.Fixed.Headers, func(name, value string) { d.header.Set(name, value) }},
-		{c.Tool.Fixed.Query, func(name, value string) { query.Set(name, value) }},
-	} {
-		for name, template := range set.from {
+	if err := d.fixHeaders(c); err != nil {
+		return err
+	}
+	for name, template := range c.Tool.Fixed.Query {
+		text, err := app.Expand(template, values, nil)
+		if err != nil {
+			return fmt.Errorf("%s of %s: %w", name, c.Tool.ID, err)
+		}
+		query.Set(name, text)
+	}
+	for name, value := range c.Tool.Fixed.Body {
+		filled, err := fill(value, values)
+		if err != nil {
+			return fmt.Errorf("%s of %s: %w", name, c.Tool.ID, err)
+		}
+		body[name] = filled
+	}
+	return nil
+}
+
+// fixHeaders sets the headers of the app and of the tool.
+func (d *draft) fixHeaders(c *tool.Call) error {
+	values := app.Join(arguments(c.Arguments), c.Live.Values)
+	if c.Tool.Free { // its arguments are no values of templates
+		values = c.Live.Values
+	}
+	for _, set := range []map[string]string{c.App.Headers, c.Tool.Fixed.Headers} {
+		for name, template := range set {
 			text, err := app.Expand(template, values, nil)
 			if err != nil {
 				return fmt.Errorf("%s of %s: %w", name, c.App.ID, err)
 			}
-			set.to(name, text)
+			d.header.Set(name, strings.Map(dropBreaks, text))
+			d.keep(c, template, "")
 		}
-	}
-	for name, value := range c.Tool.Fixed.Body {
-		if template, ok := value.(string); ok {
-			text, err := app.Expand(template, values, nil)
-			if err != nil {
-				return fmt.Errorf("%s of %s: %w", name, c.Tool.ID, err)
-			}
-			value = text
-		}
-		body[name] = value
 	}
 	return nil
 }
 
-// authorize adds credentials as the scheme says.
-func (d *draft) authorize(c *tool.Call, query url.Values) error {
-	if c.Scheme == nil {
-		return nil
-	}
-	send := c.Scheme.Send
-	if len(send.Headers) == 0 && len(send.Query) == 0 && send.Basic == nil && send.Path == "" {
-		switch c.Scheme.Type {
-		case app.TypeOAuth2, app.TypeClient, app.TypeExchange, app.TypeJWT, app.TypeMCP:
-			send.Headers = map[string]string{"Authorization": "Bearer {access_token}"}
-		case app.TypeBasic:
-			send.Basic = &app.BasicPair{User: "{username}", Pass: "{password}"}
-		}
-	}
-	for name, template := range send.Headers {
-		text, err := app.Expand(template, c.Live.Values, nil)
-		if err != nil {
-			return fmt.Errorf("the credentials of %s: %w", c.App.ID, err)
-		}
-		d.header.Set(name, strings.Map(dropBreaks, text))
-	}
-	for name, template := range send.Query {
-		text, err := app.Expand(template, c.Live.Values, nil)
-		if err != nil {
-			return fmt.Errorf("the credentials of %s: %w", c.App.ID, err)
-		}
-		query.Set(name, text)
-	}
-	if send.Basic == nil {
-		return nil
-	}
-	user, errUser := app.Expand(send.Basic.User, c.Live.Values, nil)
-	pass, errPass := app.Expand(send.Basic.Pass, c.Live.Values, nil)
-	if errUser != nil || errPass != nil {
-		return fmt.Errorf("the credentials of %s are not complete", c.App.ID)
-	}
-	r := http.Request{Header: d.header}
-	r.SetBasicAuth(user, pass)
-	return nil
-}
-
-// dropBreaks takes what would end a header field out of it.
-func dropBreaks(r rune) rune {
-	if r == '\r' || r == '\n' || r == 0 {
-		return -1
-	}
-	return r
-}
-
-// encode writes the body.
-func (d *draft) encode(ctx context.Context, c *tool.Call, body map[string]any) error {
-	var value any = body
-	if c.Tool.Wrap != "" {
-		value = map[string]any{c.Tool.Wrap: body}
-	}
-	switch c.Tool.Body {
-	case app.BodyNone:
-		return nil
-	case app.BodyGraphQL:
-		value = map[string]any{"query": c.Tool.GraphQL, "variables": body}
-	case app.BodyForm, app.BodyBrackets:
-		form := url.Values{}
-		flatten(form, "", body, c.Tool.Body == app.BodyBrackets)
-		d.body = []byte(form.Encode())
-		d.header.Set("Content-Type", "application/x-www-form-urlencoded")
-		return nil
-	case app.BodyMultipart:
-		return d.multipart(ctx, c, body)
-	case app.BodyRaw:
-		for _, one := range body {
-			d.body = []byte(plain(one))
-		}
-		return nil
-	}
-	if len(body) == 0 && c.Tool.Wrap == "" && d.method != http.MethodPost {
-		return nil
-	}
-	encoded, err := json.Marshal(value)
-	if err != nil {
-		return fmt.Errorf("writing the body of %s: %w", c.Tool.ID, err)
-	}
-	d.body = encoded
-	d.header.Set("Content-Type", "application/json")
-	return nil
-}
-
-// flatten writes a body as a form: lists repeat, and with brackets objects and
-// lists nest as a[b][0].
-func flatten(form url.Values, prefix string, value any, brackets bool) {
-	name := func(key string) string {
-		if prefix == "" {
-			return key
-		}
-		return prefix + "[" + key + "]"
-	}
+// fill expands the texts of a value that the definition fixes.
+func fill(value any, values app.Values) (any, error) {
 	switch v := value.(type) {
+	case string:
+		return app.Expand(v, values, nil)
 	case map[string]any:
-		if prefix != "" && !brackets {
-			form.Set(prefix, plain(v))
-			return
+		out := make(map[string]any, len(v))
+		for name, one := range v {
+			filled, err := fill(one, values)
+			if err != nil {
+				return nil, err
+			}
+			out[name] = filled
 		}
-		for key, one := range v {
-			flatten(form, name(key), one, brackets)
-		}
+		return out, nil
 	case []any:
+		out := make([]any, len(v))
 		for i, one := range v {
-			if brackets {
-				flatten(form, name(fmt.Sprint(i)), one, brackets)
-				continue
+			filled, err := fill(one, values)
+			if err != nil {
+				return nil, err
 			}
-			form.Add(prefix, plain(one))
+			out[i] = filled
 		}
-	case nil:
-	default:
-		form.Set(prefix, plain(v))
+		return out, nil
 	}
-}
-
-// fileFormat marks inputs that name a file.
-const fileFormat = "ace-file"
-
-func (d *draft) multipart(ctx context.Context, c *tool.Call, body map[string]any) error {
-	var out bytes.Buffer
-	w := multipart.NewWriter(&out)
-	for i := range c.Tool.In {
-		in := &c.Tool.In[i]
-		value, ok := body[in.WireName()]
-		if !ok {
-			continue
-		}
-		if in.Schema["format"] != fileFormat || c.Open == nil {
-			if err := w.WriteField(in.WireName(), plain(value)); err != nil {
-				return fmt.Errorf("writing a form: %w", err)
-			}
-			continue
-		}
-		file, err := c.Open(ctx, app.Text(value))
-		if err != nil {
-			return err
-		}
-		if err := writeFile(w, in.WireName(), file); err != nil {
-			return err
-		}
-	}
-	if err := w.Close(); err != nil {
-		return fmt.Errorf("writing a form: %w", err)
-	}
-	d.body = out.Bytes()
-	d.header.Set("Content-Type", w.FormDataContentType())
-	return nil
-}
-
-func writeFile(w *multipart.Writer, field string, file *tool.File) error {
-	quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\r", "", "\n", "").Replace(file.Name)
-	h := textproto.MIMEHeader{}
-	h.Set("Content-Disposition", `form-data; name="`+field+`"; filename="`+quoted+`"`)
-	h.Set("Content-Type", file.MediaType)
-	part, err := w.CreatePart(h)
-	if err != nil {
-		return fmt.Errorf("writing a form: %w", err)
-	}
-	if _, err := part.Write(file.Data); err != nil {
-		return fmt.Errorf("writing a form: %w", err)
-	}
-	return nil
+	return value, nil
 }

@@ -3,9 +3,11 @@
 //
 //	base + path   {params} and {inputs}, each escaped for its place
 //	query, headers, body: inputs by app.Tool.Place, then what is fixed
-//	credentials   by the scheme's send; never into a log or an error
+//	   or, for a request of the caller's own making, what may be said there
+//	credentials   by the scheme; never into a log, an error or an output
 //	   -> only to the app's own hosts, through the egress guard
-//	answer: success by status and by what the app says inside
+//	answer: credentials that the app echoes are taken out
+//	   success by status and by what the app says inside
 //	   -> output picked by pointers | file | Failure with the app's own words
 //	   -> arguments of the next page
 //
@@ -16,12 +18,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
-	"net/url"
-	"slices"
 	"strings"
 	"time"
 
+	"ace/internal/foundation/egress"
 	"ace/internal/foundation/problem"
 	"ace/internal/platform/app"
 	"ace/internal/platform/connection"
@@ -33,7 +35,7 @@ type Doer interface {
 	Do(*http.Request) (*http.Response, error)
 }
 
-// Executor implements tool.Executor and connection.Checker.
+// Executor implements tool.Executor, connection.Checker and connection.Stepper.
 type Executor struct {
 	doer    Doer
 	options Options
@@ -64,49 +66,51 @@ func New(doer Doer, o *Options) *Executor {
 
 // Execute implements tool.Executor.
 func (e *Executor) Execute(ctx context.Context, c *tool.Call) (*tool.Answer, error) {
-	draft, err := e.draft(ctx, c)
+	d, err := e.draft(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := e.send(ctx, c.App, draft)
+	got, err := e.send(ctx, c.App, d)
 	if err != nil {
 		return nil, err
 	}
-	if failure := judge(c.App, c.Tool.OK, answer); failure != nil {
+	if c.Tool.Free {
+		return freely(c, got)
+	}
+	if failure := judge(c.App, c.Tool.OK, got); failure != nil {
 		return nil, failure
 	}
-	return result(c, answer)
+	return result(c, got)
 }
 
 // Preview implements tool.Executor.
 func (e *Executor) Preview(c *tool.Call) (*tool.Preview, error) {
 	masked := *c
 	live := *c.Live
-	live.Values = hidden{c.Live.Values, c.Live.Connection.Params}
-	masked.Live = &live
-	draft, err := e.draft(context.Background(), &masked)
+	live.Values = hidden(live.Connection.Params)
+	masked.Live, masked.Open = &live, nil
+	d, err := e.draft(context.Background(), &masked)
 	if err != nil {
 		return nil, err
 	}
-	p := &tool.Preview{Method: draft.method, URL: draft.url.String(), Headers: map[string]string{}, Body: string(draft.body)}
-	for name, values := range draft.header {
+	p := &tool.Preview{Method: d.method, URL: d.url.String(), Headers: map[string]string{}, Body: string(d.body)}
+	for name, values := range d.header {
 		p.Headers[name] = strings.Join(values, ", ")
 	}
 	return p, nil
 }
 
-// hidden are values whose secrets read as stars: params are no secrets.
-type hidden struct {
-	values app.Values
-	params map[string]string
-}
+// hidden are params, which are no secrets, and stars for everything else.
+type hidden map[string]string
 
+const stars = "***"
+
+// Value implements app.Values.
 func (h hidden) Value(name string) (string, bool) {
-	if v, ok := h.params[name]; ok {
+	if v, ok := h[name]; ok {
 		return v, true
 	}
-	_, ok := h.values.Value(name)
-	return "***", ok
+	return stars, true
 }
 
 // Check implements connection.Checker: it calls who and reads whose account it
@@ -116,33 +120,71 @@ func (e *Executor) Check(ctx context.Context, a *app.App, s *app.Scheme, live *c
 	if who == nil {
 		return connection.Identity{}, nil
 	}
-	call := who.Call
-	if call == "" {
-		call = "GET " + who.Get
+	builtin, err := (&app.App{ID: a.ID, Name: a.Name, Who: who}).Builtin()
+	if err != nil || len(builtin) == 0 {
+		return connection.Identity{}, errors.Join(errors.New("an app without whoami"), err)
 	}
-	t := &app.Tool{App: a.ID, Name: "whoami", Call: call, GraphQL: who.GraphQL, Fixed: app.Fixed{Query: who.Query}, OK: who.Expect, Body: app.BodyNone}
-	if who.GraphQL != "" {
-		t.Body = app.BodyGraphQL
-	}
-	draft, err := e.draft(ctx, &tool.Call{App: a, Scheme: s, Tool: t, Live: live, Arguments: map[string]any{}})
+	c := &tool.Call{App: a, Scheme: s, Tool: builtin[0], Live: live, Arguments: map[string]any{}}
+	got, err := e.value(ctx, c)
 	if err != nil {
 		return connection.Identity{}, err
-	}
-	if who.Body != "" {
-		draft.body = []byte(who.Body)
-		draft.header.Set("Content-Type", "application/json")
-	}
-	answer, err := e.send(ctx, a, draft)
-	if err != nil {
-		return connection.Identity{}, err
-	}
-	if failure := judge(a, who.Expect, answer); failure != nil {
-		return connection.Identity{}, failure
 	}
 	return connection.Identity{
-		ID: app.PickText(answer.value, orNone(who.ID)), Name: app.PickText(answer.value, orNone(who.Label)),
-		Email: app.PickText(answer.value, orNone(who.Email)), Tenant: app.PickText(answer.value, orNone(who.Tenant)),
+		ID: app.PickText(got, orNone(who.ID)), Name: app.PickText(got, orNone(who.Label)),
+		Email: app.PickText(got, orNone(who.Email)), Tenant: app.PickText(got, orNone(who.Tenant)),
 	}, nil
+}
+
+// Steps implements connection.Stepper.
+func (e *Executor) Steps(ctx context.Context, a *app.App, s *app.Scheme, live *connection.Live, steps []app.Step) (map[string]string, error) {
+	kept := map[string]string{}
+	for _, step := range steps {
+		t := &app.Tool{
+			App: a.ID, ID: a.ID, Call: step.Call, Base: step.Base, OK: step.OK, Body: app.BodyNone,
+			Fixed: app.Fixed{Query: step.Query, Headers: step.Headers, Body: step.Body},
+		}
+		switch {
+		case len(step.Form) > 0:
+			t.Body, t.Fixed.Body = app.BodyForm, map[string]any{}
+			for name, template := range step.Form {
+				t.Fixed.Body[name] = template
+			}
+		case len(step.Body) > 0:
+			t.Body = app.BodyJSON
+		}
+		with := *live
+		with.Values = app.Join(app.Map(kept), live.Values)
+		got, err := e.value(ctx, &tool.Call{App: a, Scheme: s, Tool: t, Live: &with, Arguments: map[string]any{}})
+		if err != nil {
+			return nil, err
+		}
+		next := maps.Clone(kept)
+		for name, pointer := range step.Keep {
+			if text := app.PickText(got, orNone(pointer)); text != "" {
+				next[name] = text
+			}
+		}
+		kept = next
+	}
+	return kept, nil
+}
+
+// value makes a call and answers what is in it, decoded.
+func (e *Executor) value(ctx context.Context, c *tool.Call) (any, error) {
+	d, err := e.draft(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	d.secrets = nil // what is learned here may be a secret, and is not shown
+	got, err := e.send(ctx, c.App, d)
+	if err != nil {
+		return nil, err
+	}
+	if failure := judge(c.App, c.Tool.OK, got); failure != nil {
+		failure.AppBody = ""
+		return nil, failure
+	}
+	return got.value, nil
 }
 
 // orNone keeps an empty pointer from meaning the whole document.
@@ -151,18 +193,6 @@ func orNone(pointer string) string {
 		return "/\x00"
 	}
 	return pointer
-}
-
-// allowed reports whether a request may go to a host: the one of the base that
-// was expanded, and those that the definition lists.
-func allowed(a *app.App, base *url.URL, target *url.URL, values app.Values) bool {
-	if target.Scheme == base.Scheme && strings.EqualFold(target.Host, base.Host) {
-		return true
-	}
-	return target.Scheme == "https" && slices.ContainsFunc(a.Hosts, func(host string) bool {
-		expanded, err := app.Expand(host, values, nil)
-		return err == nil && strings.EqualFold(expanded, target.Host)
-	})
 }
 
 // send makes the call and reads the answer.
@@ -180,23 +210,34 @@ func (e *Executor) send(ctx context.Context, a *app.App, d *draft) (*answer, err
 		return nil, unreachable(ctx, a, err)
 	}
 	defer func() { _ = res.Body.Close() }()
-	return e.read(ctx, a, res)
+	return e.read(ctx, a, d, res)
 }
 
 // unreachable words a call that got no answer.
 func unreachable(ctx context.Context, a *app.App, err error) error {
-	if p, ok := problem.From(err); ok {
-		switch p.Code {
-		case "target_not_allowed":
-			return p
-		case "target_timeout":
-			return &tool.Failure{Code: tool.CodeTimeout, Detail: a.Name + " did not answer in time. The call may have been carried out.", Retryable: true, NextAction: "retry_later"}
-		case "target_unreachable":
-			return &tool.Failure{Code: tool.CodeUnavailable, Detail: a.Name + " cannot be reached right now.", Retryable: true, NextAction: "retry_later", Unsent: true}
-		}
+	f := &tool.Failure{Retryable: true, NextAction: "retry_later", Unanswered: true}
+	late := func() error {
+		f.Code, f.Detail = tool.CodeTimeout, a.Name+" did not answer in time. The call may have been carried out."
+		return f
 	}
-	if errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
-		return &tool.Failure{Code: tool.CodeTimeout, Detail: a.Name + " did not answer in time. The call may have been carried out.", Retryable: true, NextAction: "retry_later"}
+	if ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) {
+		return late()
 	}
-	return &tool.Failure{Code: tool.CodeUnavailable, Detail: a.Name + " broke the connection off. The call may have been carried out.", Retryable: true, RetryAfter: time.Second, NextAction: "retry_later"}
+	p, _ := problem.From(err)
+	f.Code = tool.CodeUnavailable
+	switch {
+	case egress.Reason(err) == egress.ReasonRedirect:
+		return &tool.Failure{Code: tool.CodeResponseInvalid, Detail: a.Name + " redirected the call to somewhere else, where it was not followed. It may have been carried out.", NextAction: "none"}
+	case p.Code == "target_not_allowed":
+		return p
+	case p.Code == "target_timeout":
+		return late()
+	case p.Code == "target_unreachable":
+		f.Detail, f.Unsent = a.Name+" cannot be reached right now.", true
+	case p.Code == "target_bad_answer" && p.Kind == problem.Unprocessable: // its certificate
+		f.Detail, f.Unsent, f.Retryable, f.NextAction = a.Name+" has a certificate that is not valid. Nothing was sent.", true, false, "none"
+	default:
+		f.Detail, f.RetryAfter, f.Unanswered = a.Name+" broke the connection off. The call may have been carried out.", time.Second, false
+	}
+	return f
 }

@@ -1,16 +1,24 @@
-// Package tool runs the tools of connected apps.
+// Package tool runs the tools of connected apps and keeps what became of it.
 //
 //	Run(caller, tool, arguments)
-//	   arguments against the schema        -> invalid_arguments, with pointers
-//	   connection chosen, credentials fresh -> not_connected, reconnect_required …
-//	   policy of the key                   -> key_restricted, awaiting approval
-//	   Executor: one HTTP call, or one of the app's MCP server
+//	   restrictions of the key              -> key_restricted
+//	   arguments against the schema         -> invalid_arguments, with pointers
+//	   connection chosen                    -> not_connected, reconnect_required …
+//	   approval needed?  -> a row that waits for a person; then a job
+//	   asynchronous?     -> a row and a job
+//	   perform: pace of the app, circuit breaker, Executor
 //	      401 -> one forced refresh, one more try
 //	      429, 503 -> wait and repeat, where repeating is safe and time is left
-//	   output: projected, cut on the borders of JSON values, kept for a day
+//	   output: projected, sealed for a day, told in parts that end between values
 //
 // The platform refusing is an error of Run; the app refusing is a result with a
 // Failure: callers tell the two apart by that alone.
+//
+// A run that may have been sent and is not safe to repeat is never sent twice:
+// after a crash it ends as interrupted. States of a run:
+//
+//	awaiting_approval ──> running ──> succeeded | failed | cancelled | interrupted
+//	        \──> denied | cancelled
 package tool
 
 import (
@@ -34,6 +42,18 @@ const (
 	CodeResponseInvalid = "app_response_invalid"
 )
 
+// Codes of runs that ended although the app refused nothing.
+const (
+	CodeRunTimeout      = "run_timeout"      // the time of the run was over
+	CodeRunCancelled    = "run_cancelled"    // by its caller
+	CodeRunInterrupted  = "run_interrupted"  // the process ended in the middle
+	CodeApprovalDenied  = "approval_denied"  // by a person
+	CodeApprovalExpired = "approval_expired" // nobody decided in time
+	// CodeRefused stands for a problem of the platform in a run that nobody waits
+	// for; its own code is in the detail.
+	CodeRefused = "run_refused"
+)
+
 // Failure is an app that refused, or did not answer. It is an error, so that an
 // Executor can return it; Run turns it into a result.
 type Failure struct {
@@ -42,20 +62,28 @@ type Failure struct {
 	AppStatus  int           `json:"app_status,omitempty"` // of HTTP; 0: no answer
 	AppBody    string        `json:"app_body,omitempty"`   // at most 4 KB
 	Retryable  bool          `json:"retryable"`            // the same call may succeed later
-	RetryAfter time.Duration `json:"-"`
+	RetryAfter time.Duration `json:"retry_after,omitempty"`
 	NextAction string        `json:"next_action"`
 	// Unsent says that the app cannot have done anything: it may be repeated
 	// whatever the tool does.
 	Unsent bool `json:"-"`
+	// Unanswered says that the host could not be reached or gave no answer: the
+	// circuit breaker counts it.
+	Unanswered bool `json:"-"`
+	// Answer is the answer itself, of tools that hand on whatever the app says.
+	Answer *Answer `json:"-"`
 }
 
 // Error makes a Failure an error. It holds nothing of the call.
 func (f *Failure) Error() string { return f.Code }
 
+// AppCode says what the app refused; it makes a Failure a connection.Refusal.
+func (f *Failure) AppCode() string { return f.Code }
+
 // Call is one call of a tool.
 type Call struct {
 	App       *app.App
-	Scheme    *app.Scheme
+	Scheme    *app.Scheme // nil: the app asks for no credentials
 	Tool      *app.Tool
 	Live      *connection.Live
 	Arguments map[string]any // fit the schema; defaults are filled in
@@ -73,17 +101,20 @@ type File struct {
 // Answer is what an app answered.
 type Answer struct {
 	Status int
-	Output any            // decoded JSON, or a text
+	Output any            // decoded JSON, its numbers as json.Number, or a text
 	File   *File          // of a tool whose answer is a file
 	Next   map[string]any // arguments that read the next page; nil: there is none
 	Bytes  int
 }
 
 // Executor calls apps. It returns a *Failure for what the app refuses, and the
-// problems of package egress for addresses that may not be called.
+// problems of package egress for addresses that may not be called. What it
+// answers holds none of the credentials of the call, even where the app echoes
+// them.
 type Executor interface {
 	Execute(ctx context.Context, c *Call) (*Answer, error)
-	// Preview is the request that Execute would send, without secrets.
+	// Preview is the request that Execute would send, without secrets. It needs no
+	// credentials: c.Live may hold nothing but the connection.
 	Preview(c *Call) (*Preview, error)
 }
 

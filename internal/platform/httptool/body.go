@@ -1,0 +1,201 @@
+package httptool
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"mime/multipart"
+	"net/http"
+	"net/textproto"
+	"net/url"
+	"strings"
+
+	"ace/internal/platform/app"
+	"ace/internal/platform/tool"
+)
+
+// fileFormat marks inputs that name a file.
+const fileFormat = "ace-file"
+
+// encode writes the body.
+func (d *draft) encode(ctx context.Context, c *tool.Call, body map[string]any) error {
+	var value any = body
+	if c.Tool.Wrap != "" {
+		value = map[string]any{c.Tool.Wrap: body}
+	}
+	switch {
+	case c.Tool.Fixed.Raw != "":
+		d.setBody([]byte(c.Tool.Fixed.Raw), "application/json")
+		return nil
+	case c.Tool.Body == app.BodyNone:
+		return nil
+	case c.Tool.Body == app.BodyMultipart:
+		return d.multipart(ctx, c, body)
+	case c.Tool.Body == app.BodyRaw:
+		return d.raw(ctx, c, body)
+	}
+	if err := inlineFiles(ctx, c, body); err != nil {
+		return err
+	}
+	switch c.Tool.Body {
+	case app.BodyGraphQL:
+		value = map[string]any{"query": c.Tool.GraphQL, "variables": body}
+	case app.BodyForm, app.BodyBrackets:
+		form := url.Values{}
+		flatten(form, "", value, c.Tool.Body == app.BodyBrackets)
+		d.setBody([]byte(form.Encode()), "application/x-www-form-urlencoded")
+		return nil
+	}
+	if len(body) == 0 && c.Tool.Wrap == "" && d.method != http.MethodPost {
+		return nil
+	}
+	encoded, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Errorf("writing the body of %s: %w", c.Tool.ID, err)
+	}
+	d.setBody(encoded, "application/json")
+	return nil
+}
+
+// setBody sets the body, and its media type where nothing has said another.
+func (d *draft) setBody(body []byte, mediaType string) {
+	d.body = body
+	if d.header.Get("Content-Type") == "" {
+		d.header.Set("Content-Type", mediaType)
+	}
+}
+
+// isFile reports whether an input names a file that can be opened.
+func isFile(c *tool.Call, in *app.Input) bool {
+	return in.Schema["format"] == fileFormat && c.Open != nil
+}
+
+// raw sends one input as the body: a file as it is, a text as it is.
+func (d *draft) raw(ctx context.Context, c *tool.Call, body map[string]any) error {
+	for i := range c.Tool.In {
+		in := &c.Tool.In[i]
+		value, ok := body[in.WireName()]
+		if !ok {
+			continue
+		}
+		if !isFile(c, in) {
+			d.setBody([]byte(plain(value)), "text/plain; charset=utf-8")
+			return nil
+		}
+		file, err := c.Open(ctx, app.Text(value))
+		if err != nil {
+			return err
+		}
+		d.setBody(file.Data, file.MediaType)
+		return nil
+	}
+	return nil
+}
+
+// inlineFiles puts the bytes of files into a body that is text, as base64.
+func inlineFiles(ctx context.Context, c *tool.Call, body map[string]any) error {
+	for i := range c.Tool.In {
+		in := &c.Tool.In[i]
+		value, ok := body[in.WireName()]
+		if !ok || !isFile(c, in) {
+			continue
+		}
+		file, err := c.Open(ctx, app.Text(value))
+		if err != nil {
+			return err
+		}
+		body[in.WireName()] = base64.StdEncoding.EncodeToString(file.Data)
+	}
+	return nil
+}
+
+// flatten writes a body as a form: lists repeat, and with brackets objects and
+// lists nest as a[b][0].
+func flatten(form url.Values, prefix string, value any, brackets bool) {
+	name := func(key string) string {
+		if prefix == "" {
+			return key
+		}
+		return prefix + "[" + key + "]"
+	}
+	switch v := value.(type) {
+	case map[string]any:
+		if prefix != "" && !brackets {
+			form.Set(prefix, plain(v))
+			return
+		}
+		for key, one := range v {
+			flatten(form, name(key), one, brackets)
+		}
+	case []any:
+		for i, one := range v {
+			if brackets {
+				flatten(form, name(fmt.Sprint(i)), one, brackets)
+				continue
+			}
+			form.Add(prefix, plain(one))
+		}
+	case nil:
+	default:
+		form.Set(prefix, plain(v))
+	}
+}
+
+func (d *draft) multipart(ctx context.Context, c *tool.Call, body map[string]any) error {
+	var out bytes.Buffer
+	w := multipart.NewWriter(&out)
+	for name, value := range c.Tool.Fixed.Body {
+		if filled, ok := body[name]; ok {
+			value = filled
+		}
+		if err := w.WriteField(name, plain(value)); err != nil {
+			return fmt.Errorf("writing a form: %w", err)
+		}
+	}
+	for i := range c.Tool.In {
+		in := &c.Tool.In[i]
+		value, ok := body[in.WireName()]
+		if _, fixed := c.Tool.Fixed.Body[in.WireName()]; !ok || fixed {
+			continue
+		}
+		if err := writePart(ctx, c, w, in, value); err != nil {
+			return err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return fmt.Errorf("writing a form: %w", err)
+	}
+	d.setBody(out.Bytes(), w.FormDataContentType())
+	return nil
+}
+
+func writePart(ctx context.Context, c *tool.Call, w *multipart.Writer, in *app.Input, value any) error {
+	if !isFile(c, in) {
+		if err := w.WriteField(in.WireName(), plain(value)); err != nil {
+			return fmt.Errorf("writing a form: %w", err)
+		}
+		return nil
+	}
+	file, err := c.Open(ctx, app.Text(value))
+	if err != nil {
+		return err
+	}
+	return writeFile(w, in.WireName(), file)
+}
+
+func writeFile(w *multipart.Writer, field string, file *tool.File) error {
+	quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\r", "", "\n", "").Replace(file.Name)
+	h := textproto.MIMEHeader{}
+	h.Set("Content-Disposition", `form-data; name="`+field+`"; filename="`+quoted+`"`)
+	h.Set("Content-Type", strings.Map(dropBreaks, file.MediaType))
+	part, err := w.CreatePart(h)
+	if err != nil {
+		return fmt.Errorf("writing a form: %w", err)
+	}
+	if _, err := part.Write(file.Data); err != nil {
+		return fmt.Errorf("writing a form: %w", err)
+	}
+	return nil
+}

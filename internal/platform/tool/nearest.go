@@ -1,0 +1,110 @@
+package tool
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"ace/internal/platform/app"
+)
+
+const (
+	maxNear     = 3
+	maxNearApps = 3
+	maxLookup   = 80 // characters of an id that are looked at
+)
+
+// nearest answers the ids of tools that a caller may have meant, the most likely
+// first: tools of the app that the id names, or of apps whose ids look alike.
+func nearest(id string, apps []*app.App, allowed func(app, tool string) bool) []string {
+	id = strings.ToLower(id)
+	if len(id) > maxLookup {
+		id = id[:maxLookup]
+	}
+	id = strings.NewReplacer(".", "__", "-", "_", "/", "__", " ", "_").Replace(id)
+	prefix, name, split := strings.Cut(id, "__")
+	if !split {
+		prefix, name, _ = strings.Cut(id, "_")
+	}
+	type candidate struct {
+		id       string
+		distance int
+	}
+	var found []candidate
+	for _, a := range nearestApps(prefix, apps) {
+		tools, err := a.AllTools()
+		if err != nil {
+			continue
+		}
+		for _, t := range tools {
+			if d := distance(name, t.Name); allowed(a.ID, t.ID) && d <= max(3, len(name)*2/3) {
+				found = append(found, candidate{t.ID, d + distance(prefix, strings.ReplaceAll(a.ID, "-", "_"))})
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b candidate) int { return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(a.id, b.id)) })
+	var ids []string
+	for _, c := range found[:min(len(found), maxNear)] {
+		ids = append(ids, c.id)
+	}
+	return ids
+}
+
+func nearestApps(prefix string, apps []*app.App) []*app.App {
+	type candidate struct {
+		app      *app.App
+		distance int
+	}
+	var found []candidate
+	for _, a := range apps {
+		id := strings.ReplaceAll(a.ID, "-", "_")
+		if id == prefix {
+			return []*app.App{a}
+		}
+		if most := max(1, len(prefix)/3); abs(len(id)-len(prefix)) <= most {
+			if d := distance(prefix, id); d <= most {
+				found = append(found, candidate{a, d})
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(a.app.ID, b.app.ID))
+	})
+	var near []*app.App
+	for _, c := range found[:min(len(found), maxNearApps)] {
+		near = append(near, c.app)
+	}
+	return near
+}
+
+func abs(n int) int {
+	if n < 0 {
+		return -n
+	}
+	return n
+}
+
+// distance counts the characters to put in, take out, replace or swap with the
+// next one to turn a into b (optimal string alignment).
+func distance(a, b string) int {
+	before, row, next := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		next[0] = i + 1
+		for j := range len(b) {
+			d := row[j]
+			if a[i] != b[j] {
+				d++
+			}
+			d = min(d, row[j+1]+1, next[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				d = min(d, before[j-1]+1)
+			}
+			next[j+1] = d
+		}
+		before, row, next = row, next, before
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,119 @@
+package tool
+
+import (
+	"context"
+	"slices"
+
+	"ace/internal/foundation/problem"
+	"ace/internal/foundation/typeid"
+)
+
+const maxList = 200
+
+// Get answers a run with the first part of its output. It returns run_not_found
+// (NotFound).
+func (s *Service) Get(ctx context.Context, c *Caller, id string) (*Result, error) {
+	r, err := s.visible(ctx, c, id)
+	if err != nil {
+		return nil, err
+	}
+	k, err := s.open(r)
+	if err != nil {
+		return nil, err
+	}
+	return s.told(ctx, c, r, k, 0)
+}
+
+// visible answers a run that the caller may see: one of its account, and within
+// the restrictions of its key.
+func (s *Service) visible(ctx context.Context, c *Caller, id string) (*Run, error) {
+	if !typeid.Valid(RunPrefix, id) {
+		return nil, runNotFound()
+	}
+	r, err := s.Store.Run(ctx, c.AccountID, id)
+	if err != nil {
+		return nil, err
+	}
+	if !c.sees(r) {
+		return nil, runNotFound()
+	}
+	return r, nil
+}
+
+func (c *Caller) sees(r *Run) bool {
+	if c.Key == nil {
+		return true
+	}
+	within := c.Key.Restrict
+	return within.AllowsTool(r.App, r.Tool) && (within.EndUser == "" || within.EndUser == r.EndUser)
+}
+
+// List answers runs, newest first, without their outputs.
+func (s *Service) List(ctx context.Context, c *Caller, q Query) ([]*Run, error) {
+	q.Limit = min(max(q.Limit, 1), maxList)
+	if c.Key != nil {
+		if end := c.Key.Restrict.EndUser; end != "" {
+			if q.EndUser != "" && q.EndUser != end {
+				return nil, nil
+			}
+			q.EndUser = end
+		}
+		q.Apps, q.Tools = c.Key.Restrict.Apps, c.Key.Restrict.Tools
+	}
+	return s.Store.Runs(ctx, c.AccountID, q)
+}
+
+// Output answers a part of an output: the one that a cursor names, or else the
+// first. Nothing is run again. Its problems: run_not_found (NotFound),
+// invalid_cursor (Invalid), output_expired (Gone), run_not_over (Conflict).
+func (s *Service) Output(ctx context.Context, c *Caller, id, cursor string) (*Result, error) {
+	at := position{Run: id, Max: DefaultPart}
+	if cursor != "" {
+		var err error
+		if at, err = readCursor(cursor); err != nil {
+			return nil, err
+		}
+		if id != "" && id != at.Run {
+			return nil, problem.New(problem.Invalid, "invalid_cursor", "This cursor belongs to another run.").At("/cursor")
+		}
+	}
+	r, err := s.visible(ctx, c, at.Run)
+	if err != nil {
+		return nil, err
+	}
+	k, err := s.open(r)
+	if err != nil {
+		return nil, err
+	}
+	if cursor == "" && k.Part > 0 {
+		at.Max = k.Part
+	}
+	switch {
+	case !r.Status.Over():
+		return nil, problem.New(problem.Conflict, "run_not_over", "This run has no output yet.").With("run_id", r.ID).With("status", string(r.Status)).Advise("retry_later")
+	case r.Result == "" && !r.KeptUntil.IsZero():
+		return nil, problem.New(problem.Gone, "output_expired", "Outputs are kept for 24 hours. Run the tool again for a fresh one.").With("run_id", r.ID)
+	case k.Output == nil:
+		return s.told(ctx, c, r, k, at.Max)
+	}
+	part, err := cut(k.Output, at)
+	if err != nil {
+		return nil, err
+	}
+	out := &Result{Run: r, Failure: k.Failure, Part: *part, Next: k.Next}
+	return out, nil
+}
+
+// suggest completes tool_not_found with ids that look alike.
+func (s *Service) suggest(ctx context.Context, c *Caller, id string, refused error) error {
+	p, _ := problem.From(refused)
+	apps, err := s.Apps.Apps(ctx, c.AccountID)
+	if err != nil {
+		return err
+	}
+	near := nearest(id, apps, func(a, t string) bool { return c.Key == nil || c.Key.Restrict.AllowsTool(a, t) })
+	if len(near) == 0 {
+		return p.Advise("find_tools")
+	}
+	return p.With("did_you_mean", slices.Clone(near)).Advise("find_tools")
+}

@@ -1,0 +1,286 @@
+package platformstore
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"ace/internal/foundation/jobs"
+	"ace/internal/foundation/problem"
+	"ace/internal/platform/audit"
+	"ace/internal/platform/tool"
+	"ace/internal/storage/row"
+)
+
+// Runs is the Store as tool.Store.
+type Runs struct{ *Store }
+
+const runColumns = `id, account_id, actor, key_id, tool, app, connection_id, end_user, status, async, safe, sent, cancelling, attempts, app_status, code, output_bytes,
+	timeout_ms, COALESCE(approval_id, ''), approval_until, decided_by, decided_at, decided_reason, owner, lease_until, created_at, started_at, ended_at, request, result, kept_until`
+
+func scanRun(r row.Scanner) (*tool.Run, error) {
+	one := &tool.Run{}
+	var actor, decider string
+	var timeout, approvalUntil, decided, lease, created, started, ended, kept int64
+	err := r.Scan(&one.ID, &one.AccountID, &actor, &one.KeyID, &one.Tool, &one.App, &one.ConnectionID, &one.EndUser, &one.Status, &one.Async, &one.Safe, &one.Sent, &one.Cancelling,
+		&one.Attempts, &one.AppStatus, &one.Code, &one.OutputBytes, &timeout, &one.Approval.ID, &approvalUntil, &decider, &decided, &one.Approval.Reason,
+		&one.Owner, &lease, &created, &started, &ended, &one.Request, &one.Result, &kept)
+	if err != nil {
+		return nil, fmt.Errorf("reading a run: %w", err)
+	}
+	one.Timeout = time.Duration(timeout) * time.Millisecond
+	one.Approval.ExpiresAt, one.Approval.DecidedAt, one.LeaseUntil = row.Time(approvalUntil), row.Time(decided), row.Time(lease)
+	one.CreatedAt, one.StartedAt, one.EndedAt, one.KeptUntil = row.Time(created), row.Time(started), row.Time(ended), row.Time(kept)
+	if decider != "" {
+		if err := row.FromJSON(decider, &one.Approval.DecidedBy); err != nil {
+			return nil, err
+		}
+	}
+	return one, row.FromJSON(actor, &one.By)
+}
+
+func runJob(id string) jobs.Job { return jobs.Job{Kind: tool.JobRun, Ref: id, RunAt: time.Now()} }
+
+// InsertRun implements tool.Store.
+func (s Runs) InsertRun(ctx context.Context, r *tool.Run, queued bool) (kept *tool.Run, inserted bool, err error) {
+	actor, err := row.JSON(r.By)
+	if err != nil {
+		return nil, false, err
+	}
+	var due []jobs.Job
+	err = s.db.Tx(ctx, func(tx *sql.Tx) error {
+		n, err := row.Exec(ctx, tx, `INSERT INTO tool_run (id, account_id, actor, key_id, tool, app, connection_id, end_user, status, async, safe, sent, cancelling, attempts, app_status, code,
+			output_bytes, timeout_ms, approval_id, approval_until, decided_by, decided_at, decided_reason, owner, lease_until, created_at, started_at, ended_at, request, result, kept_until)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, NULLIF($19, ''), $20, '', 0, '', $21, $22, $23, $24, $25, $26, $27, $28)
+			ON CONFLICT (id) DO NOTHING`,
+			r.ID, r.AccountID, actor, r.KeyID, r.Tool, r.App, r.ConnectionID, r.EndUser, string(r.Status), r.Async, r.Safe, r.Sent, r.Cancelling, int64(r.Attempts), int64(r.AppStatus), r.Code,
+			int64(r.OutputBytes), r.Timeout.Milliseconds(), r.Approval.ID, row.Millis(r.Approval.ExpiresAt), r.Owner, row.Millis(r.LeaseUntil),
+			row.Millis(r.CreatedAt), row.Millis(r.StartedAt), row.Millis(r.EndedAt), r.Request, r.Result, row.Millis(r.KeptUntil))
+		if err != nil {
+			return err
+		}
+		if inserted, due = n > 0, nil; inserted && queued {
+			due = []jobs.Job{runJob(r.ID)}
+		}
+		return row.Schedule(ctx, tx, due...)
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	s.tell(due)
+	if inserted {
+		return r, true, nil
+	}
+	kept, err = s.Run(ctx, r.AccountID, r.ID)
+	return kept, false, err
+}
+
+// Run implements tool.Store.
+func (s Runs) Run(ctx context.Context, accountID, id string) (*tool.Run, error) {
+	return s.find(ctx, `account_id = $1 AND id = $2`, problem.New(problem.NotFound, "run_not_found", "This account has no run with this id; runs are kept for 30 days."), accountID, id)
+}
+
+// RunByID implements tool.Store.
+func (s Runs) RunByID(ctx context.Context, id string) (*tool.Run, error) {
+	return s.find(ctx, `id = $1`, nil, id)
+}
+
+// ApprovalOf implements tool.Store.
+func (s Runs) ApprovalOf(ctx context.Context, accountID, approvalID string) (*tool.Run, error) {
+	return s.find(ctx, `account_id = $1 AND approval_id = $2`, problem.New(problem.NotFound, "approval_not_found", "This account has no run that waits under this id."), accountID, approvalID)
+}
+
+func (s Runs) find(ctx context.Context, where string, missing error, args ...any) (*tool.Run, error) {
+	r, found, err := row.One(s.db.Reader().QueryRowContext(ctx, `SELECT `+runColumns+` FROM tool_run WHERE `+where, args...), scanRun)
+	if err == nil && !found {
+		err = missing
+	}
+	return r, err
+}
+
+// Runs implements tool.Store.
+func (s Runs) Runs(ctx context.Context, accountID string, q tool.Query) ([]*tool.Run, error) {
+	where, args := []string{`account_id = $1`}, []any{accountID}
+	add := func(condition string, values ...any) {
+		for _, v := range values {
+			args = append(args, v)
+			condition = strings.Replace(condition, "?", "$"+strconv.Itoa(len(args)), 1)
+		}
+		where = append(where, condition)
+	}
+	for _, one := range []struct{ column, value string }{
+		{"tool", q.Tool}, {"app", q.App}, {"status", q.Status}, {"connection_id", q.ConnectionID}, {"key_id", q.KeyID}, {"end_user", q.EndUser},
+	} {
+		if one.value != "" {
+			add(one.column+` = ?`, one.value)
+		}
+	}
+	for column, values := range map[string][]string{"app": q.Apps, "tool": q.Tools} {
+		if len(values) > 0 {
+			add(column+` IN (?`+strings.Repeat(`, ?`, len(values)-1)+`)`, anys(values)...)
+		}
+	}
+	if q.Before != "" {
+		add(`(created_at < (SELECT b.created_at FROM tool_run b WHERE b.id = ?) OR created_at = (SELECT b.created_at FROM tool_run b WHERE b.id = ?) AND id < ?)`, q.Before, q.Before, q.Before)
+	}
+	args = append(args, int64(q.Limit))
+	rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+runColumns+` FROM tool_run WHERE `+strings.Join(where, ` AND `)+
+		` ORDER BY created_at DESC, id DESC LIMIT $`+strconv.Itoa(len(args)), args...)
+	return row.Collect(rows, err, scanRun)
+}
+
+func anys(texts []string) []any {
+	out := make([]any, len(texts))
+	for i, text := range texts {
+		out[i] = text
+	}
+	return out
+}
+
+// TakeRun implements tool.Store.
+func (s Runs) TakeRun(ctx context.Context, id, owner string, now, until time.Time) (r *tool.Run, taken bool, err error) {
+	err = s.db.Tx(ctx, func(tx *sql.Tx) error {
+		n, err := row.Exec(ctx, tx, `UPDATE tool_run SET owner = $2, lease_until = $4, started_at = CASE WHEN started_at = 0 THEN $3 ELSE started_at END
+			WHERE id = $1 AND status = 'running' AND lease_until <= $3`, id, owner, row.Millis(now), row.Millis(until))
+		if err != nil {
+			return err
+		}
+		taken = n > 0
+		r, _, err = row.One(tx.QueryRowContext(ctx, `SELECT `+runColumns+` FROM tool_run WHERE id = $1`, id), scanRun)
+		return err
+	})
+	return r, taken, err
+}
+
+// HoldRun implements tool.Store.
+func (s Runs) HoldRun(ctx context.Context, id, owner string, until time.Time, sent bool) (held, cancel bool, err error) {
+	err = s.db.Tx(ctx, func(tx *sql.Tx) error {
+		n, err := row.Exec(ctx, tx, `UPDATE tool_run SET lease_until = $3, sent = CASE WHEN $4 THEN $4 ELSE sent END WHERE id = $1 AND owner = $2 AND status = 'running'`,
+			id, owner, row.Millis(until), sent)
+		if held = n > 0; err != nil || !held {
+			return err
+		}
+		if err := tx.QueryRowContext(ctx, `SELECT cancelling FROM tool_run WHERE id = $1`, id).Scan(&cancel); err != nil {
+			return fmt.Errorf("looking whether run %s is to end: %w", id, err)
+		}
+		return nil
+	})
+	return held, cancel, err
+}
+
+// FinishRun implements tool.Store.
+func (s Runs) FinishRun(ctx context.Context, r *tool.Run) (done bool, err error) {
+	err = s.db.Tx(ctx, func(tx *sql.Tx) error {
+		n, err := row.Exec(ctx, tx, `UPDATE tool_run SET status = $3, attempts = $4, app_status = $5, code = $6, output_bytes = $7, ended_at = $8, request = '', result = $9, kept_until = $10, lease_until = 0
+			WHERE id = $1 AND owner = $2 AND status = 'running'`,
+			r.ID, r.Owner, string(r.Status), int64(r.Attempts), int64(r.AppStatus), r.Code, int64(r.OutputBytes), row.Millis(r.EndedAt), r.Result, row.Millis(r.KeptUntil))
+		done = n > 0
+		return err
+	})
+	return done, err
+}
+
+// LetGoRun implements tool.Store.
+func (s Runs) LetGoRun(ctx context.Context, id, owner string) error {
+	due := []jobs.Job{runJob(id)}
+	err := s.db.Tx(ctx, func(tx *sql.Tx) error {
+		n, err := row.Exec(ctx, tx, `UPDATE tool_run SET lease_until = 0 WHERE id = $1 AND owner = $2 AND status = 'running'`, id, owner)
+		if err != nil || n == 0 {
+			return err
+		}
+		return row.Schedule(ctx, tx, due...)
+	})
+	if err == nil {
+		s.tell(due)
+	}
+	return err
+}
+
+// CancelRun implements tool.Store.
+func (s Runs) CancelRun(ctx context.Context, accountID, id string, now time.Time) (*tool.Run, error) {
+	err := s.db.Tx(ctx, func(tx *sql.Tx) error {
+		_, err := row.Exec(ctx, tx, `UPDATE tool_run SET status = 'cancelled', code = $4, ended_at = $3, request = '' WHERE account_id = $1 AND id = $2
+			AND (status = 'awaiting_approval' OR status = 'running' AND owner = '')`, accountID, id, row.Millis(now), tool.CodeRunCancelled)
+		if err != nil {
+			return err
+		}
+		_, err = row.Exec(ctx, tx, `UPDATE tool_run SET cancelling = $3 WHERE account_id = $1 AND id = $2 AND status = 'running'`, accountID, id, true)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.Run(ctx, accountID, id)
+}
+
+// DecideRun implements tool.Store.
+func (s Runs) DecideRun(ctx context.Context, r *tool.Run, e audit.Entry) (decided bool, err error) {
+	by, err := row.JSON(r.Approval.DecidedBy)
+	if err != nil {
+		return false, err
+	}
+	var due []jobs.Job
+	err = s.db.Tx(ctx, func(tx *sql.Tx) error {
+		n, err := row.Exec(ctx, tx, `UPDATE tool_run SET status = $3, code = $4, ended_at = $5, request = $6, decided_by = $7, decided_at = $8, decided_reason = $9
+			WHERE account_id = $1 AND id = $2 AND status = 'awaiting_approval' AND approval_until > $8`,
+			r.AccountID, r.ID, string(r.Status), r.Code, row.Millis(r.EndedAt), r.Request, by, row.Millis(r.Approval.DecidedAt), r.Approval.Reason)
+		if decided, due = n > 0, nil; err != nil || !decided {
+			return err
+		}
+		if r.Status == tool.Running {
+			due = []jobs.Job{runJob(r.ID)}
+		}
+		if err := row.Schedule(ctx, tx, due...); err != nil {
+			return err
+		}
+		return record(ctx, tx, e)
+	})
+	if err == nil {
+		s.tell(due)
+	}
+	return decided, err
+}
+
+// sweepAtOnce bounds what one statement forgets, so that no writer waits long.
+const sweepAtOnce = 1000
+
+// SweepRuns implements tool.Store.
+func (s Runs) SweepRuns(ctx context.Context, now time.Time) error {
+	at := row.Millis(now)
+	for _, sweep := range []struct {
+		statement string
+		args      []any
+	}{
+		{`UPDATE tool_run SET status = 'interrupted', code = $2, ended_at = $1, request = '' WHERE id IN
+			(SELECT id FROM tool_run WHERE status = 'running' AND NOT async AND lease_until <= $1 LIMIT $3)`, []any{at, tool.CodeRunInterrupted}},
+		{`UPDATE tool_run SET status = 'denied', code = $2, ended_at = $1, request = '' WHERE id IN
+			(SELECT id FROM tool_run WHERE status = 'awaiting_approval' AND approval_until <= $1 LIMIT $3)`, []any{at, tool.CodeApprovalExpired}},
+		{`UPDATE tool_run SET result = '' WHERE id IN (SELECT id FROM tool_run WHERE result <> '' AND kept_until <= $1 LIMIT $2)`, []any{at}},
+		{`DELETE FROM tool_file WHERE id IN (SELECT id FROM tool_file WHERE expires_at <= $1 LIMIT $2)`, []any{at}},
+		{`DELETE FROM tool_run WHERE id IN (SELECT id FROM tool_run WHERE created_at <= $1 AND status NOT IN ('running', 'awaiting_approval') LIMIT $2)`,
+			[]any{row.Millis(now.Add(-tool.KeepRuns))}},
+	} {
+		for n := int64(sweepAtOnce); n == sweepAtOnce; {
+			err := s.db.Tx(ctx, func(tx *sql.Tx) (err error) {
+				n, err = row.Exec(ctx, tx, sweep.statement, append(sweep.args[:len(sweep.args):len(sweep.args)], int64(sweepAtOnce))...)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// ReclaimRuns ends the holds of runs. Call it when a process starts that has
+// the database to itself: whoever held one is gone.
+func (s Runs) ReclaimRuns(ctx context.Context) error {
+	return s.db.Tx(ctx, func(tx *sql.Tx) error {
+		_, err := row.Exec(ctx, tx, `UPDATE tool_run SET lease_until = 0 WHERE status = 'running' AND lease_until > 0`)
+		return err
+	})
+}
