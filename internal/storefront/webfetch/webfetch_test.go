@@ -178,7 +178,11 @@ func TestFailures(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			f := fetcher(&webfetch.Options{Timeout: 300 * time.Millisecond})
+			patience := 20 * time.Second
+			if tt.failure == crawl.TimedOut {
+				patience = 300 * time.Millisecond
+			}
+			f := fetcher(&webfetch.Options{Timeout: patience})
 			res, err := f.Fetch(t.Context(), crawl.Request{URL: tt.url, WireLimit: 100, DecodedLimit: 100})
 			if err != nil {
 				t.Fatal(err)

@@ -130,6 +130,9 @@ var (
 	dated      = regexp.MustCompile(`\b(19|20)\d\d\b`)
 )
 
+// maxSearched is how much of a text is searched for figures and dates, in bytes.
+const maxSearched = 200 << 10
+
 // pageEvidence: the text gives figures with units, dates and sources.
 func pageEvidence(a *Audit, p *crawl.Page) Finding {
 	if f, skip := a.needsPage(p); skip {
@@ -149,14 +152,15 @@ func pageEvidence(a *Audit, p *crawl.Page) Finding {
 			lacks = append(lacks, name)
 		}
 	}
-	count("figure with a unit", unitNumber.FindString(d.MainText))
-	count("date", firstDate(d.MainText))
+	text := d.MainText[:min(len(d.MainText), maxSearched)]
+	count("figure with a unit", unitNumber.FindString(text))
+	count("date", firstDate(text))
 	count("link to a source on another domain", citation(p))
-	text := strings.Join(has, ", ")
+	found := strings.Join(has, ", ")
 	if len(lacks) > 0 {
-		text = strings.TrimPrefix(text+"; without: "+strings.Join(lacks, ", "), "; ")
+		found = strings.TrimPrefix(found+"; without: "+strings.Join(lacks, ", "), "; ")
 	}
-	return Measured(value, "%s", text)
+	return Measured(value, "%s", found)
 }
 
 func firstDate(text string) string {

@@ -46,7 +46,7 @@ func pageInjection(a *Audit, p *crawl.Page) Finding {
 }
 
 // maxOrders is how much hidden text of one page is searched, in bytes.
-const maxOrders = 1 << 20
+const maxOrders = 256 << 10
 
 // orderly looks for orders in comments, attributes and hidden elements.
 type orderly struct {
