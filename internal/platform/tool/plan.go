@@ -215,10 +215,6 @@ func (s *Service) connect(ctx context.Context, p *plan) error {
 	if c.Key != nil && c.Key.Restrict.EndUser != "" && p.request.EndUser != "" && p.request.EndUser != c.Key.Restrict.EndUser {
 		return problem.New(problem.Forbidden, "key_restricted", "This key is for another user of yours.").At("/end_user").Advise("ask_owner_for_permission")
 	}
-	if open := slices.IndexFunc(p.app.Schemes, func(s app.Scheme) bool { return s.Type == app.TypeNone }); open >= 0 && p.request.ConnectionID == "" {
-		p.scheme = &p.app.Schemes[open]
-		return nil
-	}
 	chosen, err := s.Connections.Choose(ctx, c.AccountID, p.app.ID, p.request.ConnectionID, p.endUser())
 	if err != nil {
 		return s.withLink(ctx, p, err)
@@ -227,7 +223,11 @@ func (s *Service) connect(ctx context.Context, p *plan) error {
 	if !known {
 		return fmt.Errorf("connection %s has the unknown scheme %q of %s", chosen.ID, chosen.Scheme, p.app.ID)
 	}
-	p.connection, p.scheme = chosen, scheme
+	p.scheme = scheme
+	if chosen.ID == "" {
+		return nil // the app asks for no credentials
+	}
+	p.connection = chosen
 	if missing := missingScopes(p.tool, chosen); len(missing) > 0 {
 		err := problem.New(problem.Forbidden, "insufficient_scope", "The connection was not given the permission that this tool needs. Connect "+p.app.Name+" again and agree to it.").
 			With("missing_scopes", missing).Advise("reconnect_app")

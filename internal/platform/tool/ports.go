@@ -23,8 +23,9 @@ type Apps interface {
 
 // Connections gives a run the credentials that it needs.
 type Connections interface {
-	// Choose answers the connection that is named, else the default one. It
-	// returns connection_not_found (NotFound); not_connected, reconnect_required,
+	// Choose answers the connection that is named, else the default one; one
+	// without an id for an app that asks for no credentials. It returns
+	// connection_not_found (NotFound); not_connected, reconnect_required,
 	// connection_ambiguous and connection_disabled (Conflict).
 	Choose(ctx context.Context, accountID, appID, connectionID, endUser string) (*connection.Connection, error)
 	// Use answers a connection with fresh credentials for one call.

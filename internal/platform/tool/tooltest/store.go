@@ -1,0 +1,399 @@
+// Package tooltest holds what every tool.Store promises, as tests, and a store
+// in memory that keeps the promises.
+//
+//	tooltest.Run(t, newStore)   <- platformstore on both engines, Memory
+package tooltest
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ace/internal/foundation/problem"
+	"ace/internal/foundation/typeid"
+	"ace/internal/platform/audit"
+	"ace/internal/platform/tool"
+)
+
+// Run tests a store. New answers an empty one.
+func Run(t *testing.T, newStore func(t *testing.T) tool.Store) {
+	t.Helper()
+	for name, test := range map[string]func(*testing.T, tool.Store){
+		"a run comes back as it was kept":       keeps,
+		"one id is one run":                     once,
+		"runs are listed newest first":          lists,
+		"one owner at a time":                   holds,
+		"cancelling":                            cancels,
+		"approvals are decided once":            decides,
+		"files":                                 files,
+		"what is over is swept":                 sweeps,
+		"a run of another account is not there": apart,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, newStore(t))
+		})
+	}
+}
+
+func at() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+
+// A is the account of most runs here.
+const A = "acc_a"
+
+// NewRun answers a run as a service would keep it.
+func NewRun(status tool.Status) *tool.Run {
+	return &tool.Run{
+		ID: tool.NewRunID(), AccountID: A, By: audit.Actor{Kind: audit.ByKey, ID: "key_1", IP: "192.0.2.1"}, KeyID: "key_1", Tool: "desk__create", App: "desk", ConnectionID: "con_1",
+		EndUser: "u1", Status: status, Timeout: time.Minute, CreatedAt: at(), Request: "sealed request",
+	}
+}
+
+func insert(t *testing.T, s tool.Store, r *tool.Run) *tool.Run {
+	t.Helper()
+	if _, inserted, err := s.InsertRun(t.Context(), r, false); err != nil || !inserted {
+		t.Fatalf("InsertRun = %v, %v", inserted, err)
+	}
+	return r
+}
+
+func keeps(t *testing.T, s tool.Store) {
+	r := NewRun(tool.Running)
+	r.Async, r.Safe, r.Sent, r.Attempts, r.AppStatus, r.Code, r.OutputBytes = true, true, true, 2, 503, tool.CodeUnavailable, 17
+	r.Approval = tool.Approval{ID: typeid.New(tool.ApprovalPrefix), ExpiresAt: at().Add(time.Hour)}
+	r.Owner, r.LeaseUntil, r.StartedAt, r.EndedAt, r.Result, r.KeptUntil = "p1", at().Add(time.Minute), at(), at().Add(time.Second), "sealed", at().Add(time.Hour)
+	insert(t, s, r)
+	got, err := s.Run(t.Context(), A, r.ID)
+	if diff := cmp.Diff(r, got); err != nil || diff != "" {
+		t.Errorf("Run (-kept +got):\n%s%v", diff, err)
+	}
+	byID, err := s.RunByID(t.Context(), r.ID)
+	if diff := cmp.Diff(r, byID); err != nil || diff != "" {
+		t.Errorf("RunByID (-kept +got):\n%s%v", diff, err)
+	}
+	if none, err := s.RunByID(t.Context(), tool.NewRunID()); err != nil || none != nil {
+		t.Errorf("RunByID of none = %v, %v", none, err)
+	}
+}
+
+func once(t *testing.T, s tool.Store) {
+	r := NewRun(tool.Running)
+	var inserted atomic.Int64
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			mine := *r
+			mine.Owner = fmt.Sprint(i)
+			kept, fresh, err := s.InsertRun(t.Context(), &mine, true)
+			if err != nil || kept == nil || kept.ID != r.ID {
+				t.Errorf("InsertRun = %v, %v", kept, err)
+			}
+			if fresh {
+				inserted.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	if inserted.Load() != 1 {
+		t.Errorf("one id was inserted %d times", inserted.Load())
+	}
+}
+
+func lists(t *testing.T, s tool.Store) {
+	base := at()
+	var ids []string
+	for i := range 7 {
+		r := NewRun(tool.Succeeded)
+		r.CreatedAt = base.Add(time.Duration(i/2) * time.Second) // two of one time each
+		if i == 3 {
+			r.Tool, r.App, r.Status, r.ConnectionID, r.KeyID, r.EndUser = "mail__send", "mail", tool.Failed, "con_2", "key_2", "u2"
+		}
+		insert(t, s, r)
+		ids = append(ids, r.ID)
+	}
+	odd := ids[3]
+	for _, q := range []tool.Query{
+		{Tool: "mail__send"}, {App: "mail"}, {Status: "failed"}, {ConnectionID: "con_2"}, {KeyID: "key_2"}, {EndUser: "u2"}, {Apps: []string{"mail", "none"}}, {Tools: []string{"mail__send"}},
+	} {
+		q.Limit = 10
+		if got, err := s.Runs(t.Context(), A, q); err != nil || len(got) != 1 || got[0].ID != odd {
+			t.Errorf("Runs(%+v) = %d runs, %v", q, len(got), err)
+		}
+	}
+	seen := map[string]bool{}
+	var last *tool.Run
+	before := ""
+	for {
+		page, err := s.Runs(t.Context(), A, tool.Query{Before: before, Limit: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(page) == 0 {
+			break
+		}
+		for _, r := range page {
+			if seen[r.ID] || last != nil && r.CreatedAt.After(last.CreatedAt) {
+				t.Errorf("run %s at %v stands behind %v", r.ID, r.CreatedAt, last)
+			}
+			seen[r.ID], last = true, r
+		}
+		before = page[len(page)-1].ID
+	}
+	if len(seen) != 7 {
+		t.Errorf("pages held %d of 7 runs", len(seen))
+	}
+}
+
+func holds(t *testing.T, s tool.Store) {
+	ctx := t.Context()
+	r := insert(t, s, NewRun(tool.Running))
+	var taken atomic.Int64
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			if _, mine, err := s.TakeRun(ctx, r.ID, fmt.Sprint("p", i), at(), at().Add(time.Minute)); err != nil {
+				t.Errorf("TakeRun = %v", err)
+			} else if mine {
+				taken.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	if taken.Load() != 1 {
+		t.Fatalf("one run was taken %d times", taken.Load())
+	}
+	got, err := s.RunByID(ctx, r.ID)
+	if err != nil || got.Owner == "" || got.StartedAt.IsZero() || got.Sent {
+		t.Fatalf("taken run = %+v, %v", got, err)
+	}
+	if held, _, err := s.HoldRun(ctx, r.ID, "stranger", at().Add(time.Hour), true); err != nil || held {
+		t.Errorf("a stranger holds the run: %v, %v", held, err)
+	}
+	if held, cancel, err := s.HoldRun(ctx, r.ID, got.Owner, at().Add(time.Hour), true); err != nil || !held || cancel {
+		t.Errorf("HoldRun = %v, %v, %v", held, cancel, err)
+	}
+	if held, _, err := s.HoldRun(ctx, r.ID, got.Owner, at().Add(-time.Second), false); err != nil || !held {
+		t.Errorf("HoldRun = %v, %v", held, err)
+	}
+	if later, err := s.RunByID(ctx, r.ID); err != nil || !later.Sent {
+		t.Errorf("that it was sent is forgotten: %+v, %v", later, err)
+	}
+	second, mine, err := s.TakeRun(ctx, r.ID, "second", at(), at().Add(time.Minute))
+	if err != nil || !mine || second.Owner != "second" || !second.StartedAt.Equal(got.StartedAt) {
+		t.Errorf("TakeRun after the hold = %+v, %v, %v", second, mine, err)
+	}
+	finish(t, s, r, got, second)
+}
+
+// finish ends a run: whoever lost it cannot, its owner can, once.
+func finish(t *testing.T, s tool.Store, r, first, second *tool.Run) {
+	t.Helper()
+	end := *first
+	end.Status, end.EndedAt, end.Result = tool.Succeeded, at(), "late"
+	if done, err := s.FinishRun(t.Context(), &end); err != nil || done {
+		t.Errorf("who lost the run ended it: %v, %v", done, err)
+	}
+	end.Owner, end.Result, end.KeptUntil, end.Attempts, end.AppStatus, end.OutputBytes = second.Owner, "sealed", at().Add(time.Hour), 2, 200, 5
+	if done, err := s.FinishRun(t.Context(), &end); err != nil || !done {
+		t.Errorf("FinishRun = %v, %v", done, err)
+	}
+	if done, err := s.FinishRun(t.Context(), &end); err != nil || done {
+		t.Errorf("a run ended twice: %v, %v", done, err)
+	}
+	got, err := s.RunByID(t.Context(), r.ID)
+	if err != nil || got.Status != tool.Succeeded || got.Result != "sealed" || got.Request != "" || got.Attempts != 2 || got.AppStatus != 200 || !got.LeaseUntil.IsZero() {
+		t.Errorf("ended run = %+v, %v", got, err)
+	}
+	if _, mine, err := s.TakeRun(t.Context(), r.ID, "third", at().Add(time.Hour), at().Add(2*time.Hour)); err != nil || mine {
+		t.Errorf("a run that is over was taken: %v, %v", mine, err)
+	}
+}
+
+func cancels(t *testing.T, s tool.Store) {
+	ctx := t.Context()
+	held := NewRun(tool.Running)
+	held.Owner, held.LeaseUntil = "p1", at().Add(time.Minute)
+	over := NewRun(tool.Succeeded)
+	tests := []struct {
+		name       string
+		run        *tool.Run
+		status     tool.Status
+		cancelling bool
+	}{
+		{"waits for a person", NewRun(tool.AwaitingApproval), tool.Cancelled, false},
+		{"waits for its job", NewRun(tool.Running), tool.Cancelled, false},
+		{"is worked on", held, tool.Running, true},
+		{"is over", over, tool.Succeeded, false},
+	}
+	for _, tt := range tests {
+		insert(t, s, tt.run)
+		got, err := s.CancelRun(ctx, A, tt.run.ID, at())
+		if err != nil || got.Status != tt.status || got.Cancelling != tt.cancelling || (got.Status == tool.Cancelled) != (got.Request == "") {
+			t.Errorf("%s: CancelRun = %+v, %v", tt.name, got, err)
+		}
+	}
+	if _, cancel, err := s.HoldRun(ctx, held.ID, "p1", at().Add(time.Minute), false); err != nil || !cancel {
+		t.Errorf("whoever works on it does not hear of it: %v, %v", cancel, err)
+	}
+}
+
+func decides(t *testing.T, s tool.Store) {
+	ctx := t.Context()
+	r := NewRun(tool.AwaitingApproval)
+	r.Approval = tool.Approval{ID: typeid.New(tool.ApprovalPrefix), ExpiresAt: at().Add(time.Hour)}
+	insert(t, s, r)
+	if got, err := s.ApprovalOf(ctx, A, r.Approval.ID); err != nil || got.ID != r.ID {
+		t.Errorf("ApprovalOf = %v, %v", got, err)
+	}
+	if _, err := s.ApprovalOf(ctx, "acc_b", r.Approval.ID); !problem.Is(err, "approval_not_found") {
+		t.Errorf("ApprovalOf another account = %v", err)
+	}
+	var decided atomic.Int64
+	var all sync.WaitGroup
+	for i := range 6 {
+		all.Go(func() {
+			as := *r
+			as.Status = tool.Running
+			if i%2 == 1 {
+				as.Status, as.Code, as.EndedAt, as.Request = tool.Denied, tool.CodeApprovalDenied, at(), ""
+			}
+			as.Approval.DecidedBy, as.Approval.DecidedAt, as.Approval.Reason = audit.Actor{Kind: audit.ByUser, ID: "usr_1"}, at(), "fine"
+			ok, err := s.DecideRun(ctx, &as, audit.New(A, as.Approval.DecidedBy, "run.decided", r.ID, nil))
+			if err != nil {
+				t.Errorf("DecideRun = %v", err)
+			}
+			if ok {
+				decided.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	got, err := s.Run(ctx, A, r.ID)
+	if err != nil || decided.Load() != 1 || got.Approval.DecidedBy.ID != "usr_1" || got.Approval.Reason != "fine" || got.Status == tool.AwaitingApproval {
+		t.Errorf("decided %d times: %+v, %v", decided.Load(), got, err)
+	}
+	late := NewRun(tool.AwaitingApproval)
+	late.Approval = tool.Approval{ID: typeid.New(tool.ApprovalPrefix), ExpiresAt: at().Add(-time.Second)}
+	insert(t, s, late)
+	late.Status, late.Approval.DecidedAt = tool.Running, at()
+	if ok, err := s.DecideRun(ctx, late, audit.New(A, audit.System(), "run.approved", late.ID, nil)); err != nil || ok {
+		t.Errorf("a decision after its time counts: %v, %v", ok, err)
+	}
+}
+
+func newFile(account string, size int64) *tool.FileInfo {
+	return &tool.FileInfo{
+		ID: typeid.New(tool.FilePrefix), AccountID: account, EndUser: "u1", Name: "ü.pdf", MediaType: "application/pdf", Size: size, SHA256: "abc", CreatedAt: at(), ExpiresAt: at().Add(time.Hour),
+	}
+}
+
+func files(t *testing.T, s tool.Store) {
+	ctx := t.Context()
+	f := newFile(A, 60)
+	if err := s.InsertFile(ctx, f, []string{"one", "two", "three"}, 100); err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.File(ctx, A, f.ID, at())
+	if diff := cmp.Diff(f, got); err != nil || diff != "" {
+		t.Errorf("File (-kept +got):\n%s%v", diff, err)
+	}
+	pieces, err := s.Pieces(ctx, f.ID)
+	if diff := cmp.Diff([]string{"one", "two", "three"}, pieces); err != nil || diff != "" {
+		t.Errorf("Pieces (-kept +got):\n%s%v", diff, err)
+	}
+	if _, err := s.File(ctx, "acc_b", f.ID, at()); !problem.Is(err, "file_not_found") {
+		t.Errorf("a file of another account = %v", err)
+	}
+	if _, err := s.FileOf(ctx, f.ID, at()); err != nil {
+		t.Errorf("FileOf = %v", err)
+	}
+	if _, err := s.FileOf(ctx, f.ID, f.ExpiresAt); !problem.Is(err, "file_not_found") {
+		t.Errorf("a file whose time is over = %v", err)
+	}
+	if err := s.InsertFile(ctx, newFile(A, 41), nil, 100); !problem.Is(err, "file_quota_reached") {
+		t.Errorf("more than the quota = %v", err)
+	}
+	if err := s.InsertFile(ctx, newFile(A, 40), nil, 100); err != nil {
+		t.Errorf("as much as the quota = %v", err)
+	}
+	if err := s.InsertFile(ctx, newFile("acc_b", 100), nil, 100); err != nil {
+		t.Errorf("the quota of another account = %v", err)
+	}
+}
+
+func sweeps(t *testing.T, s tool.Store) {
+	ctx := t.Context()
+	now := at()
+	make := func(status tool.Status, change func(*tool.Run)) *tool.Run {
+		r := NewRun(status)
+		if change != nil {
+			change(r)
+		}
+		return insert(t, s, r)
+	}
+	tests := []struct {
+		name   string
+		run    *tool.Run
+		status tool.Status // "": forgotten
+		result string
+	}{
+		{"nobody is at it", make(tool.Running, func(r *tool.Run) { r.LeaseUntil = now.Add(-time.Second) }), tool.Interrupted, ""},
+		{"somebody is at it", make(tool.Running, func(r *tool.Run) { r.LeaseUntil = now.Add(time.Minute) }), tool.Running, ""},
+		{"its job goes on with it", make(tool.Running, func(r *tool.Run) { r.Async, r.LeaseUntil = true, now.Add(-time.Second) }), tool.Running, ""},
+		{"nobody agreed", make(tool.AwaitingApproval, func(r *tool.Run) { r.Approval = tool.Approval{ID: "apr_1", ExpiresAt: now} }), tool.Denied, ""},
+		{"waits", make(tool.AwaitingApproval, func(r *tool.Run) { r.Approval = tool.Approval{ID: "apr_2", ExpiresAt: now.Add(time.Second)} }), tool.AwaitingApproval, ""},
+		{"kept for a day", make(tool.Succeeded, func(r *tool.Run) { r.Result, r.KeptUntil = "sealed", now.Add(time.Second) }), tool.Succeeded, "sealed"},
+		{"no longer kept", make(tool.Succeeded, func(r *tool.Run) { r.Result, r.KeptUntil = "sealed", now }), tool.Succeeded, ""},
+		{"listed long enough", make(tool.Failed, func(r *tool.Run) { r.CreatedAt = now.Add(-tool.KeepRuns) }), "", ""},
+	}
+	gone := newFile(A, 1)
+	gone.ExpiresAt = now
+	if err := s.InsertFile(ctx, gone, []string{"x"}, 100); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.SweepRuns(ctx, now); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range tests {
+		got, err := s.RunByID(ctx, tt.run.ID)
+		switch {
+		case err != nil:
+			t.Errorf("%s: %v", tt.name, err)
+		case got == nil:
+			if tt.status != "" {
+				t.Errorf("%s: it is gone", tt.name)
+			}
+		case got.Status != tt.status || got.Result != tt.result || got.Status.Over() && tt.run.Status != got.Status && (got.Request != "" || got.EndedAt.IsZero() || got.Code == ""):
+			t.Errorf("%s: %+v", tt.name, got)
+		}
+	}
+	if pieces, err := s.Pieces(ctx, gone.ID); err != nil || len(pieces) != 0 {
+		t.Errorf("pieces of a file whose time is over: %v, %v", pieces, err)
+	}
+}
+
+func apart(t *testing.T, s tool.Store) {
+	ctx := t.Context()
+	r := insert(t, s, NewRun(tool.AwaitingApproval))
+	if _, err := s.Run(ctx, "acc_b", r.ID); !problem.Is(err, "run_not_found") {
+		t.Errorf("Run = %v", err)
+	}
+	if _, err := s.CancelRun(ctx, "acc_b", r.ID, at()); !problem.Is(err, "run_not_found") {
+		t.Errorf("CancelRun = %v", err)
+	}
+	if list, err := s.Runs(ctx, "acc_b", tool.Query{Limit: 10}); err != nil || len(list) != 0 {
+		t.Errorf("Runs = %v, %v", list, err)
+	}
+	same := *r
+	same.AccountID = "acc_b"
+	if kept, inserted, err := s.InsertRun(ctx, &same, false); inserted || kept != nil || !problem.Is(err, "run_not_found") {
+		t.Errorf("InsertRun under the id of another account = %v, %v, %v", kept, inserted, err)
+	}
+	if got, err := s.Run(ctx, A, r.ID); err != nil || got.Status != tool.AwaitingApproval {
+		t.Errorf("the run itself: %+v, %v", got, err)
+	}
+}
