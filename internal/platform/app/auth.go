@@ -25,6 +25,8 @@ type Scheme struct {
 	Type  string `yaml:"type"`
 	Title string `yaml:"title"`
 	About string `yaml:"about"`
+	// Base is where calls by this scheme go, if not to the app's.
+	Base string `yaml:"base"`
 
 	// Fields are what a person types: keys, user names. Help says where to find
 	// them.
@@ -286,6 +288,11 @@ func (a *App) Scheme(id string) (*Scheme, bool) {
 		return nil, false
 	}
 	return &a.Schemes[i], true
+}
+
+// ResolveBy are the steps of Resolve for connections by a scheme.
+func (a *App) ResolveBy(scheme string) []Step {
+	return slices.DeleteFunc(slices.Clone(a.Resolve), func(s Step) bool { return s.Scheme != "" && s.Scheme != scheme })
 }
 
 // NeedsClient reports whether connecting by the scheme needs an OAuth client

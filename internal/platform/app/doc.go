@@ -58,12 +58,25 @@ type App struct {
 	Rate    Rate    `yaml:"rate"`
 	Paging  *Paging `yaml:"paging"`
 
+	// MCP is the server whose tools these are; their calls say
+	// "tools/call name-there".
+	MCP *MCPServer `yaml:"mcp"`
+
 	Tools    Ordered[*Tool]    `yaml:"tools"`
 	Triggers Ordered[*Trigger] `yaml:"triggers"`
 
 	// Listed is false for what is no part of the public catalogue: the demo app
 	// and connectors of one account.
 	Listed bool `yaml:"-"`
+	// Custom says that an account has added the app itself: it is called as a
+	// connector, wherever the account's own software may stand.
+	Custom bool `yaml:"-"`
+}
+
+// MCPServer is an MCP server that is reached over HTTP.
+type MCPServer struct {
+	URL       string `yaml:"url"`
+	Transport string `yaml:"transport"` // streamable_http (also ""), sse: the pair of 2024-11-05
 }
 
 // Param is a value that a connection needs besides its credentials, such as
@@ -169,7 +182,8 @@ const (
 	BodyBrackets  = "form_brackets" // a[b][]=c, as Stripe reads it
 	BodyMultipart = "multipart"
 	BodyGraphQL   = "graphql"
-	BodyRaw       = "raw" // one input is the body
+	BodyRaw       = "raw"     // one input is the body: a text, or a file
+	BodyRelated   = "related" // a JSON part, then the part of the input with where: media (RFC 2387)
 	BodyNone      = "none"
 )
 
@@ -192,6 +206,9 @@ type Tool struct {
 	// Body is how inputs become a body; default json, none for GET and HEAD.
 	Body string `yaml:"body"`
 	Wrap string `yaml:"wrap"` // member that the whole body goes into: {"data": …}
+	// Mail is where in the body an e-mail goes (RFC 5322, base64url), which the
+	// inputs with where: mail make up.
+	Mail string `yaml:"mail"`
 	// Fixed are values that the caller does not choose, by where they go.
 	Fixed   Fixed  `yaml:"fixed"`
 	GraphQL string `yaml:"graphql"` // the document; inputs are its variables
@@ -209,7 +226,8 @@ type Tool struct {
 	Free        bool   `yaml:"-"` // the caller makes the request; see With
 }
 
-// Fixed are constant parts of a call; templates of params and inputs.
+// Fixed are constant parts of a call; templates of params and inputs. In the
+// body they may stand at any depth, and names that begin with / are pointers.
 type Fixed struct {
 	Query   map[string]string `yaml:"query"`
 	Headers map[string]string `yaml:"headers"`
@@ -222,12 +240,16 @@ type Input struct {
 	Name     string
 	Required bool
 	Schema   map[string]any // JSON Schema
-	Where    string         // path, query, header, body; "" by the rules of Place
-	Wire     string         // the vendor's own name, where ours differs
+	Where    string         // path, query, header, body, media, mail; "" by the rules of Place
+	Wire     string         // the vendor's own name, where ours differs; from / on a pointer into the body
+	Style    string         // how lists and objects stand in a query; empty: repeated
+	As       any            // what is sent in place of the value; see Sent
+	Each     any            // likewise of every entry of a list
 }
 
 // Step is a call and what to keep of its answer.
 type Step struct {
+	Scheme  string            `yaml:"scheme"` // only where this scheme connected; "": always
 	Call    string            `yaml:"call"`
 	Base    string            `yaml:"base"`
 	Query   map[string]string `yaml:"query"`

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 )
 
 // signed is the Ed25519 signature of a text. The key is PKCS #8 in PEM, or the
@@ -74,6 +75,27 @@ func inside(pointer, text string) string {
 		return ""
 	}
 	return PickText(document, pointer)
+}
+
+// quote is a text as a JSON text that holds ASCII alone.
+func quote(text string) string {
+	encoded, err := json.Marshal(text)
+	if err != nil { // a text can always be written
+		return `""`
+	}
+	var out strings.Builder
+	for _, r := range string(encoded) {
+		switch {
+		case r < 0x7f:
+			out.WriteRune(r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&out, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&out, `\u%04x`, r)
+		}
+	}
+	return out.String()
 }
 
 // Let answers Values with further ones that are made of them by templates. The

@@ -20,6 +20,9 @@ import (
 //	  labels: [string]                       # an array of strings
 //	  kind: {enum: [issue, pull]}            # of strings
 //	  page: {id: string, open: boolean}      # no: write {type: object, properties: …}
+//	  project!: {type: string, wire: /fields/project/key}     # a place deeper in the body
+//	  to!: {type: array, items: {type: string}, each: {emailAddress: {address: "{}"}}}
+//	  content!: {type: string, as: "{|base64}"}
 type Inputs []Input
 
 // UnmarshalYAML implements yaml.Unmarshaler.
@@ -69,11 +72,15 @@ func parseInput(key string, node *yaml.Node) (Input, error) {
 // takeOwn moves the members that are ours out of the schema and completes what
 // was left out.
 func (i *Input) takeOwn() error {
-	for name, into := range map[string]*string{"wire": &i.Wire, "where": &i.Where} {
+	for name, into := range map[string]*string{"wire": &i.Wire, "where": &i.Where, "style": &i.Style} {
 		if text, ok := i.Schema[name].(string); ok {
 			*into = text
 			delete(i.Schema, name)
 		}
+	}
+	for name, into := range map[string]*any{"as": &i.As, "each": &i.Each} {
+		*into = i.Schema[name]
+		delete(i.Schema, name)
 	}
 	rename := func(from, to string) {
 		if v, ok := i.Schema[from]; ok {
@@ -105,6 +112,20 @@ const (
 	InQuery  = "query"
 	InHeader = "header"
 	InBody   = "body"
+	InMedia  = "media" // the second part of a body that is related
+	InMail   = "mail"  // a field or a part of the e-mail that Tool.Mail places
+)
+
+// Styles of lists and objects in a query. Lists otherwise repeat their name;
+// objects are their JSON.
+const (
+	StyleComma   = "comma"    // a,b
+	StyleSpace   = "space"    // a b
+	StylePipe    = "pipe"     // a|b
+	StyleTab     = "tab"      // a, a tab, b
+	StyleDeep    = "deep"     // name[key]=value
+	StyleMembers = "spread"   // the members of an object are parameters of their own
+	StyleEmpty   = "brackets" // name[]=a&name[]=b
 )
 
 // Place is where an input goes: where it says, into the path if it stands there

@@ -54,6 +54,7 @@ func (j joined) Value(name string) (string, bool) {
 //	ed25519:NAME:hex|base64      signed with the key that is the value of NAME
 //	sha1_base64, sha256_base64, substr:START:LENGTH
 //	json:POINTER                 a value inside a text that is JSON
+//	quote                        as a JSON text in ASCII, for headers that hold JSON
 //
 // An unknown name is an error that names it and holds no value.
 func Expand(template string, values Values, encode func(string) string) (string, error) {
@@ -170,6 +171,8 @@ func apply(filter, text string, values Values) (string, error) {
 		return substr(arg, text)
 	case "json":
 		return inside(arg, text), nil
+	case "quote":
+		return quote(text), nil
 	}
 	return "", fmt.Errorf("there is no filter %q", kind)
 }

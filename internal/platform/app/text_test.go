@@ -13,7 +13,7 @@ import (
 
 func TestExpand(t *testing.T) {
 	t.Parallel()
-	values := app.Join(app.Map{"key": "abc-us6", "user": "Ann Lee", "empty": "", "account": `{"client_email":"robot@example.com"}`}, nil, app.Map{"key": "shadowed", "secret": "k"})
+	values := app.Join(app.Map{"key": "abc-us6", "user": "Ann Lee", "empty": "", "path": "/é\"😀", "account": `{"client_email":"robot@example.com"}`}, nil, app.Map{"key": "shadowed", "secret": "k"})
 	tests := []struct {
 		template string
 		encode   func(string) string
@@ -32,6 +32,7 @@ func TestExpand(t *testing.T) {
 		{"{user|substr:0:3}{user|substr:4}{user|substr:90:3}", nil, "AnnLee"},
 		{"{user|sha1_base64}", nil, "tan/cl3Ndk4qFCaWEOVTswFSLuM="},
 		{"{account|json:/client_email}{account|json:/missing}{user|json:/x}", nil, "robot@example.com"},
+		{"{{\"path\": {path|quote}}}", nil, `{"path": "/\u00e9\"\ud83d\ude00"}`},
 		{"{user|substr:x}", nil, "error: names no part"},
 		{"{user|ed25519:user}", nil, "error: is no Ed25519 key"},
 		{"{user|ed25519:nobody}", nil, `error: there is no value "nobody"`},

@@ -1,0 +1,113 @@
+package app
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Sent is a value as it goes out: as Each or As say, else as it is. In those "{}"
+// stands for the value itself, whatever it is, and "{|base64}" or "x-{}" for a
+// text that is made of it.
+func (i *Input) Sent(value any) (any, error) {
+	if list, ok := value.([]any); ok && i.Each != nil {
+		sent := make([]any, len(list))
+		for n, one := range list {
+			made, err := fill(i.Each, Map{"": Text(one)}, map[string]any{"": one})
+			if err != nil {
+				return nil, fmt.Errorf("input %s: %w", i.Name, err)
+			}
+			sent[n] = made
+		}
+		value = sent
+	}
+	if i.As == nil {
+		return value, nil
+	}
+	made, err := fill(i.As, Map{"": Text(value)}, map[string]any{"": value})
+	if err != nil {
+		return nil, fmt.Errorf("input %s: %w", i.Name, err)
+	}
+	return made, nil
+}
+
+// Fill fills the templates at any depth of a structure of a definition.
+func Fill(structure any, values Values) (any, error) { return fill(structure, values, nil) }
+
+// fill is Fill where a template that is one name alone can stand for more than
+// text.
+func fill(structure any, values Values, whole map[string]any) (any, error) {
+	switch v := structure.(type) {
+	case string:
+		if name, ok := strings.CutPrefix(v, "{"); ok {
+			if one, known := whole[strings.TrimSuffix(name, "}")]; known && strings.HasSuffix(name, "}") {
+				return one, nil
+			}
+		}
+		return Expand(v, values, nil)
+	case map[string]any:
+		made := make(map[string]any, len(v))
+		for name, inside := range v {
+			filled, err := fill(inside, values, whole)
+			if err != nil {
+				return nil, err
+			}
+			made[name] = filled
+		}
+		return made, nil
+	case []any:
+		made := make([]any, len(v))
+		for i, inside := range v {
+			filled, err := fill(inside, values, whole)
+			if err != nil {
+				return nil, err
+			}
+			made[i] = filled
+		}
+		return made, nil
+	}
+	return structure, nil
+}
+
+// maxPlace bounds the index that a pointer of a definition may name.
+const maxPlace = 100
+
+// Put places a value in a body: under a name, or where a pointer that begins
+// with / leads. What lies on the way is made; numbers make lists.
+func Put(body map[string]any, place string, value any) error {
+	pointer, deep := strings.CutPrefix(place, "/")
+	if !deep {
+		body[place] = value
+		return nil
+	}
+	_, err := put(body, strings.Split(pointer, "/"), value)
+	return err
+}
+
+func put(node any, names []string, value any) (any, error) {
+	if len(names) == 0 {
+		return value, nil
+	}
+	if i, err := strconv.Atoi(names[0]); err == nil && i >= 0 && i < maxPlace {
+		list, ok := node.([]any)
+		if !ok && node != nil {
+			return nil, fmt.Errorf("%q is no place in a list", names[0])
+		}
+		for len(list) <= i {
+			list = append(list, nil)
+		}
+		list[i], err = put(list[i], names[1:], value)
+		return list, err
+	}
+	object, ok := node.(map[string]any)
+	if !ok && node != nil {
+		return nil, fmt.Errorf("%q is no place in an object", names[0])
+	}
+	if object == nil {
+		object = map[string]any{}
+	}
+	name := strings.NewReplacer("~1", "/", "~0", "~").Replace(names[0])
+	inside, err := put(object[name], names[1:], value)
+	object[name] = inside
+	return object, err
+}
