@@ -18,12 +18,13 @@ type tourCmd struct {
 	URL     string        `name:"url" env:"ACE_STORE_URL" default:"http://127.0.0.1:8080" placeholder:"URL" help:"Address of the store."`
 	Offer   string        `placeholder:"ID" help:"Offer to buy. Default: the first that can be bought."`
 	Pay     bool          `help:"Let the tour fill in the sandbox's payment page with a test card, instead of waiting for you."`
+	DataDir string        `env:"ACE_DATA_DIR" default:"./data" placeholder:"DIR" help:"Folder of the wallet that the tour pays a website service with."`
 	Timeout time.Duration `default:"15m" help:"How long to wait for the payment."`
 	JSON    bool          `name:"json" help:"Print one JSON object per step."`
 }
 
-// Run takes the tour: the catalog, a checkout that a person pays, and one that
-// is canceled.
+// Run takes the tour: the catalog, a checkout that a person pays, one that is
+// canceled, and a website service that the agent pays itself.
 func (c *tourCmd) Run(w *world) error {
 	t := &tour{
 		ctx: w.ctx, out: w.stdout, base: strings.TrimRight(c.URL, "/"), json: c.JSON,
@@ -51,7 +52,10 @@ func (c *tourCmd) Run(w *world) error {
 	if err := t.cancelOne(offer); err != nil {
 		return err
 	}
-	t.say("That was a purchase from end to end. Read on in docs/commerce.md; \"ace order list\" shows what was bought.")
+	if err := t.service(c.DataDir, c.Pay); err != nil {
+		return err
+	}
+	t.say("That was all that a store sells. Read on in docs/commerce.md and docs/paid-services.md; \"ace order list\" and \"ace service orders\" show what was bought.")
 	return nil
 }
 
@@ -63,6 +67,8 @@ type tour struct {
 	json   bool
 	client *http.Client
 	step   int
+	// sandbox is the origin of the payment page that the tour filled in.
+	sandbox string
 }
 
 // tourOffer and tourSession are what the tour reads of the answers.
@@ -156,7 +162,7 @@ func (t *tour) do(explanation, method, path string, body []byte, header map[stri
 		return fmt.Errorf("no answer from %s: is the server running? Start it with \"make run\" (%w)", t.base, err)
 	}
 	t.show(explanation, req, res, answer)
-	if res.StatusCode >= 400 {
+	if res.StatusCode >= 400 && res.StatusCode != http.StatusPaymentRequired {
 		return fmt.Errorf("the store answered %s to %s %s", res.Status, method, path)
 	}
 	if err := json.Unmarshal(answer, out); err != nil {

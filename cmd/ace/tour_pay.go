@@ -28,6 +28,9 @@ func (t *tour) payInSandbox(address string) error {
 	if err != nil {
 		return err
 	}
+	if at, err := url.Parse(page.address); err == nil {
+		t.sandbox = at.Scheme + "://" + at.Host
+	}
 	token := formToken.FindStringSubmatch(page.body)
 	if page.sandbox == "" || token == nil {
 		return errors.New("this is not the sandbox's payment page; open the address yourself and leave --pay out")

@@ -365,7 +365,7 @@ func TestTour(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	got := w.ace("tour", "--pay")
-	for _, want := range []string{"200 OK", "201 Created", "requires_escalation", "Paid: the session is completed", `"canceled"`, "from end to end"} {
+	for _, want := range []string{"200 OK", "201 Created", "requires_escalation", "Paid: the session is completed", `"canceled"`, "402 Payment Required", "Signed; the store charges when the result is ready", "Paid 0.10", "all that a store sells"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the tour lacks %q:\n%s", want, got)
 		}
