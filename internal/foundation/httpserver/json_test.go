@@ -146,3 +146,25 @@ func BenchmarkDecodeJSON(b *testing.B) {
 		}
 	}
 }
+
+func TestAllowBody(t *testing.T) {
+	t.Parallel()
+	h := httpserver.Chain(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, err := httpserver.ReadBody(r, 100); err != nil {
+			httpserver.WriteProblem(w, r, err)
+		}
+	}), httpserver.LimitBody(8), httpserver.AllowBody(16))
+	for length, want := range map[int]int{8: 200, 16: 200, 17: 413} {
+		for _, declared := range []bool{true, false} {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(strings.Repeat("x", length)))
+			if !declared {
+				r.ContentLength = -1
+			}
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			if w.Code != want {
+				t.Errorf("%d bytes, declared %v: %d, want %d", length, declared, w.Code, want)
+			}
+		}
+	}
+}

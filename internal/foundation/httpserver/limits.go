@@ -14,6 +14,25 @@ import (
 func LimitBody(n int64) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			whole := r.Body
+			limited := limitBody(w, r, n)
+			r = r.WithContext(context.WithValue(r.Context(), bodyKey{}, whole))
+			r.Body = limited
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+type bodyKey struct{}
+
+// AllowBody gives one route bodies of n bytes instead of what LimitBody leaves:
+// for uploads. Nothing may have read the body before.
+func AllowBody(n int64) Middleware {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if whole, ok := r.Context().Value(bodyKey{}).(io.ReadCloser); ok {
+				r.Body = whole
+			}
 			r.Body = limitBody(w, r, n)
 			next.ServeHTTP(w, r)
 		})
