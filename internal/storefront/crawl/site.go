@@ -307,6 +307,9 @@ func (s *Site) follow(ctx context.Context, r Request, to reach) (*Response, erro
 		if u == nil {
 			return failed(r.URL, BadRedirect), nil
 		}
+		if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
+			return failed(r.URL, NotAllowed), nil
+		}
 		seen[r.URL] = true
 		res, err := s.hop(ctx, r, u, to)
 		if err != nil {

@@ -332,6 +332,30 @@ func TestSharedPace(t *testing.T) {
 	})
 }
 
+// TestForeignSchemes: what a website names is only ever asked for over HTTP.
+func TestForeignSchemes(t *testing.T) {
+	t.Parallel()
+	web := site(map[string]crawltest.Answer{
+		"/": page("Home", "ftp://shop.example/x", "javascript:x"), "/robots.txt": crawltest.Text("text/plain", "Sitemap: file:///etc/passwd\nSitemap: https://a:b@shop.example/s.xml"),
+	})
+	s, err := crawl.Open(t.Context(), web, base, quick())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Sample(t.Context(), 0, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, address := range []string{"ftp://shop.example/x", "file:///etc/passwd", "https://a:b@shop.example/", "%zz"} {
+		p, err := s.Get(t.Context(), address)
+		if err != nil || p.OK() || p.Failure == "" {
+			t.Errorf("Get(%s) = %+v, %v", address, p, err)
+		}
+	}
+	if diff := cmp.Diff([]string{"/robots.txt", "/"}, asked(web)); diff != "" {
+		t.Errorf("asked for (-want +got):\n%s", diff)
+	}
+}
+
 func TestFetcher(t *testing.T) {
 	t.Parallel()
 	crawltest.RunFetcher(t, func(_ *testing.T, answers map[string]crawltest.Answer) (crawl.Fetcher, string) {

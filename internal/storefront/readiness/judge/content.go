@@ -152,7 +152,10 @@ func pageEvidence(a *Audit, p *crawl.Page) Finding {
 			lacks = append(lacks, name)
 		}
 	}
-	text := d.MainText[:min(len(d.MainText), maxSearched)]
+	text := d.MainText
+	if len(text) > maxSearched {
+		text = text[:strings.LastIndexByte(text[:maxSearched], ' ')+1]
+	}
 	count("figure with a unit", unitNumber.FindString(text))
 	count("date", firstDate(text))
 	count("link to a source on another domain", citation(p))
