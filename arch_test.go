@@ -44,6 +44,8 @@ var domain = map[string][]string{
 	"internal/platform/library":            {"internal/platform/app", "internal/platform/toolindex"},
 	"internal/platform/tool":               {"internal/platform/apikey", "internal/platform/app", "internal/platform/audit", "internal/platform/connection"},
 	"internal/platform/connection":         {"internal/platform/app", "internal/platform/audit"},
+	"internal/platform/connector":          {"internal/platform/app", "internal/platform/audit", "internal/platform/connection", "internal/platform/openapiimport"},
+	"internal/platform/openapiimport":      {"internal/platform/app"},
 	"internal/platform/connection/clients": {"internal/platform/audit", "internal/platform/connection"},
 	"internal/platform/audit":              {},
 	"internal/platform/account":            {"internal/platform/audit"},
@@ -59,7 +61,9 @@ var wired = map[string][]string{
 	"internal/platform/accounthttp":       {"cmd/ace"}, // the operator's commands decode its answers
 	"internal/platform/console":           {},
 	"internal/platform/httptool":          {},
+	"internal/platform/mcptool":           {},
 	"internal/platform/oauthclient":       {},
+	"internal/platform/openid":            {},
 	"internal/platform/platformhttp":      {"internal/platform/console"}, // one gate stands before the API and the pages
 	"internal/sandbox":                    {},
 	"internal/storage":                    {},
@@ -85,7 +89,7 @@ var standard = map[string]struct {
 	allowed []string
 }{
 	"net/http": {"domain packages know no HTTP", []string{
-		"cmd", "internal/foundation", "internal/platform/accounthttp", "internal/platform/console", "internal/platform/httptool", "internal/platform/oauthclient", "internal/platform/platformhttp", "internal/protocol", "internal/sandbox", "internal/server",
+		"cmd", "internal/foundation", "internal/platform/accounthttp", "internal/platform/console", "internal/platform/httptool", "internal/platform/oauthclient", "internal/platform/openid", "internal/platform/platformhttp", "internal/protocol", "internal/sandbox", "internal/server",
 		"internal/storefront/operatorhttp", "internal/storefront/ordersink", "internal/storefront/storehttp", "internal/storefront/stripe", "internal/storefront/ucpprofile", "internal/storefront/upstream", "internal/storefront/webfetch", "internal/storefront/x402facilitator",
 	}},
 	"database/sql": {"internal/storage alone speaks SQL, and the sandbox for itself", []string{
@@ -123,12 +127,14 @@ var modules = map[string]struct {
 	"github.com/santhosh-tekuri/jsonschema/v6":                 {"JSON Schema 2020-12 of tool arguments", []string{"internal/foundation/jsonschema", inTests}},
 	"github.com/stripe/stripe-go/v85":                          {"one client for Stripe and the sandbox", []string{"internal/storefront/stripe", inTests}},
 	"github.com/tink-crypto/tink-go/v2":                        {"encryption at rest", []string{"internal/foundation/seal"}},
+	"github.com/coreos/go-oidc/v3":                             {"people sign in by the operator's OpenID provider", []string{"internal/platform/openid"}},
+	"golang.org/x/oauth2":                                      {"the code of such a sign-in", []string{"internal/platform/openid"}},
 	"golang.org/x/sync":                                        {"one outbound read for many callers", []string{"internal/platform/connection", "internal/storefront/checkout", "internal/storefront/ucpprofile", "internal/storefront/upstream"}},
 	"github.com/redis/go-redis/v9":                             {"rate limits that replicas share", []string{"internal/foundation/ratelimit/redislimit"}},
 	"github.com/yuin/goldmark":                                 {"pages written in Markdown", []string{"internal/foundation/markdown"}},
 	"golang.org/x/crypto":                                      {"Keccak-256, the hash of Ethereum; argon2id for passwords", []string{"internal/foundation/password", "internal/protocol/x402/evm"}},
 	"golang.org/x/net":                                         {"HTML as browsers parse it", []string{"internal/foundation/htmltext", "internal/storefront/crawl", "internal/storefront/datapack", "internal/storefront/llmsdraft", "internal/storefront/readiness", "internal/storefront/upstream"}},
-	"go.yaml.in/yaml/v3":                                       {"definitions of apps, written by people", []string{"internal/platform/app"}},
+	"go.yaml.in/yaml/v3":                                       {"definitions of apps and descriptions of APIs, written by people", []string{"internal/platform/app", "internal/platform/openapiimport"}},
 	"golang.org/x/text":                                        {"Unicode normal forms of words", []string{"internal/foundation/textindex", "internal/platform/toolindex"}},
 	"modernc.org/sqlite":                                       {"SQLite without cgo", []string{"internal/foundation/sqldb"}},
 	"github.com/a2aproject/a2a-go/v2":                          {"peer of our A2A agent", []string{inTests}},
@@ -136,7 +142,7 @@ var modules = map[string]struct {
 	"github.com/chromedp/chromedp":                             {"drives Chromium in tests", []string{inTests}},
 	"github.com/google/go-cmp":                                 {"differences of structures", []string{inTests}},
 	"github.com/jba/templatecheck":                             {"types of pages, checked in tests", []string{inTests}},
-	"github.com/modelcontextprotocol/go-sdk":                   {"peer of our MCP server", []string{inTests}},
+	"github.com/modelcontextprotocol/go-sdk":                   {"client of accounts' MCP servers; peer of our MCP server", []string{"internal/platform/mcptool", inTests}},
 	"github.com/standard-webhooks/standard-webhooks/libraries": {"peer of our webhook signatures", []string{inTests}},
 	"github.com/yaronf/httpsign":                               {"peer of our HTTP signatures", []string{inTests}},
 	"golang.org/x/tools":                                       {"transcripts in txtar", []string{inTests}},
