@@ -2,6 +2,8 @@ package app
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -80,9 +82,20 @@ func Put(body map[string]any, place string, value any) error {
 		body[place] = value
 		return nil
 	}
-	_, err := put(body, strings.Split(pointer, "/"), value)
-	return err
+	names := strings.Split(pointer, "/")
+	first := unescape(names[0])
+	inside, err := put(body[first], names[1:], value)
+	if err != nil {
+		return err
+	}
+	body[first] = inside
+	return nil
 }
+
+func unescape(name string) string { return strings.NewReplacer("~1", "/", "~0", "~").Replace(name) }
+
+// put answers a copy of node with the value in it: what a caller passed may be
+// part of a body, and stays as it is.
 
 func put(node any, names []string, value any) (any, error) {
 	if len(names) == 0 {
@@ -93,6 +106,7 @@ func put(node any, names []string, value any) (any, error) {
 		if !ok && node != nil {
 			return nil, fmt.Errorf("%q is no place in a list", names[0])
 		}
+		list = slices.Clone(list)
 		for len(list) <= i {
 			list = append(list, nil)
 		}
@@ -103,11 +117,10 @@ func put(node any, names []string, value any) (any, error) {
 	if !ok && node != nil {
 		return nil, fmt.Errorf("%q is no place in an object", names[0])
 	}
-	if object == nil {
-		object = map[string]any{}
-	}
-	name := strings.NewReplacer("~1", "/", "~0", "~").Replace(names[0])
-	inside, err := put(object[name], names[1:], value)
-	object[name] = inside
-	return object, err
+	made := map[string]any{}
+	maps.Copy(made, object)
+	name := unescape(names[0])
+	inside, err := put(made[name], names[1:], value)
+	made[name] = inside
+	return made, err
 }

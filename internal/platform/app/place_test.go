@@ -66,6 +66,11 @@ func TestPut(t *testing.T) {
 			}
 		})
 	}
+	given := map[string]any{"x": 1}
+	body := map[string]any{"fields": given}
+	if err := app.Put(body, "/fields/y", 2); err != nil || len(given) != 1 || len(body["fields"].(map[string]any)) != 2 {
+		t.Errorf("Put changed what the caller passed: %v, %v, %v", given, body, err)
+	}
 	for _, place := range []string{"/a/b", "/l/b", "/o/0"} {
 		if err := app.Put(map[string]any{"a": "text", "l": []any{}, "o": map[string]any{}}, place, 1); err == nil {
 			t.Errorf("Put(%s) found a place where there is none", place)

@@ -104,8 +104,8 @@ func (s *Service) exchange(ctx context.Context, m *making, v Visitor) (*Outcome,
 func (s *Service) connect(ctx context.Context, m *making, grant *Grant, v Visitor) (*Outcome, error) {
 	c, credentials := m.draft(grant)
 	live := func() *Live { return &Live{Connection: c, Values: s.values(c, credentials, m.client)} }
-	if len(m.app.Resolve) > 0 {
-		kept, err := s.Stepper.Steps(ctx, m.app, m.scheme, live(), m.app.Resolve)
+	if steps := m.app.ResolveBy(m.scheme.ID); len(steps) > 0 {
+		kept, err := s.Stepper.Steps(ctx, m.app, m.scheme, live(), steps)
 		if err != nil {
 			return nil, m.refused(err)
 		}

@@ -6,10 +6,12 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"mime/multipart"
 	"net/http"
 	"net/textproto"
 	"net/url"
+	"slices"
 	"strings"
 
 	"ace/internal/platform/app"
@@ -31,12 +33,17 @@ func (d *draft) encode(ctx context.Context, c *tool.Call, body map[string]any) e
 		return nil
 	case c.Tool.Body == app.BodyNone:
 		return nil
+	case c.Tool.Body == app.BodyRelated:
+		return d.related(ctx, c, body)
 	case c.Tool.Body == app.BodyMultipart:
 		return d.multipart(ctx, c, body)
 	case c.Tool.Body == app.BodyRaw:
 		return d.raw(ctx, c, body)
 	}
 	if err := inlineFiles(ctx, c, body); err != nil {
+		return err
+	}
+	if err := putMail(ctx, c, body); err != nil {
 		return err
 	}
 	switch c.Tool.Body {
@@ -143,24 +150,31 @@ func flatten(form url.Values, prefix string, value any, brackets bool) {
 	}
 }
 
+// multipart writes a form of parts: the members of the body by name, objects as
+// JSON, then the files.
 func (d *draft) multipart(ctx context.Context, c *tool.Call, body map[string]any) error {
 	var out bytes.Buffer
 	w := multipart.NewWriter(&out)
-	for name, value := range c.Tool.Fixed.Body {
-		if filled, ok := body[name]; ok {
-			value = filled
+	var files []*app.Input
+	for i := range c.Tool.In {
+		if in := &c.Tool.In[i]; isFile(c, in) && body[in.WireName()] != nil {
+			files = append(files, in)
 		}
-		if err := w.WriteField(name, plain(value)); err != nil {
+	}
+	for _, name := range slices.Sorted(maps.Keys(body)) {
+		if slices.ContainsFunc(files, func(in *app.Input) bool { return in.WireName() == name }) {
+			continue
+		}
+		if err := w.WriteField(name, plain(body[name])); err != nil {
 			return fmt.Errorf("writing a form: %w", err)
 		}
 	}
-	for i := range c.Tool.In {
-		in := &c.Tool.In[i]
-		value, ok := body[in.WireName()]
-		if _, fixed := c.Tool.Fixed.Body[in.WireName()]; !ok || fixed {
-			continue
+	for _, in := range files {
+		file, err := c.Open(ctx, app.Text(body[in.WireName()]))
+		if err != nil {
+			return err
 		}
-		if err := writePart(ctx, c, w, in, value); err != nil {
+		if err := writeFile(w, in.WireName(), file); err != nil {
 			return err
 		}
 	}
@@ -171,18 +185,38 @@ func (d *draft) multipart(ctx context.Context, c *tool.Call, body map[string]any
 	return nil
 }
 
-func writePart(ctx context.Context, c *tool.Call, w *multipart.Writer, in *app.Input, value any) error {
-	if !isFile(c, in) {
-		if err := w.WriteField(in.WireName(), plain(value)); err != nil {
-			return fmt.Errorf("writing a form: %w", err)
-		}
-		return nil
-	}
-	file, err := c.Open(ctx, app.Text(value))
+// related writes the body as JSON, and behind it the input that is media.
+func (d *draft) related(ctx context.Context, c *tool.Call, body map[string]any) error {
+	encoded, err := json.Marshal(body)
 	if err != nil {
-		return err
+		return fmt.Errorf("writing the body of %s: %w", c.Tool.ID, err)
 	}
-	return writeFile(w, in.WireName(), file)
+	media := &tool.File{MediaType: "text/plain; charset=utf-8"}
+	for i := range c.Tool.In {
+		in := &c.Tool.In[i]
+		value, given := c.Arguments[in.Name]
+		switch {
+		case in.Where != app.InMedia || !given:
+		case !isFile(c, in):
+			media.Data = []byte(plain(value))
+		default:
+			if media, err = c.Open(ctx, app.Text(value)); err != nil {
+				return err
+			}
+		}
+	}
+	var out bytes.Buffer
+	w := multipart.NewWriter(&out)
+	for _, part := range []tool.File{{MediaType: "application/json; charset=utf-8", Data: encoded}, *media} {
+		if err := writePart(w, textproto.MIMEHeader{"Content-Type": {strings.Map(dropBreaks, part.MediaType)}}, part.Data); err != nil {
+			return err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return fmt.Errorf("writing the parts: %w", err)
+	}
+	d.setBody(out.Bytes(), "multipart/related; boundary="+w.Boundary())
+	return nil
 }
 
 func writeFile(w *multipart.Writer, field string, file *tool.File) error {
@@ -190,12 +224,16 @@ func writeFile(w *multipart.Writer, field string, file *tool.File) error {
 	h := textproto.MIMEHeader{}
 	h.Set("Content-Disposition", `form-data; name="`+field+`"; filename="`+quoted+`"`)
 	h.Set("Content-Type", strings.Map(dropBreaks, file.MediaType))
-	part, err := w.CreatePart(h)
+	return writePart(w, h, file.Data)
+}
+
+func writePart(w *multipart.Writer, header textproto.MIMEHeader, data []byte) error {
+	part, err := w.CreatePart(header)
 	if err != nil {
-		return fmt.Errorf("writing a form: %w", err)
+		return fmt.Errorf("writing a part: %w", err)
 	}
-	if _, err := part.Write(file.Data); err != nil {
-		return fmt.Errorf("writing a form: %w", err)
+	if _, err := part.Write(data); err != nil {
+		return fmt.Errorf("writing a part: %w", err)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -96,6 +97,9 @@ func joinQuery(a, b string) string {
 // an argument can name nothing but what it stands for; "." and ".." stay text.
 func (d *draft) address(c *tool.Call, path string) error {
 	template := c.App.Base
+	if c.Scheme != nil && c.Scheme.Base != "" {
+		template = c.Scheme.Base
+	}
 	if c.Tool.Base != "" {
 		template = c.Tool.Base
 	}
@@ -201,16 +205,26 @@ func (d *draft) place(c *tool.Call, in *app.Input, query url.Values, body map[st
 	switch c.Tool.Place(in) {
 	case app.InPath:
 		return nil // address has it
+	case app.InMedia, app.InMail:
+		return nil // encode has them
+	}
+	value, err := in.Sent(value)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.Tool.ID, err)
+	}
+	switch c.Tool.Place(in) {
 	case app.InQuery:
 		addQuery(query, in, value)
 	case app.InHeader:
-		text := app.Text(value)
+		text := plain(value)
 		if !headerValue(text) {
 			return badArgument("/arguments/"+in.Name, "An argument that goes into a header holds a line break or another control character.")
 		}
 		d.header.Set(in.WireName(), text)
 	default:
-		body[in.WireName()] = value
+		if err := app.Put(body, in.WireName(), value); err != nil {
+			return fmt.Errorf("%s of %s: %w", in.Name, c.Tool.ID, err)
+		}
 	}
 	return nil
 }
@@ -224,8 +238,7 @@ func headerValue(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
 }
 
-// addQuery writes lists as repeated parameters, with commas where the schema
-// says "style: comma", and objects as their JSON.
+// addQuery writes lists and objects in the style of the input.
 func addQuery(query url.Values, in *app.Input, value any) {
 	name := in.WireName()
 	switch v := value.(type) {
@@ -234,14 +247,44 @@ func addQuery(query url.Values, in *app.Input, value any) {
 		for i, one := range v {
 			texts[i] = plain(one)
 		}
-		if in.Schema["style"] == "comma" {
-			query.Set(name, strings.Join(texts, ","))
-			return
+		switch separator, joined := separators(in.Style); {
+		case joined:
+			query.Set(name, strings.Join(texts, separator))
+		case in.Style == app.StyleEmpty:
+			query[name+"[]"] = append(query[name+"[]"], texts...)
+		default:
+			query[name] = append(query[name], texts...)
 		}
-		query[name] = append(query[name], texts...)
+	case map[string]any:
+		switch in.Style {
+		case app.StyleDeep:
+			flatten(query, name, v, true)
+		case app.StyleMembers:
+			for key, one := range v {
+				query.Set(key, plain(one))
+			}
+		default:
+			query.Set(name, plain(v))
+		}
 	default:
 		query.Set(name, plain(v))
 	}
+}
+
+// separators is what stands between the entries of a list that is one
+// parameter.
+func separators(style string) (separator string, joined bool) {
+	switch style {
+	case app.StyleComma:
+		return ",", true
+	case app.StyleSpace:
+		return " ", true
+	case app.StylePipe:
+		return "|", true
+	case app.StyleTab:
+		return "\t", true
+	}
+	return "", false
 }
 
 // plain is a value as text; arrays and objects as JSON.
@@ -269,12 +312,14 @@ func (d *draft) fix(c *tool.Call, query url.Values, body map[string]any) error {
 		}
 		query.Set(name, text)
 	}
-	for name, value := range c.Tool.Fixed.Body {
-		filled, err := fill(value, values)
+	for _, name := range slices.Sorted(maps.Keys(c.Tool.Fixed.Body)) {
+		filled, err := app.Fill(c.Tool.Fixed.Body[name], values)
+		if err == nil {
+			err = app.Put(body, name, filled)
+		}
 		if err != nil {
 			return fmt.Errorf("%s of %s: %w", name, c.Tool.ID, err)
 		}
-		body[name] = filled
 	}
 	return nil
 }
@@ -296,33 +341,4 @@ func (d *draft) fixHeaders(c *tool.Call) error {
 		}
 	}
 	return nil
-}
-
-// fill expands the texts of a value that the definition fixes.
-func fill(value any, values app.Values) (any, error) {
-	switch v := value.(type) {
-	case string:
-		return app.Expand(v, values, nil)
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for name, one := range v {
-			filled, err := fill(one, values)
-			if err != nil {
-				return nil, err
-			}
-			out[name] = filled
-		}
-		return out, nil
-	case []any:
-		out := make([]any, len(v))
-		for i, one := range v {
-			filled, err := fill(one, values)
-			if err != nil {
-				return nil, err
-			}
-			out[i] = filled
-		}
-		return out, nil
-	}
-	return value, nil
 }
