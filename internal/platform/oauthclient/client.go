@@ -115,9 +115,9 @@ func (c *Client) Finish(ctx context.Context, a *app.App, s *app.Scheme, client *
 	return &d.grant, nil
 }
 
-// Exchange implements connection.Authorizer. What was typed is checked first;
-// faults are problems of kind Invalid with the code invalid_request and a
-// pointer to each field.
+// Exchange implements connection.Authorizer. What the person can mend is
+// invalid_fields, with a pointer to each field, or credentials_refused (both
+// Unprocessable).
 func (c *Client) Exchange(ctx context.Context, a *app.App, s *app.Scheme, client *connection.Client, params map[string]string, typed connection.Credentials) (*connection.Grant, error) {
 	checked, err := checkTyped(s, typed)
 	if err != nil {
@@ -138,7 +138,7 @@ func (c *Client) Exchange(ctx context.Context, a *app.App, s *app.Scheme, client
 		return nil, fmt.Errorf("scheme %s of %s is not connected by typing", s.ID, a.ID)
 	}
 	if err != nil {
-		return nil, signIn(a, err)
+		return nil, refused(a, err)
 	}
 	return &d.grant, nil
 }

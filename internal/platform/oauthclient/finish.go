@@ -37,7 +37,10 @@ func (d *deal) finish(ctx context.Context, attempt *connection.Attempt, callback
 		return err
 	}
 	if code == "" {
-		return d.withoutCode(ctx)
+		if err := d.first(ctx); err != nil {
+			return err
+		}
+		return d.complete(ctx)
 	}
 	if d.oauth.PKCE == "off" {
 		attempt.Verifier = ""
@@ -140,18 +143,13 @@ func (d *deal) code(callback url.Values) (string, error) {
 	return code, nil
 }
 
-// withoutCode makes the first token where consent has no code: with a key of the
-// client (an app that was installed), or with its secret (consent of an
-// administrator).
-func (d *deal) withoutCode(ctx context.Context) error {
-	first := d.jwt
-	if d.scheme.JWT == nil {
-		first = func(ctx context.Context) error { return d.clientGrant(ctx, d.shapeOfToken()) }
+// first makes a token where consent has no code: with a key of the client (an
+// app that was installed), or with its secret (consent of an administrator).
+func (d *deal) first(ctx context.Context) error {
+	if d.scheme.JWT != nil {
+		return d.jwt(ctx)
 	}
-	if err := first(ctx); err != nil {
-		return err
-	}
-	return d.complete(ctx)
+	return d.clientGrant(ctx, d.shapeOfToken())
 }
 
 // clientGrant is RFC 6749, 4.4.

@@ -105,8 +105,7 @@ func (d *deal) profile(kept map[string]string) {
 	d.oauth = &o
 	d.set("client_id", kept[mcpClient])
 	d.set("client_secret", kept[mcpSecret])
-	if kept[mcpOwn] == "" && d.client != nil { // the operator may have changed its secret since
-		d.set("client_id", d.client.ID)
+	if kept[mcpOwn] == "" && d.client != nil && d.client.ID == kept[mcpClient] { // its secret may be another since
 		d.set("client_secret", d.client.Secret)
 	}
 	d.keepSecret(kept[mcpSecret])
@@ -139,6 +138,13 @@ func (d *deal) remembered() { d.profile(d.given) }
 func (d *deal) refreshMCP(ctx context.Context, conn *connection.Connection) error {
 	if d.given[mcpToken] == "" {
 		return &connection.RefreshError{Class: connection.GrantOver, Code: codeNotRenewable}
+	}
+	if d.given[mcpOwn] == "" {
+		client, err := d.byHand(ctx, conn.AccountID)
+		if err != nil {
+			return err
+		}
+		d.client = client
 	}
 	d.remembered()
 	err := d.refresh2(ctx, conn)

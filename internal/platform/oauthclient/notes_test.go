@@ -269,9 +269,9 @@ func TestDemoAppKey(t *testing.T) {
 	tests := map[string]struct{ typed, want, says string }{
 		"right":         {" nk_ABC234\n", "nk_ABC234", ""},
 		"another's":     {"sk_ABC234", "", "begins with nk_"},
-		"not of it":     {"nk_abc", "", "nk_ABC"},
-		"nothing":       {"  ", "", "is missing"},
-		"a line inside": {"nk_AB\nC", "", "line break"},
+		"not of it":     {"nk_abc", "", "not look right"},
+		"nothing":       {"  ", "", "belongs here"},
+		"a line inside": {"nk_AB\nC", "", "not look right"},
 	}
 	for name, tt := range tests {
 		g, err := d.client.Exchange(t.Context(), d.app, s, nil, nil, connection.Credentials{"key": tt.typed, "other": "x"})
@@ -281,7 +281,7 @@ func TestDemoAppKey(t *testing.T) {
 			}
 			continue
 		}
-		if problemCode(err) != "invalid_request" || !strings.Contains(err.Error(), tt.says) {
+		if problemCode(err) != "invalid_fields" || !strings.Contains(faultsOf(err), tt.says) {
 			t.Errorf("%s: Exchange answers %v, want %q", name, err, tt.says)
 		}
 	}

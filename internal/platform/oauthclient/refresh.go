@@ -87,7 +87,7 @@ func (d *deal) refresh2(ctx context.Context, conn *connection.Connection) error 
 	case app.RefreshExtend:
 		err = d.extend(ctx)
 	case app.RefreshClient:
-		err = d.withoutCode(ctx)
+		err = d.first(ctx)
 	case app.RefreshNot:
 		return &connection.RefreshError{Class: connection.GrantOver, Code: codeNotRenewable}
 	default:

@@ -27,10 +27,10 @@ const (
 // identify answers the client for a server, in the order of MCP: one that the
 // operator registered, our client id metadata document, a dynamic registration.
 func (d *deal) identify(ctx context.Context, s *server, attempt *connection.Attempt) (*connection.Client, error) {
-	if d.client != nil && d.client.Issuer == "" {
-		return d.client, nil
+	if byHand, err := d.byHand(ctx, attempt.AccountID); err != nil || byHand != nil {
+		return byHand, err
 	}
-	if s.documents && strings.HasPrefix(d.c.options.PlatformURL, "https://") {
+	if s.documents && d.documented(s) {
 		attempt.Redirect = d.c.options.PlatformURL + documentCallback
 		return &connection.Client{App: d.app.ID, ID: d.c.options.PlatformURL + DocumentPath, Issuer: s.issuer}, nil
 	}
@@ -41,6 +41,33 @@ func (d *deal) identify(ctx context.Context, s *server, attempt *connection.Atte
 		return kept, nil
 	}
 	return d.register(ctx, s, attempt)
+}
+
+// byHand is the client that the account or the operator registered, or nil.
+func (d *deal) byHand(ctx context.Context, accountID string) (*connection.Client, error) {
+	if d.client != nil && d.client.Issuer == "" {
+		return d.client, nil
+	}
+	keeper := d.c.options.Registrations
+	if keeper == nil {
+		return nil, nil
+	}
+	client, err := keeper.Registered(ctx, accountID, d.app.ID, "")
+	if err == nil && client == nil && accountID != "" {
+		client, err = keeper.Registered(ctx, "", d.app.ID, "")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("looking for the client of %s: %w", d.app.ID, err)
+	}
+	return client, nil
+}
+
+// documented reports whether our client id metadata document can be used with an
+// issuer. We are the same client for everybody who reads it, so that a code
+// meant for one issuer could be taken by another, unless both say who they are
+// in the callback (RFC 9207); apps of the catalogue were looked at.
+func (d *deal) documented(s *server) bool {
+	return strings.HasPrefix(d.c.options.PlatformURL, "https://") && (s.issInCallback || d.app.Listed)
 }
 
 // registered is a client of an earlier sign-in that is still good for this one,

@@ -78,3 +78,15 @@ func problemCode(err error) string {
 	}
 	return p.Code
 }
+
+// faultsOf are the single faults of the problem inside an error.
+func faultsOf(err error) string {
+	p, _ := errors.AsType[*problem.Problem](err)
+	text := ""
+	if p != nil {
+		for _, item := range p.Items {
+			text += item.Pointer + ": " + item.Detail + "\n"
+		}
+	}
+	return text
+}

@@ -1,8 +1,6 @@
 package oauthclient
 
 import (
-	"fmt"
-	"regexp"
 	"strings"
 
 	"ace/internal/foundation/problem"
@@ -10,71 +8,44 @@ import (
 	"ace/internal/platform/connection"
 )
 
-// maxTyped is how long a typed value may be: enough for a private key.
-const maxTyped = 32 << 10
-
 // checkTyped checks what a person typed against the scheme's fields and answers
 // it as it is kept: without the blanks that copying adds. What was typed for no
 // field is left out.
 func checkTyped(s *app.Scheme, typed connection.Credentials) (connection.Credentials, error) {
 	checked := connection.Credentials{}
 	var faults []problem.Item
-	for i := range s.Fields {
-		f := &s.Fields[i]
-		value := strings.TrimSpace(typed[f.Name])
-		if value == "" && f.Optional {
-			continue
+	for _, f := range s.Fields {
+		value, fault := f.Clean(typed[f.Name])
+		if fault == "" && strings.ContainsFunc(value, func(r rune) bool { return r == 0x7f || r < ' ' && !multiline(value, r) }) {
+			fault = "It holds a line break or another character that no key has. Copy it again."
 		}
-		why, err := fieldFault(f, value)
-		if err != nil {
-			return nil, err
+		switch {
+		case fault != "":
+			faults = append(faults, problem.Item{Pointer: "/fields/" + f.Name, Code: "invalid", Detail: fault})
+		case value != "":
+			checked[f.Name] = value
 		}
-		if why != "" {
-			faults = append(faults, problem.Item{Pointer: "/fields/" + f.Name, Code: "invalid_value", Detail: why})
-			continue
-		}
-		checked[f.Name] = value
 	}
 	if len(faults) > 0 {
-		return nil, problem.New(problem.Invalid, "invalid_request", "Something that was typed cannot be right: "+faults[0].Detail).WithItems(faults...)
+		return nil, problem.New(problem.Unprocessable, "invalid_fields", "Something is missing or does not look right.").WithItems(faults...).Advise("fix_arguments")
 	}
 	return checked, nil
-}
-
-// fieldFault says what is wrong with a value, without the value.
-func fieldFault(f *app.Field, value string) (string, error) {
-	title := f.Title
-	if title == "" {
-		title = f.Name
-	}
-	switch {
-	case value == "":
-		return title + " is missing.", nil
-	case len(value) > maxTyped:
-		return title + " is too long.", nil
-	case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && !multiline(value, r) || r == 0x7f }):
-		return title + " holds a line break or another character that cannot be typed. Copy it again.", nil
-	case !strings.HasPrefix(value, f.Prefix):
-		return title + " begins with " + f.Prefix + ": this looks like another one.", nil
-	case f.Match == "":
-		return "", nil
-	}
-	pattern, err := regexp.Compile(`^(?:` + f.Match + `)$`)
-	if err != nil {
-		return "", fmt.Errorf("the pattern of the field %s: %w", f.Name, err)
-	}
-	if !pattern.MatchString(value) {
-		why := title + " does not look right."
-		if f.Example != "" {
-			why += " It looks like " + f.Example + "."
-		}
-		return why, nil
-	}
-	return "", nil
 }
 
 // multiline reports whether a character may stand in a value: line breaks in
 // private keys and JSON, which never go into a header as they are.
 func multiline(value string, r rune) bool {
 	return strings.ContainsRune("\r\n\t", r) && (strings.HasPrefix(value, "-----BEGIN ") || strings.HasPrefix(value, "{"))
+}
+
+// refused words what a vendor says to what was typed, so that the person can
+// mend it.
+func refused(a *app.App, err error) error {
+	e := asFailed(err)
+	byVendor := e != nil && (e.Status == 400 || e.Status == 401 || e.Status == 403) && e.Class == connection.Unknown
+	if e == nil || !byVendor && e.Class != connection.GrantOver && e.Class != connection.ClientBroken {
+		return signIn(a, err)
+	}
+	p := problem.New(problem.Unprocessable, "credentials_refused", a.Name+" does not accept this ("+e.Code+"). Check that it was copied whole, is not expired, and belongs to this app.")
+	return &refusal{p.With("reason", e.Code), e}
 }
