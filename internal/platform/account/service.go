@@ -231,7 +231,7 @@ func (s *Service) begin(ctx context.Context, by audit.Actor, u *User, method str
 	secret := newSecret()
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	session := &Session{ID: s.digest("session", secret), User: *u, Token: newSecret(), CreatedAt: now, SeenAt: now}
-	by.Kind, by.ID = audit.ByUser, u.ID
+	by.Kind, by.ID, by.Name = audit.ByUser, u.ID, u.Name
 	entry := audit.New(u.AccountID, by, "session.begun", u.ID, map[string]string{"method": method})
 	if err := s.store.InsertSession(ctx, session, now.Add(SessionLifetime), entry); err != nil {
 		return nil, "", err

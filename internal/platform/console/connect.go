@@ -256,7 +256,9 @@ func tell(i int, f field) told {
 // paramInputs are what calls need besides credentials, such as a subdomain.
 func paramInputs(visit *connection.Visit, scheme *app.Scheme, form connection.Form, faults map[string]string) []field {
 	var inputs []field
-	for _, name := range sortedNames(visit.App.Params) {
+	names := sortedNames(visit.App.Params)
+	slices.SortStableFunc(names, func(a, b string) int { return effort(visit.App.Params[a]) - effort(visit.App.Params[b]) })
+	for _, name := range names {
 		p := visit.App.Params[name]
 		if p.Learned || p.Scheme != "" && p.Scheme != scheme.ID {
 			continue
@@ -276,6 +278,17 @@ func paramInputs(visit *connection.Visit, scheme *app.Scheme, form connection.Fo
 		})
 	}
 	return inputs
+}
+
+// effort orders params: what has to be typed comes first.
+func effort(p app.Param) int {
+	switch {
+	case p.Optional:
+		return 2
+	case p.Default != "":
+		return 1
+	}
+	return 0
 }
 
 // fieldInputs are the credentials to type. What was typed into a secret one is

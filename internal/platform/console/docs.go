@@ -71,12 +71,9 @@ func needs(n gate.Need) string {
 // docsView fills docs.html.
 type docsView struct {
 	frame
-	Calls []call
-	Limit int // requests a minute per key
-	App   *app.App
-	Tool  *app.Tool
-	Task  string // in plain words
-	Run   string // body of a run
+	Calls  []call
+	Limit  int     // requests a minute per key
+	Sample *sample // nil: no tool has an example
 }
 
 // Has reports whether the host has a route.
@@ -99,23 +96,23 @@ func (c *Console) docs(w http.ResponseWriter, r *http.Request) {
 	}
 	policy, _, _ := gate.Policies()
 	view.Limit = int(policy.Quantity)
-	view.App, view.Tool = c.sample()
-	if view.Tool != nil {
-		if view.Run, err = runBody(view.Tool); err != nil {
-			c.fail(w, r, err)
-			return
-		}
-		view.Task = "find " + strings.ToLower(view.Tool.Title)
-		if len(view.Tool.Phrases) > 0 {
-			view.Task = view.Tool.Phrases[0]
-		}
+	if view.Sample, err = c.sample(); err != nil {
+		c.fail(w, r, err)
+		return
 	}
 	c.show(w, r, http.StatusOK, "docs", view)
 }
 
-// sample picks the app and the tool that examples use: of the demo app, or else
-// of the first one whose tool has an example.
-func (c *Console) sample() (*app.App, *app.Tool) {
+// sample is the app and the tool that examples use.
+type sample struct {
+	App, Tool string // ids
+	Task      string // in plain words
+	Run       string // body of a run
+}
+
+// sample picks a tool with an example: of the demo app, or else of the first
+// app that has one.
+func (c *Console) sample() (*sample, error) {
 	var found *app.App
 	var tool *app.Tool
 	for _, a := range c.Library.Shared().Catalog.Apps() {
@@ -125,23 +122,27 @@ func (c *Console) sample() (*app.App, *app.Tool) {
 			}
 		}
 	}
-	return found, tool
-}
-
-func runBody(t *app.Tool) (string, error) {
-	text, err := json.Marshal(map[string]any{"arguments": t.Example})
-	if err != nil {
-		return "", fmt.Errorf("writing the example of %s: %w", t.ID, err)
+	if tool == nil {
+		return nil, nil
 	}
-	return string(text), nil
+	text, err := json.Marshal(map[string]any{"arguments": tool.Example})
+	if err != nil {
+		return nil, fmt.Errorf("writing the example of %s: %w", tool.ID, err)
+	}
+	one := &sample{App: found.ID, Tool: tool.ID, Task: strings.ToLower(tool.Title), Run: string(text)}
+	if len(tool.Phrases) > 0 {
+		one.Task = tool.Phrases[0]
+	}
+	return one, nil
 }
 
 // homeView fills home.html.
 type homeView struct {
 	frame
-	Apps  []appRow
-	All   int
-	Tools int
+	Apps   []appRow
+	All    int
+	Tools  int
+	Sample *sample // nil: no tool has an example
 }
 
 const homeApps = 12
@@ -153,12 +154,21 @@ func (c *Console) home(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	f.Hidden, f.Description = false, "One API key gives an agent the apps that its account has connected."
-	view := homeView{frame: f, All: len(c.Library.Shared().Catalog.Apps())}
-	for _, a := range c.Library.Shared().Catalog.Apps() {
+	catalog, err := c.catalog(r)
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	view := homeView{frame: f, All: len(catalog.Apps())}
+	for _, a := range catalog.Apps() {
 		view.Tools += a.Tools.Len()
 		if len(view.Apps) < homeApps {
 			view.Apps = append(view.Apps, rowOfApp(a))
 		}
+	}
+	if view.Sample, err = c.sample(); err != nil {
+		c.fail(w, r, err)
+		return
 	}
 	c.show(w, r, http.StatusOK, "home", view)
 }

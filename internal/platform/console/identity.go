@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"encoding/json"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"time"
@@ -59,7 +60,7 @@ func (c *Console) beginIdentity(w http.ResponseWriter, r *http.Request) {
 	a := attempt{State: random(), Nonce: random(), Verifier: random(), Next: localPath(r.URL.Query().Get("next")), Expires: time.Now().Add(waitInCookie)}
 	address, err := c.Identities.Begin(r.Context(), a.State, a.Nonce, a.Verifier)
 	if err != nil {
-		c.signInFailed(w, r, a.Next, err)
+		c.identityFailed(w, r, a.Next, err)
 		return
 	}
 	text, err := json.Marshal(a)
@@ -89,7 +90,7 @@ func (c *Console) finishIdentity(w http.ResponseWriter, r *http.Request) {
 	}
 	issuer, subject, email, err := c.Identities.Finish(r.Context(), r.URL.Query(), a.Nonce, a.Verifier)
 	if err != nil {
-		c.signInFailed(w, r, a.Next, err)
+		c.identityFailed(w, r, a.Next, err)
 		return
 	}
 	_, secret, err := c.Accounts.SignInIdentity(r.Context(), gate.Actor(r), issuer, subject, email)
@@ -98,6 +99,15 @@ func (c *Console) finishIdentity(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c.enter(w, r, secret, a.Next)
+}
+
+// identityFailed tells the person that the provider did not vouch for them, and
+// the operator why.
+func (c *Console) identityFailed(w http.ResponseWriter, r *http.Request, next string, err error) {
+	if p, known := problem.From(err); known {
+		c.Log.WarnContext(r.Context(), "a sign-in by the OpenID provider failed", slog.String("problem", p.Code), slog.Any("error", err))
+	}
+	c.signInFailed(w, r, next, err)
 }
 
 // attempt is the sign-in that the callback belongs to.

@@ -45,7 +45,7 @@ func loadTemplates() (templates, error) {
 
 // functions are what templates call.
 func functions() template.FuncMap {
-	return template.FuncMap{"ago": ago, "day": day, "stamp": stamp, "hue": hue, "initial": initial, "join": strings.Join, "told": tell}
+	return template.FuncMap{"ago": ago, "used": used, "day": day, "stamp": stamp, "hue": hue, "initial": initial, "join": strings.Join, "told": tell}
 }
 
 // frame is what every page shows around its content.

@@ -26,6 +26,14 @@ func ago(t time.Time) string {
 	return "on " + day(t)
 }
 
+// used says when something was used last.
+func used(t time.Time) string {
+	if t.IsZero() {
+		return "never used"
+	}
+	return "used " + ago(t)
+}
+
 func count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
