@@ -276,6 +276,7 @@ func (s *Service) settle(ctx context.Context, m *making, c *Connection) error {
 		if there.Scheme == c.Scheme && there.Identity.ID == c.Identity.ID && there.Identity.Tenant == c.Identity.Tenant {
 			m.old = there
 			c.ID, c.CreatedAt, c.Default, c.Version = there.ID, there.CreatedAt, there.Default, there.Version
+			c.Identity = fill(c.Identity, there.Identity)
 			if c.Label == "" {
 				c.Label = there.Label
 			}

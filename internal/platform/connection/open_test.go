@@ -1,0 +1,99 @@
+package connection_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"ace/internal/platform/connection"
+)
+
+func TestOpenRefuses(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	mine := w.typeKey(t, "keyed", connection.Wish{}, "sk_1")
+	long := strings.Repeat("x", 3000)
+	tests := []struct {
+		name string
+		in   connection.Request
+		code string
+	}{
+		{"an app that is not there", connection.Request{App: "none"}, "app_not_found"},
+		{"an app that needs none", connection.Request{App: "weather"}, "app_needs_no_connection"},
+		{"no OAuth client", connection.Request{App: "other"}, "app_not_connectable"},
+		{"another way in", connection.Request{App: "notes", Wish: connection.Wish{Scheme: "saml"}}, "invalid_request"},
+		{"a scope with a space", connection.Request{App: "notes", Wish: connection.Wish{Scopes: []string{"read write"}}}, "invalid_request"},
+		{"a profile that is not there", connection.Request{App: "notes", Profile: "admin"}, "invalid_request"},
+		{"params of another app", connection.Request{App: "keyed", Wish: connection.Wish{Params: map[string]string{"team": "acme"}}}, "unknown_app_params"},
+		{"a learned param", connection.Request{App: "notes", Wish: connection.Wish{Params: map[string]string{"cloud": "x"}}}, "unknown_app_params"},
+		{"a param that leads elsewhere", connection.Request{App: "notes", Wish: connection.Wish{Params: map[string]string{"team": "evil.test/"}}}, "invalid_request"},
+		{"a label of two lines", connection.Request{App: "notes", Wish: connection.Wish{Label: "a\nb"}}, "invalid_request"},
+		{"a long label", connection.Request{App: "notes", Wish: connection.Wish{Label: long}}, "invalid_request"},
+		{"http elsewhere", connection.Request{App: "notes", Wish: connection.Wish{RedirectURL: "http://agent.example/"}}, "invalid_request"},
+		{"a script", connection.Request{App: "notes", Wish: connection.Wish{RedirectURL: "javascript:alert(1)"}}, "invalid_request"},
+		{"user information", connection.Request{App: "notes", Wish: connection.Wish{RedirectURL: "https://platform.test@evil.test/"}}, "invalid_request"},
+		{"a long address", connection.Request{App: "notes", Wish: connection.Wish{RedirectURL: "https://agent.example/" + long}}, "invalid_request"},
+		{"a header in an address", connection.Request{App: "notes", Wish: connection.Wish{RedirectURL: "https://agent.example/\r\nSet-Cookie: a"}}, "invalid_request"},
+		{"too short", connection.Request{App: "notes", TTL: time.Second}, "invalid_request"},
+		{"too long", connection.Request{App: "notes", TTL: 25 * time.Hour}, "invalid_request"},
+		{"no such way to verify", connection.Request{App: "notes", Wish: connection.Wish{Verify: "trust"}}, "invalid_request"},
+		{"a callback without a person", connection.Request{App: "notes", Wish: connection.Wish{Verify: "callback", VerifyURL: "https://agent.example/"}}, "invalid_request"},
+		{"a callback nowhere", connection.Request{App: "notes", Wish: connection.Wish{Verify: "callback", EndUser: "u"}}, "invalid_request"},
+		{"mends what is not there", connection.Request{App: "keyed", Wish: connection.Wish{Reconnects: "con_none"}}, "connection_not_found"},
+		{"mends another app's", connection.Request{App: "notes", Wish: connection.Wish{Reconnects: mine.ID}}, "connection_not_found"},
+		{"mends another end user's", connection.Request{App: "keyed", Wish: connection.Wish{Reconnects: mine.ID, EndUser: "bob"}}, "connection_not_found"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if _, err := w.Open(t.Context(), agent(), account, tt.in); code(err) != tt.code {
+				t.Errorf("Open = %v, want %s", err, tt.code)
+			}
+		})
+	}
+	if _, err := w.Open(t.Context(), agent(), stranger, connection.Request{App: "keyed", Wish: connection.Wish{Reconnects: mine.ID}}); code(err) != "connection_not_found" {
+		t.Errorf("another account mends it: %v", err)
+	}
+}
+
+func TestOpenKeepsTheWish(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	in := connection.Request{ID: connection.NewSessionID(), App: "notes", Profile: "all", TTL: 2 * time.Hour, Wish: connection.Wish{
+		Label: " Work ", Scopes: []string{"admin"}, Params: map[string]string{"team": "acme"}, RedirectURL: "http://127.0.0.1:3000/done?x=1", State: "s",
+	}}
+	s, err := w.Open(t.Context(), agent(), account, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.ID != in.ID || s.Status != connection.SessionPending || s.Wish.Label != "Work" || strings.Join(s.Wish.Scopes, " ") != "admin read write" || s.Wish.Verify != connection.VerifyAccount ||
+		s.ExpiresAt.Sub(s.CreatedAt) != 2*time.Hour || s.AskedBy.Name != "Laptop" {
+		t.Errorf("session = %+v", s)
+	}
+	again, err := w.Open(t.Context(), agent(), account, in)
+	if err != nil || again.CreatedAt != s.CreatedAt || w.Link(again.ID) != w.Link(s.ID) {
+		t.Errorf("a repetition with the id: %+v, %v, want the same session and link", again, err)
+	}
+	link := w.Link(s.ID)
+	if !strings.HasPrefix(link, base+"/connect/") || len(token(link)) != 43 || strings.Contains(link, s.ID) {
+		t.Errorf("link %q, want 256 bits that are not the id", link)
+	}
+	if got := w.store.Actions(); len(got) != 1 || got[0] != "connect.asked" {
+		t.Errorf("recorded %v, want one connect.asked", got)
+	}
+}
+
+func TestConnectable(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	for id, want := range map[string]string{"notes": "", "keyed": "", "weather": "", "other": "oauth_client_missing"} {
+		a, err := connectionApp(t, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ok, reason, err := w.Connectable(t.Context(), account, a)
+		if err != nil || ok != (want == "") || reason != want {
+			t.Errorf("Connectable(%s) = %v, %q, %v, want %q", id, ok, reason, err, want)
+		}
+	}
+}
