@@ -1,6 +1,7 @@
 // Package htmltext turns HTML into Markdown and plain text.
 //
-//	bytes -> size limit -> charset -> parser (depth limit) -> tree
+//	bytes -> size limit -> charset -> estimate of the tree -> parser (depth
+//	         limit) -> tree
 //	      -> head: title, description, language, canonical, robots
 //	      -> main part: main or article, without navigation, forms and
 //	         what is hidden
@@ -32,7 +33,7 @@ const (
 // Errors of Parse.
 var (
 	ErrTooLarge = errors.New("the document is larger than the limit")
-	ErrTooDeep  = errors.New("the document nests its elements too deep")
+	ErrTooDeep  = errors.New("the document nests its elements too deep, or would grow past all measure")
 )
 
 // Options are the parts of Parse that have defaults.
@@ -78,7 +79,14 @@ func Parse(r io.Reader, base *url.URL, o *Options) (*Document, error) {
 	if decoded == nil {
 		decoded = bytes.NewReader(data)
 	}
-	root, err := html.Parse(decoded)
+	text, err := io.ReadAll(decoded)
+	if err != nil {
+		return nil, fmt.Errorf("reading the charset of a page: %w", err)
+	}
+	if Oversized(text) {
+		return nil, ErrTooDeep
+	}
+	root, err := html.Parse(bytes.NewReader(text))
 	if err != nil { // reading memory does not fail: the parser gave up on the depth
 		return nil, ErrTooDeep
 	}

@@ -2,6 +2,7 @@ package htmltext_test
 
 import (
 	"errors"
+	"fmt"
 	"net/url"
 	"strings"
 	"testing"
@@ -174,6 +175,9 @@ func TestLimits(t *testing.T) {
 		{"too deep", strings.Repeat("<div>", 450), 0, htmltext.ErrTooDeep},
 		{"very much too deep", strings.Repeat("<b><div>", 100_000), 0, htmltext.ErrTooDeep},
 		{"deep", strings.Repeat("<div>", 300) + "x", 0, nil},
+		{"tags that are opened again in every block", reopened(50_000), 0, htmltext.ErrTooDeep},
+		{"tags that are opened again in a few blocks", reopened(20), 0, nil},
+		{"tags that are closed", strings.Repeat("<p><b>x</b> <i>y</i></p>", 20_000), 0, nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -183,6 +187,17 @@ func TestLimits(t *testing.T) {
 			}
 		})
 	}
+}
+
+// reopened is a page that leaves 300 tags open, each of which is opened again in
+// every block.
+func reopened(blocks int) string {
+	var b strings.Builder
+	b.WriteString("<p>")
+	for i := range 300 {
+		fmt.Fprintf(&b, "<b id=%d>", i)
+	}
+	return b.String() + "</p>" + strings.Repeat("<p>x</p>", blocks)
 }
 
 // TestGrowth keeps a small page from becoming a large text.

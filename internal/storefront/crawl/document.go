@@ -120,7 +120,7 @@ func ParseDocument(body []byte, contentType string, base *url.URL) (*Document, e
 		}
 	}
 	source = bytes.TrimPrefix(bytes.ToValidUTF8(source, []byte("\ufffd")), []byte("\ufeff"))
-	if tooComplex(source) {
+	if htmltext.Oversized(source) {
 		return nil, ErrTooComplex
 	}
 	root, err := html.Parse(bytes.NewReader(source))
