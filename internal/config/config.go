@@ -86,6 +86,11 @@ type Settings struct {
 	SMTPURL            string   `env:"ACE_SMTP_URL" name:"smtp-url" placeholder:"URL" help:"smtp://user:password@host:587 or smtps://…: sends receipts to buyers. Default: the processor sends them." group:"Operator"`
 	MailFrom           string   `env:"ACE_MAIL_FROM" placeholder:"EMAIL" help:"Sender of receipts." group:"Operator"`
 
+	PlatformName   string `env:"ACE_PLATFORM_NAME" default:"ACE Platform" help:"Name of the platform, as people see it." group:"Platform"`
+	OIDCIssuer     string `env:"ACE_OIDC_ISSUER" name:"oidc-issuer" placeholder:"URL" help:"OpenID provider that people sign in by, exactly as it names itself; it sends them back to /sign-in/openid/callback of the platform. Default: none." group:"Platform"`
+	OIDCClientID   string `env:"ACE_OIDC_CLIENT_ID" name:"oidc-client-id" placeholder:"ID" help:"Client id that the provider gave for this platform." group:"Platform"`
+	OIDCSecretFile string `env:"ACE_OIDC_CLIENT_SECRET_FILE" name:"oidc-client-secret-file" placeholder:"FILE" help:"File with the client secret that goes with it." group:"Platform"`
+
 	EgressAllow []string `env:"ACE_EGRESS_ALLOW" placeholder:"CIDR,…" help:"Networks that outbound calls may reach although they are private, over http and on any port." group:"Safety"`
 	RateLimit   string   `env:"ACE_RATE_LIMIT" enum:"on,off" default:"on" help:"Limit of requests per client (${enum}); off is refused on a public address." group:"Safety"`
 	RateBurst   int      `env:"ACE_RATE_BURST_API" default:"5" placeholder:"N" help:"Requests that a client may make at once; one a second comes back." group:"Safety"`
@@ -100,7 +105,7 @@ type Settings struct {
 // work, naming each setting and its mend.
 func (s *Settings) Check() error {
 	return errors.Join(
-		s.checkAddresses(), s.checkNetworks(), s.checkPayments(), s.checkSafety(), s.checkOperator(), s.checkSite(), s.checkAgents(), s.checkServices())
+		s.checkAddresses(), s.checkNetworks(), s.checkPayments(), s.checkSafety(), s.checkOperator(), s.checkSite(), s.checkAgents(), s.checkServices(), s.checkIdentity())
 }
 
 func (s *Settings) scheme() string {
