@@ -102,8 +102,16 @@ func (s *Service) believe(ctx context.Context, o *Order, v verdict) verdict {
 		return verdict{class: x402.Ambiguous, answer: v.answer, evidence: "facilitator: success for another payer", alarm: alarmContradiction}
 	}
 	if s.prover == nil {
-		used, err := s.store.TxUsed(ctx, o.Auth.Network, strings.ToLower(v.answer.Transaction), o.ID)
-		if err != nil || used {
+		// The money has moved by now: the budget of the attempt must not decide
+		// what becomes of it.
+		bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
+		defer cancel()
+		used, err := s.store.TxUsed(bound, o.Auth.Network, strings.ToLower(v.answer.Transaction), o.ID)
+		if err != nil {
+			s.log.ErrorContext(ctx, "comparing a transaction with the ledger", "order_id", o.ID, "error", err)
+			return v // the facilitator's word counts, as where the chain says nothing
+		}
+		if used {
 			return verdict{class: x402.Ambiguous, answer: v.answer, evidence: "facilitator: success with the transaction of another order", alarm: alarmContradiction}
 		}
 		return v
@@ -126,6 +134,9 @@ func (s *Service) believe(ctx context.Context, o *Order, v verdict) verdict {
 		}
 	}
 }
+
+// recordTime bounds what has to be written or read although time is up.
+const recordTime = 10 * time.Second
 
 // Why a person has to look at an order.
 const (
