@@ -37,7 +37,7 @@ func nearest(id string, apps []*app.App, allowed func(app, tool string) bool) []
 			continue
 		}
 		for _, t := range tools {
-			if d := distance(name, t.Name); allowed(a.ID, t.ID) && d <= max(3, len(name)*2/3) {
+			if d := distance(name, t.Name); allowed(a.ID, t.ID) && d <= max(2, len(name)/2) {
 				found = append(found, candidate{t.ID, d + distance(prefix, strings.ReplaceAll(a.ID, "-", "_"))})
 			}
 		}
@@ -61,7 +61,7 @@ func nearestApps(prefix string, apps []*app.App) []*app.App {
 		if id == prefix {
 			return []*app.App{a}
 		}
-		if most := max(1, len(prefix)/3); abs(len(id)-len(prefix)) <= most {
+		if most := max(2, len(prefix)/3); abs(len(id)-len(prefix)) <= most {
 			if d := distance(prefix, id); d <= most {
 				found = append(found, candidate{a, d})
 			}

@@ -36,7 +36,7 @@ func (s *Service) prepare(ctx context.Context, c *Caller, in Request) (*plan, er
 	if err := in.check(); err != nil {
 		return nil, err
 	}
-	a, t, err := s.Definition(ctx, c, in.Tool)
+	a, t, err := s.Tool(ctx, c, in.Tool)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"ace/internal/foundation/problem"
 	"ace/internal/foundation/typeid"
+	"ace/internal/platform/app"
 )
 
 const maxList = 200
@@ -116,4 +117,36 @@ func (s *Service) suggest(ctx context.Context, c *Caller, id string, refused err
 		return p.Advise("find_tools")
 	}
 	return p.With("did_you_mean", slices.Clone(near)).Advise("find_tools")
+}
+
+// Tools answers tools that the caller may see: those of an app, or those that
+// are named. Its problems: app_not_found, tool_not_found (NotFound),
+// key_restricted (Forbidden) for what is named.
+func (s *Service) Tools(ctx context.Context, c *Caller, appID string, ids []string) (apps []*app.App, tools []*app.Tool, err error) {
+	for _, id := range ids {
+		a, t, err := s.Tool(ctx, c, id)
+		if err != nil {
+			return nil, nil, err
+		}
+		if appID == "" || appID == a.ID {
+			apps, tools = append(apps, a), append(tools, t)
+		}
+	}
+	if len(ids) > 0 {
+		return apps, tools, nil
+	}
+	a, err := s.Apps.App(ctx, c.AccountID, appID)
+	if err != nil {
+		return nil, nil, err
+	}
+	all, err := a.AllTools()
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, t := range all {
+		if restricted(c, a, t) == nil {
+			apps, tools = append(apps, a), append(tools, t)
+		}
+	}
+	return apps, tools, nil
 }

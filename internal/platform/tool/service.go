@@ -268,9 +268,9 @@ func (s *Service) begin(ctx context.Context, r *Run, job bool) (work context.Con
 	}
 }
 
-// Definition answers a tool as the caller may see it. It returns tool_not_found
+// Tool answers a tool as the caller may see it. It returns tool_not_found
 // (NotFound) with did_you_mean, and key_restricted (Forbidden).
-func (s *Service) Definition(ctx context.Context, c *Caller, id string) (*app.App, *app.Tool, error) {
+func (s *Service) Tool(ctx context.Context, c *Caller, id string) (*app.App, *app.Tool, error) {
 	a, t, err := s.Apps.Tool(ctx, c.AccountID, id)
 	if problem.Is(err, "tool_not_found") {
 		return nil, nil, s.suggest(ctx, c, id, err)

@@ -91,6 +91,9 @@ type Call struct {
 	Open func(ctx context.Context, reference string) (*File, error)
 }
 
+// FileFormat marks, in the schema of an input, one that names a file.
+const FileFormat = "ace-file"
+
 // File is a file that goes to an app or comes from one.
 type File struct {
 	Name      string
