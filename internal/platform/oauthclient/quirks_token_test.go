@@ -177,6 +177,9 @@ func TestQuirksOfTokens(t *testing.T) {
 	})
 }
 
+// ago is a time in Unix seconds.
+func ago(d time.Duration) string { return strconv.FormatInt(time.Now().Add(-d).Unix(), 10) }
+
 // unsigned is a JWT with these claims that nobody signed.
 func unsigned(claims string) string {
 	return "eyJhbGciOiJub25lIn0." + base64.RawURLEncoding.EncodeToString([]byte(claims)) + ".c2ln"
@@ -188,7 +191,6 @@ func TestQuirksOfRefreshes(t *testing.T) {
 		return map[string]func(*seen) reply{"a.example/r": handler, "a.example/t": handler}
 	}
 	old := connection.Credentials{"access_token": "at-0", "refresh_token": "rt-0"}
-	ago := func(d time.Duration) string { return strconv.FormatInt(time.Now().Add(-d).Unix(), 10) }
 	runQuirks(t, []quirk{
 		{
 			row:        "22 another address, other parameters",
