@@ -98,6 +98,19 @@ func (l *Library) For(ctx context.Context, accountID string) (*View, error) {
 	return view, nil
 }
 
+// App answers an app that an account can use, or one of the catalogue for the
+// account "". It returns app_not_found (NotFound).
+func (l *Library) App(ctx context.Context, accountID, id string) (*app.App, error) {
+	if accountID == "" {
+		return l.shared.Catalog.App(id)
+	}
+	view, err := l.For(ctx, accountID)
+	if err != nil {
+		return nil, err
+	}
+	return view.Catalog.App(id)
+}
+
 // Read reads the definitions in a folder of files. replace, if not nil, changes
 // the text before it is read, for addresses that are known at start alone.
 func Read(files fs.FS, dir string, replace *strings.Replacer) ([]*app.App, error) {

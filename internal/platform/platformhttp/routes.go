@@ -22,6 +22,7 @@ import (
 	"ace/internal/platform/account"
 	"ace/internal/platform/apikey"
 	"ace/internal/platform/audit"
+	"ace/internal/platform/platformhttp/connecthttp"
 	"ace/internal/platform/platformhttp/findhttp"
 	"ace/internal/platform/platformhttp/gate"
 )
@@ -41,9 +42,11 @@ type Deps struct {
 	// Library is what there is to use, Connections what an account has connected.
 	Library     findhttp.Library
 	Connections findhttp.Connections
-	Limits      gate.Limits
-	Log         *slog.Logger
-	Pages       Pages
+	// Connect serves connecting and what is connected; its BaseURL is the site's.
+	Connect connecthttp.Face
+	Limits  gate.Limits
+	Log     *slog.Logger
+	Pages   Pages
 }
 
 // Pages are what people read on this host. They stand behind the same gate.
@@ -75,7 +78,7 @@ func rules() gate.Rules {
 		manages = gate.Need{Manages: true}
 		audits  = gate.Need{Audits: true}
 	)
-	return gate.Rules{
+	table := gate.Rules{
 		"GET /healthz":      open,
 		"GET /openapi.json": open,
 		"GET /logos/{file}": open,
@@ -96,6 +99,8 @@ func rules() gate.Rules {
 		"POST /api/v1/keys/{id}/rotate": manages,
 		"GET /api/v1/audit-log":         audits,
 	}
+	maps.Copy(table, connecthttp.Rules(Base))
+	return table
 }
 
 // New answers the handler of the platform host.
@@ -158,6 +163,9 @@ func (s *server) routes(mux gate.Mux) {
 	finding := &findhttp.Face{BaseURL: s.Site.BaseURL, Library: s.Library, Connections: s.Connections}
 	finding.Describe(s.api, Base, keyScheme)
 	mux.HandleFunc("GET /logos/{file}", finding.Logo)
+	connecting := s.Connect
+	connecting.BaseURL = s.Site.BaseURL
+	connecting.Describe(s.api, Base, keyScheme, sessionScheme)
 }
 
 // openly lets pages of every origin call the API: it takes no cookies there,

@@ -10,6 +10,7 @@ import (
 
 	"ace/catalog"
 	"ace/internal/foundation/httpserver"
+	"ace/internal/foundation/idempotency"
 	"ace/internal/foundation/password"
 	"ace/internal/foundation/ratelimit"
 	"ace/internal/foundation/seal"
@@ -18,9 +19,14 @@ import (
 	"ace/internal/platform/account"
 	"ace/internal/platform/apikey"
 	"ace/internal/platform/audit"
+	"ace/internal/platform/connection"
+	"ace/internal/platform/connection/clients"
+	"ace/internal/platform/connection/connectiontest"
 	"ace/internal/platform/library"
 	"ace/internal/platform/platformhttp"
+	"ace/internal/platform/platformhttp/connecthttp"
 	"ace/internal/platform/platformhttp/gate"
+	"ace/internal/platform/platformhttp/once"
 	"ace/internal/storage"
 	"ace/internal/storage/platformstore"
 )
@@ -34,6 +40,9 @@ type world struct {
 	accounts *account.Service
 	keys     *apikey.Service
 	account  *account.Account
+
+	connections *connection.Service
+	vendor      *connectiontest.Vendor
 }
 
 func setup(t *testing.T) *world {
@@ -68,15 +77,34 @@ func setupWith(t *testing.T, limits gate.Limits) *world {
 	if w.account, _, err = w.accounts.Create(t.Context(), audit.Operator(), "demo", "ann@acme.example"); err != nil {
 		t.Fatal(err)
 	}
+	apps := shelf(t)
+	w.connect(t, apps, box)
 	face, err := platformhttp.New(platformhttp.Deps{
-		Library: shelf(t),
-		Site:    platformhttp.Site{BaseURL: base, Name: "Test"}, Accounts: w.accounts, Keys: w.keys, Audit: w.store, Limits: limits, Log: slog.New(slog.DiscardHandler),
+		Library: apps, Connections: connecthttp.States{Service: w.connections},
+		Connect: connecthttp.Face{
+			Connections: w.connections, Clients: clients.New(w.store, box), Apps: apps, Once: once.New(idempotency.New(idempotency.NewMemory(), box.MAC)),
+		},
+		Site: platformhttp.Site{BaseURL: base, Name: "Test"}, Accounts: w.accounts, Keys: w.keys, Audit: w.store, Limits: limits, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.handler = httpserver.Chain(face, httpserver.Instrument(slog.New(slog.DiscardHandler), "platform", nil), httpserver.ClientAddress(nil), httpserver.LimitBody(1<<20))
 	return w
+}
+
+// connect makes the service of connections, with a vendor in place of the demo
+// app's.
+func (w *world) connect(t *testing.T, apps connection.Apps, box *seal.Box) {
+	t.Helper()
+	w.vendor = &connectiontest.Vendor{Identity: connection.Identity{ID: "u1", Email: "ann@acme.example"}}
+	kept := clients.New(w.store, box)
+	if err := kept.Keep(t.Context(), audit.Operator(), &connection.Client{App: "demo-notes", ID: "client", Secret: "hush"}); err != nil {
+		t.Fatal(err)
+	}
+	w.connections = connection.New(connection.Ports{
+		Store: platformstore.Connections{Store: w.store}, Apps: apps, Clients: kept, Authorizer: w.vendor, Checker: w.vendor, Stepper: w.vendor,
+	}, box, &connection.Options{BaseURL: base})
 }
 
 // shelf holds the demo app.

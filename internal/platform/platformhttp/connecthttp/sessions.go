@@ -51,7 +51,7 @@ type ConnectSession struct {
 	App          string        `json:"app"`
 	Status       string        `json:"status" enum:"pending,opened,connected,failed,expired,cancelled"`
 	ConnectionID *string       `json:"connection_id" nullable:"true"`
-	Error        *SessionError `json:"error" nullable:"true" doc:"Why it failed; while it is open, what went wrong last: the person can try again."`
+	Error        *SessionError `json:"error,omitempty" doc:"Why it failed; while it is open, what went wrong last: the person can try again."`
 	ExpiresAt    time.Time     `json:"expires_at"`
 }
 
@@ -62,9 +62,9 @@ type SessionError struct {
 }
 
 type connectInput struct {
-	App  string         `path:"app" maxLength:"64"`
-	Key  string         `header:"Idempotency-Key" maxLength:"255" doc:"A repetition with the same key answers the same link."`
-	Body ConnectRequest `required:"false"`
+	App  string `path:"app" maxLength:"64"`
+	Key  string `header:"Idempotency-Key" maxLength:"255" doc:"A repetition with the same key answers the same link."`
+	Body *ConnectRequest
 }
 
 type connectOutput struct {
@@ -74,13 +74,13 @@ type connectOutput struct {
 }
 
 func (f *Face) connect(ctx context.Context, in *connectInput) (*connectOutput, error) {
-	return f.open(ctx, "connect "+in.App, in.Key, in.Body, in.App)
+	return f.open(ctx, "connect "+in.App, in.Key, *orEmpty(in.Body), in.App)
 }
 
 type reconnectInput struct {
-	ID   string           `path:"id" maxLength:"64"`
-	Key  string           `header:"Idempotency-Key" maxLength:"255" doc:"A repetition with the same key answers the same link."`
-	Body ReconnectRequest `required:"false"`
+	ID   string `path:"id" maxLength:"64"`
+	Key  string `header:"Idempotency-Key" maxLength:"255" doc:"A repetition with the same key answers the same link."`
+	Body *ReconnectRequest
 }
 
 func (f *Face) reconnect(ctx context.Context, in *reconnectInput) (*connectOutput, error) {
@@ -88,7 +88,15 @@ func (f *Face) reconnect(ctx context.Context, in *reconnectInput) (*connectOutpu
 	if err != nil {
 		return nil, err
 	}
-	return f.open(ctx, "reconnect "+in.ID, in.Key, ConnectRequest{ReconnectRequest: in.Body, ConnectionID: in.ID, EndUser: c.EndUser}, c.App)
+	return f.open(ctx, "reconnect "+in.ID, in.Key, ConnectRequest{ReconnectRequest: *orEmpty(in.Body), ConnectionID: in.ID, EndUser: c.EndUser}, c.App)
+}
+
+// orEmpty is a body that may be left out.
+func orEmpty[T any](body *T) *T {
+	if body == nil {
+		body = new(T)
+	}
+	return body
 }
 
 // open makes a session, once for each idempotency key.
