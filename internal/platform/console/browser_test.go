@@ -12,7 +12,6 @@ import (
 	"ace/internal/platform/apikey"
 	"ace/internal/platform/audit"
 	"ace/internal/platform/connection"
-	"ace/internal/storage/platformstore"
 )
 
 // live is a world on an address that a browser can open.
@@ -108,13 +107,7 @@ func (w *world) furnish(t *testing.T) (keyID, connectionID string) {
 	if _, err := w.connections.Update(t.Context(), by, w.account.ID, list[2].ID, connection.Change{Disabled: &off}); err != nil {
 		t.Fatal(err)
 	}
-	_, err = platformstore.Connections{Store: w.store}.ChangeConnection(t.Context(), w.account.ID, list[1].ID, func(c *connection.Connection) error {
-		c.Status, c.Reason = connection.NeedsReconnect, connection.ReasonUserRevoked
-		return nil
-	}, audit.Entry{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w.setHealth(t, list[1].ID, connection.NeedsReconnect, connection.ReasonUserRevoked)
 	return keyID, list[0].ID
 }
 

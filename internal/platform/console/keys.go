@@ -145,7 +145,10 @@ func (c *Console) makeKey(w http.ResponseWriter, r *http.Request) {
 	view := c.newKeyView(r, form)
 	view.Fault = p.Detail
 	if len(p.Items) > 0 {
-		view.At = strings.TrimPrefix(p.Items[0].Pointer, "/")
+		at := strings.TrimPrefix(p.Items[0].Pointer, "/")
+		if slices.Contains([]string{"name", "permissions", "expires_at", "networks"}, at) { // they show it themselves
+			view.At = at
+		}
 	}
 	c.show(w, r, http.StatusUnprocessableEntity, "newkey", view)
 }

@@ -29,7 +29,7 @@ func TestPublicPages(t *testing.T) {
 		{"/apps/sky", 200, []string{"needs no connection"}},
 		{"/apps/locked", 200, []string{"cannot be connected here yet", base + "/oauth/callback/locked"}},
 		{"/apps/none", 404, []string{"There is nothing here"}},
-		{"/docs", 200, []string{base + "/api/v1/me", "120 requests", "<code>GET /api/v1/me</code>", "any key", "a person", `{"task":"show my tickets"}`}},
+		{"/docs", 200, []string{base + "/api/v1/me", "120 requests", "<code>GET /api/v1/me</code>", "3. Find a tool", `{"task":"show my tickets"}`, "4. Run it", "/api/v1/tools/desk__list_tickets/run"}},
 		{"/sign-in", 200, []string{"ace account link", `autocomplete="current-password"`}},
 		{"/robots.txt", 200, []string{"Disallow: /account", "Disallow: /connect/"}},
 		{"/assets/icon.svg", 200, []string{"<svg"}},

@@ -26,13 +26,19 @@ import (
 	"ace/internal/platform/connection/clients"
 	"ace/internal/platform/console"
 	"ace/internal/platform/library"
-	"ace/internal/platform/platformhttp"
 	"ace/internal/platform/platformhttp/gate"
 	"ace/internal/storage"
 	"ace/internal/storage/platformstore"
 )
 
 const base = "http://platform.example"
+
+// document describes an API with three calls.
+const document = `{"paths": {
+	"/api/v1/me": {"get": {"summary": "Who this key acts for", "tags": ["keys"]}},
+	"/api/v1/tools/{tool}/run": {"post": {"summary": "Run a tool"}},
+	"/api/v1/tools/find": {"post": {"summary": "Find tools for a task"}}
+}}`
 
 // definitions are the apps of these tests. The vendor of all of them is fake.
 var definitions = []string{`
@@ -101,9 +107,15 @@ tools:
 
 // vendor is everybody's vendor: codes and keys that begin with "good" or
 // "dk_good" work, and whose account it is stands behind the dash.
-type vendor struct{ begun []string }
+type vendor struct {
+	begun []string
+	fault error // of Begin
+}
 
 func (v *vendor) Begin(_ context.Context, a *app.App, _ *app.Scheme, _ *connection.Client, _ map[string]string, attempt *connection.Attempt) (string, error) {
+	if v.fault != nil {
+		return "", v.fault
+	}
 	v.begun = append(v.begun, attempt.State)
 	return "https://" + a.ID + ".example/authorize?" + url.Values{"state": {attempt.State}}.Encode(), nil
 }
@@ -206,13 +218,9 @@ func setup(t *testing.T, o options) *world {
 	w.connections = connection.New(connection.Ports{
 		Store: platformstore.Connections{Store: w.store}, Apps: connection.InCatalog(shelf.Shared().Catalog), Clients: keeper, Authorizer: o.vendor, Checker: o.vendor, Stepper: o.vendor,
 	}, box, &connection.Options{BaseURL: o.base})
-	document, err := platformhttp.Document()
-	if err != nil {
-		t.Fatal(err)
-	}
 	deps := console.Deps{
 		Site: console.Site{BaseURL: o.base, Name: "ACE Test", Contact: "help@platform.example"}, Accounts: w.accounts, Keys: w.keys, Audit: w.store, Library: shelf, Connections: w.connections,
-		Box: box, Log: slog.New(slog.DiscardHandler), Document: document, ClientDocument: func() ([]byte, error) { return []byte(`{"client_id":"x"}`), nil },
+		Box: box, Log: slog.New(slog.DiscardHandler), Document: []byte(document), ClientDocument: func() ([]byte, error) { return []byte(`{"client_id":"x"}`), nil },
 	}
 	if o.identity {
 		w.identities = &provider{}
@@ -222,7 +230,7 @@ func setup(t *testing.T, o options) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.serve(t, o, shelf, pages)
+	w.serve(o, pages)
 	return w
 }
 
@@ -242,8 +250,7 @@ func shelf(t *testing.T, more []*app.App) *library.Library {
 	return l
 }
 
-func (w *world) serve(t *testing.T, o options, shelf *library.Library, pages *console.Console) {
-	t.Helper()
+func (w *world) serve(o options, pages *console.Console) {
 	free := ratelimit.Unlimited{}
 	limits := gate.Limits{Keys: free, Addresses: free, Failures: free}
 	if o.limits {
@@ -251,14 +258,10 @@ func (w *world) serve(t *testing.T, o options, shelf *library.Library, pages *co
 		table := ratelimit.NewTable(&ratelimit.TableOptions{Slots: 1024})
 		limits = gate.Limits{Keys: ratelimit.NewWindow(keys, nil), Addresses: table.Limiter(addresses), Failures: table.Limiter(failures)}
 	}
-	face, err := platformhttp.New(platformhttp.Deps{
-		Site: platformhttp.Site{BaseURL: o.base, Name: "ACE Test"}, Accounts: w.accounts, Keys: w.keys, Audit: w.store, Library: shelf, Limits: limits,
-		Log: slog.New(slog.DiscardHandler), Pages: platformhttp.Pages{Rules: console.Rules(), Mount: pages.Mount},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.handler = httpserver.Chain(face, httpserver.Instrument(slog.New(slog.DiscardHandler), "platform", nil), httpserver.ClientAddress(nil), httpserver.LimitBody(1<<20))
+	g := gate.New(console.Rules(), w.keys, w.accounts, limits, strings.HasPrefix(o.base, "https://"))
+	mux := gate.Mux{Mux: httpserver.NewMux(nil), Gate: g}
+	pages.Mount(mux)
+	w.handler = httpserver.Chain(mux, httpserver.Instrument(slog.New(slog.DiscardHandler), "platform", nil), httpserver.ClientAddress(nil), httpserver.LimitBody(1<<20))
 }
 
 // browser keeps cookies and follows nothing.
@@ -373,6 +376,18 @@ func (w *world) setRole(t *testing.T, role account.Role) {
 	}
 }
 
+// setHealth puts a connection into a state.
+func (w *world) setHealth(t *testing.T, id string, status connection.Status, reason string) {
+	t.Helper()
+	change := func(c *connection.Connection) error {
+		c.Status, c.Reason = status, reason
+		return nil
+	}
+	if _, err := (platformstore.Connections{Store: w.store}).ChangeConnection(t.Context(), w.account.ID, id, change, audit.Entry{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // ask makes a connect session on behalf of a key.
 func (w *world) ask(t *testing.T, app string, wish connection.Wish) *connection.Session {
 	t.Helper()
@@ -400,7 +415,7 @@ func (p *provider) Finish(_ context.Context, callback url.Values, nonce, verifie
 	if nonce != p.nonce || verifier != p.verifier || callback.Get("code") == "" {
 		return "", "", "", problem.New(problem.Forbidden, "identity_refused", "The provider does not vouch for you.")
 	}
-	return "https://id.example", "7", callback.Get("code"), nil
+	return "https://id.example", "sub " + callback.Get("code"), callback.Get("code"), nil
 }
 
 func contains(t *testing.T, what, text string, want ...string) {
@@ -411,3 +426,5 @@ func contains(t *testing.T, what, text string, want ...string) {
 		}
 	}
 }
+
+func escape(text string) string { return url.QueryEscape(text) }
