@@ -58,7 +58,7 @@ func (a *App) whoami() *Tool {
 	if t.Call == "" {
 		t.Call = "GET" + " " + who.Get
 	}
-	t.Fixed = Fixed{Query: who.Query, Raw: who.Body}
+	t.Base, t.Fixed = who.Base, Fixed{Query: who.Query, Raw: who.Body}
 	t.OK, t.Paging = who.Expect, &Paging{}
 	if who.GraphQL != "" {
 		t.GraphQL, t.Body = who.GraphQL, BodyGraphQL

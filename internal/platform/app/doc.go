@@ -102,6 +102,7 @@ type Param struct {
 type Who struct {
 	Call    string            `yaml:"call"` // "GET /user"; with get: the path alone
 	Get     string            `yaml:"get"`
+	Base    string            `yaml:"base"` // where not the app's
 	Body    string            `yaml:"body"` // for calls that need one, as written
 	Query   map[string]string `yaml:"query"`
 	GraphQL string            `yaml:"graphql"`

@@ -44,6 +44,9 @@ func (a *App) Check(local bool) []Fault {
 	for name, t := range a.Tools.All() {
 		c.tool(name, t)
 	}
+	for name, t := range a.Triggers.All() {
+		c.trigger(name, t)
+	}
 	if a.Tier == Full && a.Tools.Len() == 0 {
 		c.fault("tools", "an app that is made by hand has tools")
 	}
@@ -101,6 +104,11 @@ func (c *checker) addresses() {
 		}
 	}
 	c.templates("base", c.known(nil), c.app.Base)
+	for i, step := range slices.Concat(c.app.Resolve, c.app.Release) {
+		if !slices.ContainsFunc(c.app.Schemes, func(s Scheme) bool { return step.Scheme == "" || s.ID == step.Scheme }) {
+			c.fault(fmt.Sprintf("resolve/%d/scheme", i), "there is no scheme %q", step.Scheme)
+		}
+	}
 	for name, t := range c.app.Headers {
 		c.templates("headers/"+name, c.known(nil), t)
 	}
@@ -195,6 +203,10 @@ func (c *checker) scheme(s *Scheme) {
 		}
 	}
 	known := c.known(s)
+	if s.Base != "" {
+		c.address(at+"/base", s.Base)
+		c.templates(at+"/base", known, s.Base)
+	}
 	for name, t := range s.Send.Headers {
 		c.templates(at+"/send/headers/"+name, known, t)
 	}
@@ -230,6 +242,9 @@ func (c *checker) who() {
 		}
 		return
 	}
+	if w.Base != "" {
+		c.address("who/base", w.Base)
+	}
 	if w.ID == "" && w.Label == "" {
 		c.fault("who", "say where the answer names the account: id, label")
 	}
@@ -257,6 +272,7 @@ func (c *checker) tool(name string, t *Tool) {
 		c.input(at, &t.In[i])
 	}
 	c.templates(at+"/call", known, path)
+	c.body(at, t, known)
 	for part, t := range t.Fixed.Query {
 		c.templates(at+"/fixed/query/"+part, known, t)
 	}
@@ -276,8 +292,8 @@ func (c *checker) input(at string, in *Input) {
 	at += "/in/" + in.Name
 	c.match(at, inputShape, in.Name)
 	c.schema(at, in.Schema)
-	if in.Where != "" && !slices.Contains([]string{InPath, InQuery, InHeader, InBody}, in.Where) {
-		c.fault(at, "where is path, query, header or body")
+	if in.Where != "" && !slices.Contains([]string{InPath, InQuery, InHeader, InBody, InMedia, InMail}, in.Where) {
+		c.fault(at, "where is path, query, header, body, media or mail")
 	}
 }
 

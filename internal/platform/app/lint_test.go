@@ -39,6 +39,23 @@ tools:
     about: Closes a ticket.
     phrases: [close a ticket, finish a ticket]
     in: {id!: string, labels: [string]}
+  send_file:
+    call: POST /files
+    title: Send file
+    about: Sends a file.
+    phrases: [send a file, upload a picture]
+    body: related
+    in: {name!: {type: string, wire: /meta/name, as: "{}.txt"}, content!: {type: string, where: media}}
+    fixed: {body: {/meta/by: "{tenant}"}}
+  ask:
+    call: POST /graphql
+    title: Ask
+    about: Asks anything.
+    phrases: [ask a question, look something up]
+    graphql: "query($filter: F!, $first: Int) { tickets(filter: $filter, first: $first) { id } }"
+    in: {title!: {type: string, wire: /filter/title}, first: integer}
+triggers:
+  new_ticket: {title: New ticket, about: A ticket was opened., poll: {call: GET /tickets}}
 `
 
 func TestCheck(t *testing.T) {
@@ -65,6 +82,16 @@ func TestCheck(t *testing.T) {
 		{"an array of anything", "labels: [string]", "labels: {type: array}", "entries"},
 		{"paging by nothing", "in: {cursor: string, status", "in: {status", "goes on by"},
 		{"an example that does not fit", "example: {status: open}", "example: {status: lost}", "example"},
+		{"a body that is unknown", "body: related", "body: yaml", "tools/send_file/body"},
+		{"media of a body that is not related", "    body: related\n", "", "where: media"},
+		{"mail that goes nowhere", "where: media", "where: mail", "tools/send_file/mail"},
+		{"an unknown value in a fixed body", `/meta/by: "{tenant}"`, `/meta/by: "{tenent}"`, "{tenent}"},
+		{"an unknown value in a shape", `as: "{}.txt"`, `as: "{name}.txt"`, "{name}"},
+		{"a pointer that is no place in a query", "status: {enum: [open, closed]}", "status: {enum: [open, closed], wire: /status}", "does not go into the body"},
+		{"a variable that is not sent", "wire: /filter/title", "wire: /search/title", "$filter is required"},
+		{"a variable that is not declared", "first: integer", "last: integer", "nothing declares $last"},
+		{"an event that never comes", ", poll: {call: GET /tickets}", "", "triggers/new_ticket"},
+		{"an event without a sentence", "A ticket was opened.", "A ticket", "triggers/new_ticket/about"},
 		{"a name with a dash", "close_ticket:", "close-ticket:", "tools/close-ticket"},
 	}
 	for _, tt := range tests {
