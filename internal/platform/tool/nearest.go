@@ -45,7 +45,9 @@ func nearest(id string, apps []*app.App, allowed func(app, tool string) bool) []
 	slices.SortFunc(found, func(a, b candidate) int { return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(a.id, b.id)) })
 	var ids []string
 	for _, c := range found[:min(len(found), maxNear)] {
-		ids = append(ids, c.id)
+		if c.distance <= found[0].distance+1 {
+			ids = append(ids, c.id)
+		}
 	}
 	return ids
 }
