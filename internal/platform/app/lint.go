@@ -129,7 +129,7 @@ func (c *checker) address(at, text string) {
 
 // known are the values that templates of a scheme may name.
 func (c *checker) known(s *Scheme) []string {
-	names := []string{"now", "now_ms", "uuid"}
+	names := []string{"now", "now_ms", "now_iso", "uuid"}
 	for name := range c.app.Params {
 		names = append(names, name)
 	}

@@ -301,7 +301,7 @@ func plain(v any) string {
 
 // fix adds what the caller does not choose.
 func (d *draft) fix(c *tool.Call, query url.Values, body map[string]any) error {
-	values := app.Join(arguments(c.Arguments), c.Live.Values)
+	values := app.Join(arguments(c.Arguments), c.Live.Values, app.Moment())
 	if err := d.fixHeaders(c); err != nil {
 		return err
 	}
@@ -326,9 +326,9 @@ func (d *draft) fix(c *tool.Call, query url.Values, body map[string]any) error {
 
 // fixHeaders sets the headers of the app and of the tool.
 func (d *draft) fixHeaders(c *tool.Call) error {
-	values := app.Join(arguments(c.Arguments), c.Live.Values)
+	values := app.Join(arguments(c.Arguments), c.Live.Values, app.Moment())
 	if c.Tool.Free { // its arguments are no values of templates
-		values = c.Live.Values
+		values = app.Join(c.Live.Values, app.Moment())
 	}
 	for _, set := range []map[string]string{c.App.Headers, c.Tool.Fixed.Headers} {
 		for name, template := range set {
