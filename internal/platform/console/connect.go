@@ -103,7 +103,7 @@ func (c *Console) connect(w http.ResponseWriter, r *http.Request) {
 	if visit.Session.Code != "" {
 		fault = visit.Session.Detail
 	}
-	c.ask(w, r, http.StatusOK, visit, connection.Form{Scheme: r.URL.Query().Get("way")}, problem.New(problem.Invalid, "", fault))
+	c.ask(w, r, http.StatusOK, visit, connection.Form{Scheme: r.URL.Query().Get("way")}, problem.New(problem.Invalid, "invalid_fields", fault))
 }
 
 // submitConnect takes the form of a link.
