@@ -193,6 +193,9 @@ func inWords(e audit.Entry, words map[string]string) string {
 		return strings.NewReplacer(".", ": ", "_", " ").Replace(e.Action)
 	}
 	for name, value := range e.Detail {
+		if e.Action == "session.begun" {
+			value = map[string]string{"link": "a link", "identity": "the OpenID provider", "password": "password"}[value]
+		}
 		text = strings.ReplaceAll(text, "{"+name+"}", value)
 	}
 	return text

@@ -118,6 +118,6 @@ func TestActivity(t *testing.T) {
 	if older == nil {
 		t.Fatalf("no older page:\n%s", first.text)
 	}
-	contains(t, "the older page", b.get(older[1]).text, "The account was made", "Signed in by link")
+	contains(t, "the older page", b.get(older[1]).text, "The account was made", "Signed in by a link")
 	contains(t, "an odd page", b.get("/account/activity?before=-7").text, "A sign-in link was made")
 }

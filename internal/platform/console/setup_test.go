@@ -174,11 +174,12 @@ type world struct {
 
 // options are what worlds differ in.
 type options struct {
-	base     string
-	limits   bool
-	identity bool
-	apps     []*app.App
-	vendor   interface {
+	base       string
+	limits     bool
+	identity   bool // with a provider that is fake
+	identities console.Identities
+	apps       []*app.App
+	vendor     interface {
 		connection.Authorizer
 		connection.Checker
 		connection.Stepper
@@ -219,7 +220,8 @@ func setup(t *testing.T, o options) *world {
 		Store: platformstore.Connections{Store: w.store}, Apps: connection.InCatalog(shelf.Shared().Catalog), Clients: keeper, Authorizer: o.vendor, Checker: o.vendor, Stepper: o.vendor,
 	}, box, &connection.Options{BaseURL: o.base})
 	deps := console.Deps{
-		Site: console.Site{BaseURL: o.base, Name: "ACE Test", Contact: "help@platform.example"}, Accounts: w.accounts, Keys: w.keys, Audit: w.store, Library: shelf, Connections: w.connections,
+		Identities: o.identities,
+		Site:       console.Site{BaseURL: o.base, Name: "ACE Test", Contact: "help@platform.example"}, Accounts: w.accounts, Keys: w.keys, Audit: w.store, Library: shelf, Connections: w.connections,
 		Box: box, Log: slog.New(slog.DiscardHandler), Document: []byte(document), ClientDocument: func() ([]byte, error) { return []byte(`{"client_id":"x"}`), nil },
 	}
 	if o.identity {
