@@ -91,6 +91,8 @@ type Settings struct {
 	OIDCClientID   string `env:"ACE_OIDC_CLIENT_ID" name:"oidc-client-id" placeholder:"ID" help:"Client id that the provider gave for this platform." group:"Platform"`
 	OIDCSecretFile string `env:"ACE_OIDC_CLIENT_SECRET_FILE" name:"oidc-client-secret-file" placeholder:"FILE" help:"File with the client secret that goes with it." group:"Platform"`
 
+	OAuthClientsFile string `env:"ACE_OAUTH_CLIENTS_FILE" name:"oauth-clients-file" placeholder:"FILE" help:"JSON file with the OAuth clients that apps are connected with, for all accounts: {\"APP\": {\"client_id\": \"…\", \"client_secret\": \"…\", \"extra\": {}}}. Register PLATFORM_URL/oauth/callback/APP with each vendor. They are kept, sealed, in the database." group:"Platform"`
+
 	EgressAllow []string `env:"ACE_EGRESS_ALLOW" placeholder:"CIDR,…" help:"Networks that outbound calls may reach although they are private, over http and on any port." group:"Safety"`
 	RateLimit   string   `env:"ACE_RATE_LIMIT" enum:"on,off" default:"on" help:"Limit of requests per client (${enum}); off is refused on a public address." group:"Safety"`
 	RateBurst   int      `env:"ACE_RATE_BURST_API" default:"5" placeholder:"N" help:"Requests that a client may make at once; one a second comes back." group:"Safety"`
@@ -105,7 +107,7 @@ type Settings struct {
 // work, naming each setting and its mend.
 func (s *Settings) Check() error {
 	return errors.Join(
-		s.checkAddresses(), s.checkNetworks(), s.checkPayments(), s.checkSafety(), s.checkOperator(), s.checkSite(), s.checkAgents(), s.checkServices(), s.checkIdentity())
+		s.checkAddresses(), s.checkNetworks(), s.checkPayments(), s.checkSafety(), s.checkOperator(), s.checkSite(), s.checkAgents(), s.checkServices(), s.checkIdentity(), s.checkOAuthClients())
 }
 
 func (s *Settings) scheme() string {

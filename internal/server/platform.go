@@ -10,6 +10,7 @@ import (
 
 	"ace/catalog"
 	"ace/internal/config"
+	"ace/internal/foundation/idempotency"
 	"ace/internal/foundation/password"
 	"ace/internal/foundation/problem"
 	"ace/internal/foundation/ratelimit"
@@ -17,9 +18,15 @@ import (
 	"ace/internal/platform/accounthttp"
 	"ace/internal/platform/apikey"
 	"ace/internal/platform/audit"
+	"ace/internal/platform/connection"
+	"ace/internal/platform/connection/clients"
+	"ace/internal/platform/httptool"
 	"ace/internal/platform/library"
 	"ace/internal/platform/platformhttp"
+	"ace/internal/platform/platformhttp/connecthttp"
 	"ace/internal/platform/platformhttp/gate"
+	"ace/internal/platform/platformhttp/once"
+	"ace/internal/storage"
 	"ace/internal/storage/platformstore"
 )
 
@@ -28,12 +35,16 @@ type platform struct {
 	accounts *account.Service
 	keys     *apikey.Service
 	handler  http.Handler
+
+	connections *connection.Service
+	clients     *clients.Keeper
+	executor    *httptool.Executor
 }
 
 // buildPlatform wires the platform host.
 //
-//	database -> accounts, keys -> gate -> face
-func (s *Server) buildPlatform() (*platform, error) {
+//	database -> accounts, keys, connections -> gate -> face
+func (s *Server) buildPlatform(ctx context.Context) (*platform, error) {
 	store := platformstore.New(s.db, func() { s.worker.Wake() })
 	p := &platform{
 		accounts: account.New(store, password.New(), s.box.MAC),
@@ -43,9 +54,16 @@ func (s *Server) buildPlatform() (*platform, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := s.connect(ctx, p, store, shelf); err != nil {
+		return nil, err
+	}
 	p.handler, err = platformhttp.New(platformhttp.Deps{
-		Site:     platformhttp.Site{BaseURL: s.cfg.PlatformBaseURL(), Name: s.cfg.SiteName, Contact: s.cfg.Contact},
-		Library:  shelf,
+		Site:        platformhttp.Site{BaseURL: s.cfg.PlatformBaseURL(), Name: s.cfg.SiteName, Contact: s.cfg.Contact},
+		Library:     shelf,
+		Connections: connecthttp.States{Service: p.connections},
+		Connect: connecthttp.Face{
+			Connections: p.connections, Clients: p.clients, Apps: shelf, Once: once.New(idempotency.New(storage.Requests{Store: storage.New(s.db, nil)}, s.box.MAC)),
+		},
 		Accounts: p.accounts, Keys: p.keys, Audit: store, Limits: s.platformLimits(), Log: s.log,
 	})
 	return p, err
@@ -150,6 +168,9 @@ func (p *platform) run(ctx context.Context, log *slog.Logger) {
 func (p *platform) flush(ctx context.Context, log *slog.Logger) {
 	if err := p.keys.Flush(ctx); err != nil {
 		log.ErrorContext(ctx, "writing the last use of keys", slog.Any("error", err))
+	}
+	if err := p.connections.Flush(ctx); err != nil {
+		log.ErrorContext(ctx, "writing the last use of connections", slog.Any("error", err))
 	}
 }
 

@@ -27,6 +27,7 @@ import (
 	"ace/internal/foundation/ratelimit/redislimit"
 	"ace/internal/foundation/seal"
 	"ace/internal/foundation/sqldb"
+	"ace/internal/platform/connection"
 	"ace/internal/protocol/webbotauth"
 	"ace/internal/storage"
 	"ace/internal/storefront/checkout"
@@ -50,6 +51,7 @@ type Server struct {
 	db       *sqldb.DB
 	sandbox  *sandboxWorld // nil: off
 	worker   *jobs.Worker
+	kinds    map[string]jobs.Handler // what the worker does; complete before it runs
 	orders   *order.Service
 	services *paidservice.Service
 	pages    *site.Service
@@ -98,9 +100,10 @@ func (s *Server) build(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if s.platform, err = s.buildPlatform(); err != nil {
+	if s.platform, err = s.buildPlatform(ctx); err != nil {
 		return err
 	}
+	maps.Copy(s.kinds, s.platform.connections.Handlers())
 	s.listenOn(store)
 	return nil
 }
@@ -161,7 +164,8 @@ func (s *Server) buildStore(ctx context.Context) (http.Handler, error) {
 	if err := s.buildServices(ctx, store); err != nil {
 		return nil, err
 	}
-	s.worker = jobs.NewWorker(store, s.handlers(store, sales), s.log, nil)
+	s.kinds = s.handlers(store, sales)
+	s.worker = jobs.NewWorker(store, s.kinds, s.log, nil)
 	if s.pages, err = s.buildPages(ctx, catalog); err != nil {
 		return nil, err
 	}
@@ -324,7 +328,7 @@ func (s *Server) prepareWork(ctx context.Context) error {
 		}
 	}
 	return store.Schedule(ctx, jobs.Job{Kind: jobSweep, RunAt: now.Add(10 * time.Second)}, jobs.Job{Kind: jobPrune, RunAt: now.Add(time.Minute)},
-		jobs.Job{Kind: jobPrunePaid, RunAt: now.Add(time.Minute)})
+		jobs.Job{Kind: jobPrunePaid, RunAt: now.Add(time.Minute)}, jobs.Job{Kind: connection.JobPrune, RunAt: now.Add(time.Minute)})
 }
 
 func (s *Server) close() error {

@@ -80,7 +80,7 @@ func AppAPI() Purpose {
 
 // OAuth calls the token and profile endpoints of a third-party app.
 func OAuth() Purpose {
-	return Purpose{Name: "oauth", Ports: []uint16{443}, WireLimit: mib, Deadline: 10 * time.Second}
+	return Purpose{Name: "oauth", Ports: []uint16{443}, WireLimit: mib, Deadline: 30 * time.Second}
 }
 
 // KeyDirectory fetches the keys of an agent that signs its requests.

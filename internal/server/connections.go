@@ -1,0 +1,53 @@
+package server
+
+import (
+	"context"
+	"fmt"
+
+	"ace/internal/foundation/egress"
+	"ace/internal/platform/connection"
+	"ace/internal/platform/connection/clients"
+	"ace/internal/platform/httptool"
+	"ace/internal/platform/library"
+	"ace/internal/platform/oauthclient"
+	"ace/internal/sandbox/notes"
+	"ace/internal/storage/platformstore"
+)
+
+// demoApp is the sandbox's third-party app.
+const demoApp = "demo-notes"
+
+// connect wires connected apps.
+//
+//	store, library, clients, vendors by OAuth and by HTTP -> connection.Service
+func (s *Server) connect(ctx context.Context, p *platform, store *platformstore.Store, shelf *library.Library) error {
+	p.clients = clients.New(store, s.box)
+	p.executor = httptool.New(s.guard.Client(egress.AppAPI()), nil)
+	vendors := oauthclient.New(s.guard.Client(egress.OAuth()), &oauthclient.Options{
+		PlatformURL: s.cfg.PlatformBaseURL(), Name: s.cfg.PlatformName, Registrations: p.clients,
+	})
+	p.connections = connection.New(connection.Ports{
+		Store: platformstore.Connections{Store: store}, Apps: shelf, Clients: p.clients, Authorizer: vendors, Checker: p.executor, Stepper: vendors,
+	}, s.box, &connection.Options{BaseURL: s.cfg.PlatformBaseURL(), Log: s.log, Step: s.step})
+	return s.keepClients(ctx, p.clients)
+}
+
+// keepClients seals the operator's OAuth clients into the database, and the one
+// that the demo app knows from the start.
+func (s *Server) keepClients(ctx context.Context, keeper *clients.Keeper) error {
+	set, err := s.cfg.OAuthClients()
+	if err != nil {
+		return err
+	}
+	var all []*connection.Client
+	for id, one := range set {
+		all = append(all, &connection.Client{App: id, ID: one.ID, Secret: one.Secret, Extra: one.Extra})
+	}
+	if s.cfg.SandboxOn() {
+		all = append(all, &connection.Client{App: demoApp, ID: notes.ClientID, Secret: notes.ClientSecret})
+	}
+	if err := keeper.KeepAll(ctx, all); err != nil {
+		return fmt.Errorf("keeping the OAuth clients of the operator: %w", err)
+	}
+	return nil
+}
