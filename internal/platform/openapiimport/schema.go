@@ -2,12 +2,15 @@ package openapiimport
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"ace/internal/platform/app"
 )
 
 // Limits of one schema.
@@ -351,4 +354,47 @@ func Prose(written string, n int) string {
 		count++
 	}
 	return b.String()
+}
+
+// Inputs are the members of a schema that stands on its own, such as that of a
+// tool of an MCP server, as inputs with names that every model takes. open says
+// that it admits members that it does not name. Its problem is import_failed.
+func Inputs(schema []byte) (in app.Inputs, open bool, err error) {
+	if len(schema) > 4*maxSchema {
+		return nil, false, failed(fmt.Sprintf("A schema is larger than %d KB.", 4*maxSchema>>10))
+	}
+	value, err := readJSON(schema)
+	if err != nil {
+		return nil, false, err
+	}
+	root, ok := value.(map[string]any)
+	if !ok {
+		return nil, false, failed("A schema is no object.")
+	}
+	c := resolver{root}.converter()
+	converted, err := c.convert(root, 0)
+	if err != nil {
+		return nil, false, failed("A schema refers to another document.")
+	}
+	properties, _ := converted["properties"].(map[string]any)
+	required, _ := converted["required"].([]string)
+	if branches, ok := converted["anyOf"].([]any); ok && len(properties) == 0 {
+		properties, required = map[string]any{}, nil
+		for _, one := range branches { // any of them: none of their members is required
+			branch, _ := one.(map[string]any)
+			maps.Copy(properties, object(branch, "properties"))
+		}
+	}
+	extra, said := root["additionalProperties"]
+	open = len(properties) == 0 && said && extra != false
+	w := &work{taken: map[string]bool{}}
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		member, _ := properties[name].(map[string]any)
+		one := app.Input{Name: w.free(name), Schema: member, Where: app.InBody, Required: slices.Contains(required, name)}
+		if one.Name != name {
+			one.Wire = name
+		}
+		in = append(in, one)
+	}
+	return in, open, nil
 }

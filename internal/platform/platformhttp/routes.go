@@ -23,6 +23,7 @@ import (
 	"ace/internal/platform/apikey"
 	"ace/internal/platform/audit"
 	"ace/internal/platform/platformhttp/connecthttp"
+	"ace/internal/platform/platformhttp/connectorhttp"
 	"ace/internal/platform/platformhttp/findhttp"
 	"ace/internal/platform/platformhttp/gate"
 )
@@ -44,9 +45,11 @@ type Deps struct {
 	Connections findhttp.Connections
 	// Connect serves connecting and what is connected; its BaseURL is the site's.
 	Connect connecthttp.Face
-	Limits  gate.Limits
-	Log     *slog.Logger
-	Pages   Pages
+	// Connectors serves the apps that accounts add themselves.
+	Connectors connectorhttp.Face
+	Limits     gate.Limits
+	Log        *slog.Logger
+	Pages      Pages
 }
 
 // Pages are what people read on this host. They stand behind the same gate.
@@ -100,6 +103,7 @@ func rules() gate.Rules {
 		"GET /api/v1/audit-log":         audits,
 	}
 	maps.Copy(table, connecthttp.Rules(Base))
+	maps.Copy(table, connectorhttp.Rules(Base))
 	return table
 }
 
@@ -163,6 +167,7 @@ func (s *server) routes(mux gate.Mux) {
 	finding := &findhttp.Face{BaseURL: s.Site.BaseURL, Library: s.Library, Connections: s.Connections}
 	finding.Describe(s.api, Base, keyScheme)
 	mux.HandleFunc("GET /logos/{file}", finding.Logo)
+	s.Connectors.Describe(s.api, Base, keyScheme)
 	connecting := s.Connect
 	connecting.BaseURL = s.Site.BaseURL
 	connecting.Describe(s.api, Base, keyScheme, sessionScheme)

@@ -1,0 +1,188 @@
+package mcptool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"ace/internal/foundation/problem"
+	"ace/internal/platform/app"
+	"ace/internal/platform/tool"
+)
+
+// answer turns a result into what the tool answers.
+func answer(c *tool.Call, result *mcp.CallToolResult, secrets []string) (*tool.Answer, error) {
+	if result.NeedsInput() {
+		return nil, &tool.Failure{Code: tool.CodeConflict, NextAction: "none",
+			Detail: c.App.Name + " wants to ask a person something before it goes on. A connector cannot hand such questions on."}
+	}
+	if result.IsError {
+		said := mask(texts(result.Content), secrets)
+		detail := cut(said, 500)
+		if detail == "" {
+			detail = c.App.Name + " refused the call without a word."
+		}
+		return nil, &tool.Failure{Code: tool.CodeBadRequest, Detail: detail, AppBody: cut(said, 4<<10), NextAction: "fix_arguments"}
+	}
+	out := &tool.Answer{Status: 200}
+	var value any
+	switch parts := blocks(out, c.Tool, result.Content); {
+	case result.StructuredContent != nil:
+		value = result.StructuredContent
+	case len(parts) == 1 && parts[0].Text != "":
+		value = textValue(parts[0].Text)
+	case len(parts) > 0:
+		value = parts
+	}
+	plain, size, err := plainValue(value, secrets)
+	if err != nil {
+		return nil, err
+	}
+	out.Output = plain
+	if out.File != nil {
+		size += len(out.File.Data)
+	}
+	out.Bytes = size
+	return out, nil
+}
+
+// part is one block of content in an output.
+type part struct {
+	Type string `json:"type"`
+	Text string `json:"text,omitempty"`
+	URI  string `json:"uri,omitempty"`
+	Name string `json:"name,omitempty"`
+	// MediaType and Bytes tell of a file that was left out, since an answer has
+	// one.
+	MediaType string `json:"mime_type,omitempty"`
+	Bytes     int    `json:"bytes,omitempty"`
+}
+
+// blocks reads content; the first block that is no text becomes the answer's
+// file.
+func blocks(out *tool.Answer, t *app.Tool, content []mcp.Content) (parts []part) {
+	file := func(one part, data []byte) {
+		if out.File == nil {
+			out.File = &tool.File{Name: t.Name, MediaType: one.MediaType, Data: data}
+			return
+		}
+		one.Bytes = len(data)
+		parts = append(parts, one)
+	}
+	for _, block := range content {
+		switch b := block.(type) {
+		case *mcp.TextContent:
+			parts = append(parts, part{Type: "text", Text: b.Text})
+		case *mcp.ImageContent:
+			file(part{Type: "image", MediaType: b.MIMEType}, b.Data)
+		case *mcp.AudioContent:
+			file(part{Type: "audio", MediaType: b.MIMEType}, b.Data)
+		case *mcp.ResourceLink:
+			parts = append(parts, part{Type: "resource_link", URI: b.URI, Name: b.Name, MediaType: b.MIMEType})
+		case *mcp.EmbeddedResource:
+			switch r := b.Resource; {
+			case r == nil:
+			case len(r.Blob) > 0:
+				file(part{Type: "resource", URI: r.URI, MediaType: r.MIMEType}, r.Blob)
+			default:
+				parts = append(parts, part{Type: "resource", URI: r.URI, Text: r.Text, MediaType: r.MIMEType})
+			}
+		}
+	}
+	return parts
+}
+
+// textValue is a text, or the object or list that it spells.
+func textValue(text string) any {
+	trimmed := strings.TrimSpace(text)
+	if strings.HasPrefix(trimmed, "{") || strings.HasPrefix(trimmed, "[") {
+		if json.Valid([]byte(trimmed)) {
+			return json.RawMessage(trimmed)
+		}
+	}
+	return text
+}
+
+func texts(content []mcp.Content) string {
+	var all []string
+	for _, block := range content {
+		if text, ok := block.(*mcp.TextContent); ok {
+			all = append(all, text.Text)
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
+func cut(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n] + "…"
+}
+
+// Codes of JSON-RPC.
+const (
+	codeMethodNotFound = -32601
+	codeInvalidParams  = -32602
+)
+
+// failure words what went wrong between us and a server.
+func (e *Executor) failure(ctx context.Context, a *app.App, err error) error {
+	var status *refused
+	var rpc *jsonrpc.Error
+	switch {
+	case errors.As(err, &status):
+		return refusedBy(a, status)
+	case errors.Is(err, errOrigin):
+		return problem.New(problem.Forbidden, "target_not_allowed", "This call would leave the hosts of "+a.Name+".")
+	case errors.As(err, &rpc):
+		f := &tool.Failure{Code: tool.CodeBadRequest, Detail: cut(a.Name+" refused the call: "+rpc.Message, 500), NextAction: "fix_arguments"}
+		switch rpc.Code {
+		case codeMethodNotFound:
+			f.Code, f.NextAction = tool.CodeNotFound, "none"
+		case codeInvalidParams:
+		default:
+			if rpc.Code <= -32603 && rpc.Code >= -32700 || rpc.Code >= 0 {
+				f.NextAction = "none"
+			}
+		}
+		return f
+	}
+	if p, ok := problem.From(err); ok {
+		switch p.Code {
+		case "target_not_allowed":
+			return p
+		case "response_too_large":
+			return &tool.Failure{Code: tool.CodeResponseInvalid, Detail: "The answer of " + a.Name + " is too large. Ask for less.", NextAction: "fix_arguments"}
+		case "target_unreachable":
+			return &tool.Failure{Code: tool.CodeUnavailable, Detail: a.Name + " cannot be reached right now.", Retryable: true, NextAction: "retry_later", Unsent: true, Unanswered: true}
+		}
+	}
+	if errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+		return &tool.Failure{Code: tool.CodeTimeout, Detail: a.Name + " did not answer in time. The call may have been carried out.", Retryable: true, NextAction: "retry_later", Unanswered: true}
+	}
+	return &tool.Failure{Code: tool.CodeResponseInvalid, Detail: a.Name + " did not answer as an MCP server does.", NextAction: "none"}
+}
+
+func refusedBy(a *app.App, r *refused) *tool.Failure {
+	f := &tool.Failure{AppStatus: r.status, RetryAfter: r.after}
+	switch {
+	case r.status == 401:
+		f.Code, f.NextAction, f.Unsent, f.Detail = tool.CodeUnauthorized, "reconnect_app", true, a.Name+" does not accept the credentials."
+	case r.status == 403:
+		f.Code, f.NextAction, f.Detail = tool.CodeForbidden, "ask_owner_for_permission", a.Name+" does not allow this with these credentials."
+	case r.status == 429:
+		f.Code, f.NextAction, f.Unsent, f.Retryable, f.Detail = tool.CodeRateLimited, "retry_later", true, true, a.Name+" was called too often."
+	default:
+		f.Code, f.NextAction, f.Retryable, f.Detail = tool.CodeUnavailable, "retry_later", true, a.Name+" cannot answer right now."
+	}
+	return f
+}

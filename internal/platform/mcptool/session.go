@@ -1,0 +1,264 @@
+package mcptool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"ace/internal/platform/app"
+	"ace/internal/platform/connection"
+)
+
+// session is a session with a server, with what must not be seen of it.
+type session struct {
+	*mcp.ClientSession
+	secrets []string
+	fresh   bool        // made for this call
+	release func(error) // gives it back; an error ends it
+}
+
+func (s *session) close() { _ = s.Close() }
+
+// dial opens a session that nobody else uses.
+func (e *Executor) dial(ctx context.Context, a *app.App, s *app.Scheme, live *connection.Live) (*session, error) {
+	if a.MCP == nil {
+		return nil, fmt.Errorf("%s has no MCP server", a.ID)
+	}
+	sender, err := e.sender(a, s, live)
+	if err != nil {
+		return nil, err
+	}
+	client := mcp.NewClient(&mcp.Implementation{Name: "ace", Version: e.options.Version}, &mcp.ClientOptions{
+		Capabilities: &mcp.ClientCapabilities{}, MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true},
+	})
+	httpClient := &http.Client{Transport: sender}
+	var transport mcp.Transport = &mcp.StreamableClientTransport{Endpoint: a.MCP.URL, HTTPClient: httpClient, MaxRetries: -1, DisableStandaloneSSE: true, MaxEventSize: 10 << 20}
+	if a.MCP.Transport == TransportSSE {
+		transport = &mcp.SSEClientTransport{Endpoint: a.MCP.URL, HTTPClient: httpClient, MaxEventSize: 10 << 20}
+	}
+	opened, err := client.Connect(ctx, transport, nil)
+	if err != nil {
+		return nil, err
+	}
+	one := &session{ClientSession: opened, secrets: sender.secrets, fresh: true}
+	one.release = func(error) { one.close() }
+	return one, nil
+}
+
+// Transports.
+const (
+	TransportHTTP = "streamable_http"
+	TransportSSE  = "sse"
+)
+
+// sender sends the requests of one session: with credentials, to one origin.
+type sender struct {
+	doer    Doer
+	origin  string
+	headers http.Header
+	secrets []string
+}
+
+func (e *Executor) sender(a *app.App, s *app.Scheme, live *connection.Live) (*sender, error) {
+	u, err := url.Parse(a.MCP.URL)
+	if err != nil {
+		return nil, fmt.Errorf("the address of %s is none", a.ID)
+	}
+	made := &sender{doer: e.doer, origin: u.Scheme + "://" + u.Host, headers: http.Header{}}
+	if s == nil || s.Type == app.TypeNone {
+		return made, nil
+	}
+	credentials := s.Credentials()
+	if s.Type == app.TypeMCP && len(credentials.Headers) == 0 {
+		credentials.Headers = map[string]string{"Authorization": "Bearer {access_token}"}
+	}
+	for name, template := range credentials.Headers {
+		text, err := app.Expand(template, live.Values, nil)
+		if err != nil {
+			return nil, fmt.Errorf("the credentials of %s: %w", a.ID, err)
+		}
+		made.add(name, text)
+	}
+	if basic := credentials.Basic; basic != nil {
+		user, errUser := app.Expand(basic.User, live.Values, nil)
+		pass, errPass := app.Expand(basic.Pass, live.Values, nil)
+		if errUser != nil || errPass != nil {
+			return nil, fmt.Errorf("the credentials of %s are not complete", a.ID)
+		}
+		r := http.Request{Header: http.Header{}}
+		r.SetBasicAuth(user, pass)
+		made.add("Authorization", r.Header.Get("Authorization"))
+		made.keepFrom(pass)
+	}
+	return made, nil
+}
+
+func (s *sender) add(name, text string) {
+	text = strings.Map(func(r rune) rune {
+		if r == '\r' || r == '\n' || r == 0 {
+			return -1
+		}
+		return r
+	}, text)
+	s.headers.Set(name, text)
+	s.keepFrom(text[strings.LastIndexByte(text, ' ')+1:])
+}
+
+// keepFrom notes what no answer may hold. Very short values would tear words
+// apart.
+func (s *sender) keepFrom(secret string) {
+	if len(secret) >= 6 {
+		s.secrets = append(s.secrets, secret)
+	}
+}
+
+// refused is an answer that is none of MCP.
+type refused struct {
+	status int
+	after  time.Duration
+}
+
+func (r *refused) Error() string { return "the server answered " + strconv.Itoa(r.status) }
+
+var errOrigin = errors.New("the server sends elsewhere")
+
+// RoundTrip implements http.RoundTripper. Answers that end a call whatever the
+// protocol says are errors here, so that they keep their status.
+func (s *sender) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Scheme+"://"+r.URL.Host != s.origin {
+		return nil, errOrigin
+	}
+	r = r.Clone(r.Context())
+	for name, values := range s.headers {
+		r.Header[name] = values
+	}
+	res, err := s.doer.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case res.StatusCode == http.StatusUnauthorized, res.StatusCode == http.StatusForbidden, res.StatusCode == http.StatusTooManyRequests, res.StatusCode >= 500:
+		_, _ = io.CopyN(io.Discard, res.Body, 4<<10)
+		_ = res.Body.Close()
+		seconds, _ := strconv.Atoi(res.Header.Get("Retry-After"))
+		return nil, &refused{res.StatusCode, time.Duration(max(0, min(seconds, 900))) * time.Second}
+	}
+	return res, nil
+}
+
+// pool keeps sessions between calls. A session belongs to one connection at one
+// version of its credentials.
+type pool struct {
+	mu     sync.Mutex
+	kept   map[string]*pooled
+	closed bool
+}
+
+type pooled struct {
+	session *session
+	users   int
+	used    time.Time
+	broken  bool
+}
+
+const (
+	maxSessions = 256
+	idleSession = 2 * time.Minute
+)
+
+func newPool() *pool { return &pool{kept: map[string]*pooled{}} }
+
+// session answers a session for one call: one that is kept, or a new one.
+func (e *Executor) session(ctx context.Context, a *app.App, s *app.Scheme, live *connection.Live) (*session, error) {
+	if a.MCP == nil || a.MCP.Transport == TransportSSE {
+		return e.dial(ctx, a, s, live) // its stream would have to stay open
+	}
+	c := live.Connection
+	key := fmt.Sprintf("%q %q %q %d %q", c.AccountID, a.ID, c.ID, c.Version, a.MCP.URL)
+	if kept := e.pool.take(key); kept != nil {
+		return e.pool.lend(key, kept, false), nil
+	}
+	made, err := e.dial(ctx, a, s, live)
+	if err != nil {
+		return nil, err
+	}
+	return e.pool.lend(key, e.pool.put(key, made), true), nil
+}
+
+func (p *pool) take(key string) *pooled {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.sweep()
+	kept := p.kept[key]
+	if kept != nil {
+		kept.users++
+	}
+	return kept
+}
+
+func (p *pool) put(key string, made *session) *pooled {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	one := &pooled{session: made, users: 1, used: time.Now()}
+	if p.closed || p.kept[key] != nil || len(p.kept) >= maxSessions {
+		one.broken = true // used once
+	} else {
+		p.kept[key] = one
+	}
+	return one
+}
+
+// lend answers a view of a kept session for one caller.
+func (p *pool) lend(key string, one *pooled, fresh bool) *session {
+	view := *one.session
+	view.fresh = fresh
+	view.release = func(err error) {
+		p.mu.Lock()
+		one.users--
+		one.used = time.Now()
+		if err != nil {
+			one.broken = true
+			if p.kept[key] == one {
+				delete(p.kept, key)
+			}
+		}
+		end := one.broken && one.users == 0
+		p.mu.Unlock()
+		if end {
+			one.session.close()
+		}
+	}
+	return &view
+}
+
+// sweep ends sessions that nobody has used for a while. p.mu is held.
+func (p *pool) sweep() {
+	for key, one := range p.kept {
+		if one.users == 0 && time.Since(one.used) > idleSession {
+			delete(p.kept, key)
+			go one.session.close() // it may have to tell the server
+		}
+	}
+}
+
+func (p *pool) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+	for key, one := range p.kept {
+		delete(p.kept, key)
+		one.broken = true
+		if one.users == 0 {
+			go one.session.close()
+		}
+	}
+}
