@@ -84,7 +84,7 @@ type reader struct {
 
 func (r *reader) sh(script string) (string, error) {
 	r.t.Helper()
-	script = strings.NewReplacer("http://127.0.0.1:8080", r.store, "bin/ace", r.binary).Replace(script)
+	script = strings.NewReplacer("http://127.0.0.1:8080", r.store, "http://127.0.0.1:8082", r.sandbox.URL, "bin/ace", r.binary).Replace(script)
 	cmd := exec.Command("sh", "-c", "set -eu; set -a; . "+r.state+"\n"+script+"\nexport -p > "+r.state)
 	cmd.Env = append(os.Environ(), "ACE_STORE_URL="+r.store, "ACE_DATA_DIR="+r.dir, "ACE_ADMIN_ADDR=")
 	out, err := cmd.CombinedOutput()
@@ -112,7 +112,7 @@ func TestDocuments(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Fatal("no curl was found; install it: the documents use it")
 	}
-	for name, least := range map[string]int{"README.md": 6, "docs/commerce.md": 5, "docs/a2a.md": 6, "docs/paid-services.md": 2} {
+	for name, least := range map[string]int{"README.md": 7, "docs/commerce.md": 5, "docs/a2a.md": 6, "docs/paid-services.md": 2} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			steps := readSteps(t, filepath.Join("..", "..", filepath.FromSlash(name)))
