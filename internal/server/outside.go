@@ -25,6 +25,10 @@ func (s *Server) egressOptions() *egress.Options {
 	if s.cfg.SiteUpstream != "" { // the operator's own website, wherever it stands
 		opts.AllowOrigins = append(opts.AllowOrigins, s.cfg.SiteUpstream)
 	}
+	if u, err := url.Parse(s.cfg.OIDCIssuer); err == nil && s.cfg.OIDCIssuer != "" { // the operator's own choice, wherever it stands
+		opts.AllowOrigins = append(opts.AllowOrigins, u.Scheme+"://"+u.Host)
+		opts.OnlyOrigins = opts.OnlyOrigins && config.Local(s.cfg.OIDCIssuer)
+	}
 	if s.cfg.StripeURL != "" {
 		if u, err := url.Parse(s.cfg.StripeURL); err == nil {
 			opts.AllowOrigins = append(opts.AllowOrigins, u.Scheme+"://"+u.Host)

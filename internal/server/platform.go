@@ -57,14 +57,18 @@ func (s *Server) buildPlatform(ctx context.Context) (*platform, error) {
 	if err := s.connect(ctx, p, store, shelf); err != nil {
 		return nil, err
 	}
+	pages, err := s.console(p, store, shelf)
+	if err != nil {
+		return nil, err
+	}
 	p.handler, err = platformhttp.New(platformhttp.Deps{
-		Site:        platformhttp.Site{BaseURL: s.cfg.PlatformBaseURL(), Name: s.cfg.SiteName, Contact: s.cfg.Contact},
+		Site:        platformhttp.Site{BaseURL: s.cfg.PlatformBaseURL(), Name: s.cfg.PlatformName, Contact: s.cfg.Contact},
 		Library:     shelf,
 		Connections: connecthttp.States{Service: p.connections},
 		Connect: connecthttp.Face{
 			Connections: p.connections, Clients: p.clients, Apps: shelf, Once: once.New(idempotency.New(storage.Requests{Store: storage.New(s.db, nil)}, s.box.MAC)),
 		},
-		Accounts: p.accounts, Keys: p.keys, Audit: store, Limits: s.platformLimits(), Log: s.log,
+		Accounts: p.accounts, Keys: p.keys, Audit: store, Limits: s.platformLimits(), Log: s.log, Pages: pages,
 	})
 	return p, err
 }
