@@ -78,6 +78,9 @@ func (d *draft) defined(c *tool.Call, query url.Values, body map[string]any) err
 			query[name] = all
 		}
 	}
+	if err := fixBody(c, body); err != nil {
+		return err
+	}
 	for i := range c.Tool.In {
 		if err := d.place(c, &c.Tool.In[i], query, body); err != nil {
 			return err
@@ -312,6 +315,13 @@ func (d *draft) fix(c *tool.Call, query url.Values, body map[string]any) error {
 		}
 		query.Set(name, text)
 	}
+	return nil
+}
+
+// fixBody puts into the body what the definition says. It is there before the
+// inputs, so that an input can take the place of what is usual.
+func fixBody(c *tool.Call, body map[string]any) error {
+	values := app.Join(arguments(c.Arguments), c.Live.Values, app.Moment())
 	for _, name := range slices.Sorted(maps.Keys(c.Tool.Fixed.Body)) {
 		filled, err := app.Fill(c.Tool.Fixed.Body[name], values)
 		if err == nil {

@@ -42,7 +42,8 @@ tools:
     call: POST /graphql
     about: Asks.
     graphql: "mutation($input: I!) { make(input: $input) { id } }"
-    in: {title!: {type: string, wire: /input/title}}
+    in: {title: {type: string, wire: /input/title}}
+    fixed: {body: {/input: {kind: usual}}}
   list:
     call: GET /list
     about: Lists.
@@ -126,7 +127,8 @@ func TestShapes(t *testing.T) {
 	}{
 		{"deep in the body", "key", "issue", map[string]any{"project": "P", "text": "Hi", "people": []any{"a", "b"}},
 			`POST /issues {"fields":{"description":{"content":[{"text":"Hi"}],"type":"doc"},"kind":{"name":"x-P"},"people":[{"id":"a"},{"id":"b"}],"project":{"key":"P"}},"notify":{"who":["P"]}}`},
-		{"variables", "key", "query", map[string]any{"title": "T"}, `POST /graphql {"query":"mutation($input: I!) { make(input: $input) { id } }","variables":{"input":{"title":"T"}}}`},
+		{"variables", "key", "query", map[string]any{"title": "T"}, `POST /graphql {"query":"mutation($input: I!) { make(input: $input) { id } }","variables":{"input":{"kind":"usual","title":"T"}}}`},
+		{"what is fixed alone", "key", "query", nil, `POST /graphql {"query":"mutation($input: I!) { make(input: $input) { id } }","variables":{"input":{"kind":"usual"}}}`},
 		{"made in a query", "key", "list", map[string]any{"kind": "bug"}, "GET /list?filter=kind%3Dbug "},
 		{"the base of a scheme", "other", "list", nil, "GET /other/list "},
 		{"a file as it is", "key", "raw", map[string]any{"path": "/é", "file": "f1"}, "POST /raw content of f1"},
