@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -90,11 +91,14 @@ func (s *Service) work(ctx context.Context, job jobs.Job) error {
 		return nil
 	case time.Now().Before(r.LeaseUntil):
 		return jobs.Later(r.LeaseUntil.Add(time.Second))
-	case !s.room(r.AccountID):
+	case !s.reserve(r.AccountID):
 		return jobs.Later(time.Now().Add(busyPause))
 	}
-	until := now().Add(holdFor)
+	account, until := r.AccountID, now().Add(holdFor)
 	r, taken, err := s.Store.TakeRun(ctx, job.Ref, s.options.Replica, now(), until)
+	if err != nil || !taken {
+		s.release(account)
+	}
 	switch {
 	case err != nil:
 		return err
@@ -103,20 +107,38 @@ func (s *Service) work(ctx context.Context, job jobs.Job) error {
 	case !taken:
 		return jobs.Later(r.LeaseUntil.Add(time.Second))
 	}
-	s.working.Go(func() { s.goOn(context.WithoutCancel(ctx), r) })
+	s.working.Go(func() {
+		defer s.release(account)
+		s.goOn(context.WithoutCancel(ctx), r)
+	})
 	return jobs.Later(until.Add(time.Second))
 }
 
-// room reports whether this process takes one more run of an account.
-func (s *Service) room(accountID string) bool {
+// reserve takes a place of this process for one more run of an account, if there
+// is one.
+func (s *Service) reserve(accountID string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return !s.closing && s.jobs < s.options.Parallel && s.perAcc[accountID] < s.options.PerAccount
+	if s.closing || s.jobs >= s.options.Parallel || s.perAcc[accountID] >= s.options.PerAccount {
+		return false
+	}
+	s.jobs++
+	s.perAcc[accountID]++
+	return true
+}
+
+func (s *Service) release(accountID string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.jobs--
+	if s.perAcc[accountID]--; s.perAcc[accountID] == 0 {
+		delete(s.perAcc, accountID)
+	}
 }
 
 // goOn does a run that this process holds.
 func (s *Service) goOn(ctx context.Context, r *Run) {
-	work, end := s.begin(ctx, r, true)
+	work, end := s.begin(ctx, r)
 	defer end()
 	work, lost := s.hold(work, r)
 	shape, o := s.carryOut(work, r)
@@ -147,7 +169,12 @@ func (s *Service) report(ctx context.Context, r *Run, err error) {
 
 // carryOut makes the call of a run that was asked for earlier. One that may have
 // been sent already, and is not safe to repeat, is not sent.
-func (s *Service) carryOut(ctx context.Context, r *Run) (Shape, outcome) {
+func (s *Service) carryOut(ctx context.Context, r *Run) (shape Shape, o outcome) {
+	defer func() {
+		if fault := recover(); fault != nil { // it must not end every other run
+			o = outcome{refused: fmt.Errorf("panic: %v", fault)}
+		}
+	}()
 	in, err := s.asked(r)
 	if err != nil {
 		return Shape{}, outcome{refused: err}
@@ -173,7 +200,7 @@ func (s *Service) carryOut(ctx context.Context, r *Run) (Shape, outcome) {
 	}
 	r.Sent = true
 	s.options.Step("run: sent is noted")
-	o := s.perform(ctx, p)
+	o = s.perform(ctx, p)
 	s.options.Step("run: answered")
 	return in.Output, o
 }
@@ -217,6 +244,9 @@ func (s *Service) hold(ctx context.Context, r *Run) (work context.Context, lost 
 		for {
 			select {
 			case <-done:
+				gone <- false
+				return
+			case <-ctx.Done(): // what is left is to write the end down
 				gone <- false
 				return
 			case <-tick.C:

@@ -11,13 +11,20 @@ import (
 const (
 	maxPaces = 10_000
 	maxHold  = time.Minute
+	maxBurst = 50
 )
 
-// paces keep to how often apps want to be called: a token bucket per key, with
-// room for the calls of one second. Each process counts for itself.
+// paces keep to how often apps want to be called: never more calls in any second
+// than there may be, and as soon as that allows. Each process counts for itself.
 type paces struct {
 	mu   sync.Mutex
-	next map[string]time.Time // when the bucket is full again, by key
+	kept map[string]*pace
+}
+
+// pace is what is known of one key.
+type pace struct {
+	turns []time.Time // of the last calls, oldest first; some may lie ahead
+	held  time.Time   // no call before
 }
 
 // wait waits for the turn of a call. Where its time would be over first, it
@@ -48,62 +55,76 @@ func (p *paces) wait(ctx context.Context, a *app.App, key string) error {
 func (p *paces) turn(ctx context.Context, a *app.App, key string) (delay time.Duration, take bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	at := time.Now()
-	full, held := p.next[key]
-	if a.Rate.RPS <= 0 && !held {
+	one := p.kept[key]
+	if a.Rate.RPS <= 0 && one == nil {
 		return 0, true
 	}
-	rps := a.Rate.RPS
-	var every, burst time.Duration
-	if rps > 0 {
-		every = time.Duration(float64(time.Second) / rps)
-		burst = max(0, time.Second-every)
+	at := time.Now()
+	if one == nil {
+		one = p.add(key, at)
 	}
-	if full.Before(at) {
-		full = at
+	burst, window := 0, time.Duration(0)
+	if a.Rate.RPS > 0 {
+		burst = min(max(1, int(a.Rate.RPS)), maxBurst)
+		window = time.Duration(float64(burst) / a.Rate.RPS * float64(time.Second))
 	}
-	delay = max(0, full.Sub(at)-burst)
-	if until, bounded := ctx.Deadline(); bounded && at.Add(delay).After(until) {
+	turn := at
+	if one.held.After(turn) {
+		turn = one.held
+	}
+	if n := len(one.turns); burst > 0 && n >= burst {
+		if free := one.turns[n-burst].Add(window); free.After(turn) {
+			turn = free
+		}
+	}
+	delay = turn.Sub(at)
+	if until, bounded := ctx.Deadline(); bounded && turn.After(until) {
 		return delay, false
 	}
-	if p.next == nil || len(p.next) >= maxPaces {
-		p.prune(at)
+	if burst == 0 {
+		if delay == 0 {
+			delete(p.kept, key) // a hold that is over
+		}
+		return delay, true
 	}
-	if rps > 0 {
-		p.next[key] = full.Add(every)
-	} else if delay == 0 {
-		delete(p.next, key) // a hold that is over
+	if one.turns = append(one.turns, turn); len(one.turns) > burst {
+		one.turns = append(one.turns[:0], one.turns[len(one.turns)-burst:]...)
 	}
 	return delay, true
 }
 
 // hold lets everybody wait whom the app would refuse as well.
-func (p *paces) hold(a *app.App, key string, d time.Duration) {
+func (p *paces) hold(key string, d time.Duration) {
 	if d <= 0 {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	at := time.Now()
-	if p.next == nil || len(p.next) >= maxPaces {
-		p.prune(at)
+	one := p.kept[key]
+	if one == nil {
+		one = p.add(key, at)
 	}
-	full := at.Add(min(d, maxHold))
-	if a.Rate.RPS > 1 {
-		full = full.Add(time.Second - time.Duration(float64(time.Second)/a.Rate.RPS))
-	}
-	if full.After(p.next[key]) {
-		p.next[key] = full
+	if until := at.Add(min(d, maxHold)); until.After(one.held) {
+		one.held = until
 	}
 }
 
-// prune forgets buckets that are full, and all where that is not enough.
-func (p *paces) prune(at time.Time) {
-	kept := map[string]time.Time{}
-	for key, full := range p.next {
-		if full.After(at) && len(kept) < maxPaces/2 {
-			kept[key] = full
+// add begins to keep a key. Where there are too many, those that have nobody
+// wait are forgotten, and if need be others.
+func (p *paces) add(key string, at time.Time) *pace {
+	if p.kept == nil {
+		p.kept = map[string]*pace{}
+	}
+	if len(p.kept) >= maxPaces {
+		for other, one := range p.kept {
+			idle := !one.held.After(at) && (len(one.turns) == 0 || one.turns[len(one.turns)-1].Before(at.Add(-maxHold)))
+			if idle || len(p.kept) >= maxPaces {
+				delete(p.kept, other)
+			}
 		}
 	}
-	p.next = kept
+	one := &pace{}
+	p.kept[key] = one
+	return one
 }

@@ -108,7 +108,7 @@ func (s *Service) attempt(ctx context.Context, p *plan, call *Call) (*Answer, er
 	case isFailure:
 		p.run.AppStatus = failure.AppStatus
 		if failure.Code == CodeRateLimited {
-			s.paces.hold(p.app, p.paceKey(), failure.RetryAfter)
+			s.paces.hold(p.paceKey(), failure.RetryAfter)
 		}
 	case err == nil:
 		p.run.AppStatus = answer.Status

@@ -161,7 +161,7 @@ func (s *Service) runNow(ctx context.Context, p *plan) (*Result, error) {
 		}
 	}
 	s.options.Step("run: recorded")
-	work, end := s.begin(context.WithoutCancel(ctx), r, false)
+	work, end := s.begin(context.WithoutCancel(ctx), r)
 	defer end()
 	outcome := s.perform(work, p)
 	s.options.Step("run: answered")
@@ -242,15 +242,11 @@ func runNotFound() error {
 
 // begin notes that this process works on a run; end takes the note away. The
 // context ends when the run is cancelled, or its time is over.
-func (s *Service) begin(ctx context.Context, r *Run, job bool) (work context.Context, end func()) {
+func (s *Service) begin(ctx context.Context, r *Run) (work context.Context, end func()) {
 	work, cancel := context.WithCancelCause(ctx)
 	work, stop := context.WithTimeout(work, r.Timeout)
 	s.mu.Lock()
 	s.going[r.ID] = cancel
-	if job {
-		s.jobs++
-		s.perAcc[r.AccountID]++
-	}
 	s.mu.Unlock()
 	return work, func() {
 		stop()
@@ -258,13 +254,6 @@ func (s *Service) begin(ctx context.Context, r *Run, job bool) (work context.Con
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		delete(s.going, r.ID)
-		if !job {
-			return
-		}
-		s.jobs--
-		if s.perAcc[r.AccountID]--; s.perAcc[r.AccountID] == 0 {
-			delete(s.perAcc, r.AccountID)
-		}
 	}
 }
 

@@ -1,0 +1,71 @@
+package tool_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"ace/internal/foundation/problem"
+	"ace/internal/platform/app"
+	"ace/internal/platform/tool"
+)
+
+func TestDefinition(t *testing.T) {
+	t.Parallel()
+	a := &app.App{ID: "x", Name: "X"}
+	searching := &app.Tool{
+		ID: "x__search", Name: "search", Title: "Search", About: "Finds.", Call: "GET /", Effect: app.Reads,
+		InputSchema: []byte(`{"type":"object","additionalProperties":false,"required":["q"],"properties":{"q":{"type":"string","format":"uri"},"n":{"type":["integer","null"],"default":1},"k":{"const":"a"},"l":{"type":"array"},"e":{"type":"integer","enum":[1,2]}}}`),
+	}
+	strict := &app.Tool{ID: "x__get", Name: "get", About: "Gets.", Call: "DELETE /", Effect: app.Destroys, InputSchema: []byte(`{"type":"object","additionalProperties":false,"required":["id"],"properties":{"id":{"type":"string"}}}`)}
+	tests := []struct {
+		tool   *app.Tool
+		format string
+		want   string
+	}{
+		{searching, "", `null`},
+		{searching, tool.FormatSchema, `null`},
+		{strict, tool.FormatOpenAI, `{"function":{"description":"Gets. (X)","name":"x__get","parameters":{"additionalProperties":false,"properties":{"id":{"type":"string"}},"required":["id"],"type":"object"},"strict":true},"type":"function"}`},
+		{strict, tool.FormatResponses, `{"description":"Gets. (X)","name":"x__get","parameters":{"additionalProperties":false,"properties":{"id":{"type":"string"}},"required":["id"],"type":"object"},"strict":true,"type":"function"}`},
+		{strict, tool.FormatAnthropic, `{"description":"Gets. (X)","input_schema":{"additionalProperties":false,"properties":{"id":{"type":"string"}},"required":["id"],"type":"object"},"name":"x__get"}`},
+		{strict, tool.FormatMCP, `{"annotations":{"destructiveHint":true,"idempotentHint":true,"openWorldHint":true,"readOnlyHint":false,"title":"X get"},"description":"Gets. (X)","inputSchema":{"additionalProperties":false,"properties":{"id":{"type":"string"}},"required":["id"],"type":"object"},"name":"x__get","title":"X get"}`},
+		{searching, tool.FormatGemini, `{"description":"Finds. (X)","name":"x__search","parameters":{"properties":{"e":{"type":"integer"},"k":{"enum":["a"],"type":"string"},"l":{"items":{"type":"string"},"type":"array"},"n":{"nullable":true,"type":"integer"},"q":{"type":"string"}},"required":["q"],"type":"object"}}`},
+	}
+	for _, tt := range tests {
+		got, err := tool.Definition(a, tt.tool, tt.format)
+		text, _ := json.Marshal(got)
+		if err != nil || string(text) != tt.want {
+			t.Errorf("Definition(%s, %s) = %v\n got %s\nwant %s", tt.tool.ID, tt.format, err, text, tt.want)
+		}
+	}
+	if got, err := tool.Definition(a, searching, tool.FormatOpenAI); err != nil || got.(map[string]any)["function"].(map[string]any)["strict"] != nil {
+		t.Errorf("a schema with choices that strict models do not know is strict: %v, %v", got, err)
+	}
+	if _, err := tool.Definition(a, strict, "yaml"); !problem.Is(err, "invalid_request") {
+		t.Errorf("an unknown format = %v", err)
+	}
+}
+
+func TestVersion(t *testing.T) {
+	t.Parallel()
+	one := app.Tool{Call: "GET /a", About: "b", InputSchema: []byte("{}")}
+	same, other := one, one
+	same.Phrases = []string{"find"}
+	other.Call, other.About = "GET /ab", ""
+	if tool.Version(&one) != tool.Version(&same) || tool.Version(&one) == tool.Version(&other) {
+		t.Errorf("versions %s, %s, %s", tool.Version(&one), tool.Version(&same), tool.Version(&other))
+	}
+}
+
+func ExampleDefinition() {
+	a := &app.App{ID: "notes", Name: "Notes"}
+	t := &app.Tool{ID: "notes__count", About: "Counts notes.", Call: "GET /count", InputSchema: []byte(`{"type":"object"}`)}
+	definition, err := tool.Definition(a, t, tool.FormatAnthropic)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	text, _ := json.Marshal(definition)
+	fmt.Println(string(text))
+	// Output: {"description":"Counts notes. (Notes)","input_schema":{"type":"object"},"name":"notes__count"}
+}
