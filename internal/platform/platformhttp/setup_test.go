@@ -22,9 +22,11 @@ import (
 	"ace/internal/platform/connection"
 	"ace/internal/platform/connection/clients"
 	"ace/internal/platform/connection/connectiontest"
+	"ace/internal/platform/connector"
 	"ace/internal/platform/library"
 	"ace/internal/platform/platformhttp"
 	"ace/internal/platform/platformhttp/connecthttp"
+	"ace/internal/platform/platformhttp/connectorhttp"
 	"ace/internal/platform/platformhttp/gate"
 	"ace/internal/platform/platformhttp/once"
 	"ace/internal/storage"
@@ -81,6 +83,7 @@ func setupWith(t *testing.T, limits gate.Limits) *world {
 	w.connect(t, apps, box)
 	face, err := platformhttp.New(platformhttp.Deps{
 		Library: apps, Connections: connecthttp.States{Service: w.connections},
+		Connectors: connectorhttp.Face{Connectors: connector.New(connector.Ports{Store: w.store, Connections: w.connections}, nil)},
 		Connect: connecthttp.Face{
 			Connections: w.connections, Clients: clients.New(w.store, box), Apps: apps, Once: once.New(idempotency.New(idempotency.NewMemory(), box.MAC)),
 		},

@@ -134,7 +134,7 @@ func (f *Face) get(ctx context.Context, in *idInput) (*body[Connector], error) {
 
 type createInput struct {
 	Key  string `header:"Idempotency-Key" maxLength:"255" doc:"A repetition with the same key answers the same connector."`
-	Body Request
+	Body ConnectorRequest
 }
 
 type createOutput struct {
@@ -173,7 +173,7 @@ func (f *Face) create(ctx context.Context, in *createInput) (*createOutput, erro
 
 func (f *Face) change(ctx context.Context, in *struct {
 	idInput
-	Body Change
+	Body ConnectorChange
 },
 ) (*body[Connector], error) {
 	if err := f.mayWrite(ctx, in.ID); err != nil {
@@ -246,7 +246,7 @@ func (f *Face) approve(ctx context.Context, in *struct {
 	return &body[Connector]{wire(&connector.Result{Connector: c})}, nil
 }
 
-func (f *Face) test(ctx context.Context, in *idInput) (*body[Trial], error) {
+func (f *Face) test(ctx context.Context, in *idInput) (*body[ConnectorTrial], error) {
 	if err := f.mayWrite(ctx, in.ID); err != nil {
 		return nil, err
 	}
@@ -254,7 +254,7 @@ func (f *Face) test(ctx context.Context, in *idInput) (*body[Trial], error) {
 	if err != nil {
 		return nil, err
 	}
-	return &body[Trial]{Trial{OK: t.OK, Code: t.Code, Detail: t.Detail, ToolsCount: t.Tools, Milliseconds: t.Took.Milliseconds()}}, nil
+	return &body[ConnectorTrial]{ConnectorTrial{OK: t.OK, Code: t.Code, Detail: t.Detail, ToolsCount: t.Tools, Milliseconds: t.Took.Milliseconds()}}, nil
 }
 
 // documentOf is an uploaded document: an object of JSON, or a text of JSON or

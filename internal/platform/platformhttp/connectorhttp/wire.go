@@ -6,8 +6,8 @@ import (
 	"ace/internal/platform/connector"
 )
 
-// Auth is how to sign in to the connector's software.
-type Auth struct {
+// ConnectorAuth is how to sign in to the connector's software.
+type ConnectorAuth struct {
 	Kind     string `json:"kind" enum:"none,bearer,header,api_key,basic,mcp_oauth" doc:"mcp_oauth: the MCP server says who authorizes; a person then signs in by the link in connect."`
 	In       string `json:"in,omitempty" enum:"header,query" doc:"For api_key."`
 	Name     string `json:"name,omitempty" maxLength:"64" doc:"Name of the header field or parameter, for api_key."`
@@ -19,7 +19,7 @@ type Auth struct {
 }
 
 // split parts what is secret from the rest.
-func (a *Auth) split() (connector.Auth, connector.Secret) {
+func (a *ConnectorAuth) split() (connector.Auth, connector.Secret) {
 	if a == nil {
 		return connector.Auth{Kind: connector.AuthNone}, connector.Secret{}
 	}
@@ -51,8 +51,8 @@ type OperationChoice struct {
 	Methods     []string `json:"methods,omitempty" maxItems:"10" example:"[\"GET\"]"`
 }
 
-// Request asks for a connector.
-type Request struct {
+// ConnectorRequest asks for a connector.
+type ConnectorRequest struct {
 	Type       string           `json:"type" enum:"mcp,rest"`
 	Name       string           `json:"name" minLength:"1" maxLength:"60"`
 	Slug       string           `json:"slug,omitempty" maxLength:"32" doc:"Id of its app; begins with x-. Empty: made of the name."`
@@ -61,12 +61,12 @@ type Request struct {
 	OpenAPIURL string           `json:"openapi_url,omitempty" maxLength:"2048" doc:"Address of the OpenAPI document. It is fetched without credentials."`
 	OpenAPI    any              `json:"openapi,omitempty" doc:"The OpenAPI document itself: an object, or a text of JSON or YAML."`
 	BaseURL    string           `json:"base_url,omitempty" maxLength:"2048" doc:"Where the API stands. Empty: the first server of the document. Without a document, requests of your own making are the only tool."`
-	Auth       *Auth            `json:"auth,omitempty"`
+	Auth       *ConnectorAuth   `json:"auth,omitempty"`
 	Tools      *ToolChoice      `json:"tools,omitempty"`
 	Operations *OperationChoice `json:"operations,omitempty"`
 }
 
-func (r *Request) request() (connector.Request, error) {
+func (r *ConnectorRequest) request() (connector.Request, error) {
 	made := connector.Request{Type: r.Type, Name: r.Name, Slug: r.Slug}
 	made.Settings = connector.Settings{URL: r.URL, Transport: r.Transport, Document: r.OpenAPIURL, BaseURL: r.BaseURL}
 	made.Settings.Auth, made.Secret = r.Auth.split()
@@ -81,12 +81,12 @@ func (r *Request) request() (connector.Request, error) {
 	return made, err
 }
 
-// Change changes a connector; what is left out stays.
-type Change struct {
-	Name    *string     `json:"name,omitempty" minLength:"1" maxLength:"60"`
-	Enabled *bool       `json:"enabled,omitempty" doc:"A connector that is off is neither found nor run."`
-	Auth    *Auth       `json:"auth,omitempty"`
-	Tools   *ToolChoice `json:"tools,omitempty"`
+// ConnectorChange changes a connector; what is left out stays.
+type ConnectorChange struct {
+	Name    *string        `json:"name,omitempty" minLength:"1" maxLength:"60"`
+	Enabled *bool          `json:"enabled,omitempty" doc:"A connector that is off is neither found nor run."`
+	Auth    *ConnectorAuth `json:"auth,omitempty"`
+	Tools   *ToolChoice    `json:"tools,omitempty"`
 }
 
 // RefreshRequest may bring a newer document.
@@ -107,73 +107,73 @@ type Connectors struct {
 
 // Connector is a connector without its secrets.
 type Connector struct {
-	ID           string    `json:"id" example:"ccn_01jabc"`
-	App          string    `json:"app" doc:"Id of its app, for finding, connecting and running."`
-	Type         string    `json:"type" enum:"mcp,rest"`
-	Name         string    `json:"name"`
-	URL          string    `json:"url" doc:"Where it stands."`
-	AuthKind     string    `json:"auth_kind"`
-	Status       string    `json:"status" enum:"importing,ready,needs_auth,failed"`
-	Error        *Fault    `json:"error,omitempty" doc:"Why it failed."`
-	Enabled      bool      `json:"enabled"`
-	ToolsCount   int       `json:"tools_count"`
-	Pending      []Changed `json:"pending" doc:"Tools that changed and wait for approval."`
-	Skipped      []Skipped `json:"skipped" doc:"At most 200 operations that made no tool."`
-	SkippedCount int       `json:"skipped_count"`
-	ConnectionID *string   `json:"connection_id" nullable:"true"`
-	Connect      *Link     `json:"connect" nullable:"true" doc:"Where a person signs in, while status is needs_auth. Shown once: refresh makes another."`
-	Health       Health    `json:"health"`
-	CreatedAt    time.Time `json:"created_at"`
-	UpdatedAt    time.Time `json:"updated_at"`
-	Revision     int64     `json:"revision" doc:"Grows with each change."`
+	ID           string             `json:"id" example:"ccn_01jabc"`
+	App          string             `json:"app" doc:"Id of its app, for finding, connecting and running."`
+	Type         string             `json:"type" enum:"mcp,rest"`
+	Name         string             `json:"name"`
+	URL          string             `json:"url" doc:"Where it stands."`
+	AuthKind     string             `json:"auth_kind"`
+	Status       string             `json:"status" enum:"importing,ready,needs_auth,failed"`
+	Error        *ConnectorFault    `json:"error,omitempty" doc:"Why it failed."`
+	Enabled      bool               `json:"enabled"`
+	ToolsCount   int                `json:"tools_count"`
+	Pending      []ConnectorChanged `json:"pending" doc:"Tools that changed and wait for approval."`
+	Skipped      []ConnectorSkipped `json:"skipped" doc:"At most 200 operations that made no tool."`
+	SkippedCount int                `json:"skipped_count"`
+	ConnectionID *string            `json:"connection_id" nullable:"true"`
+	Connect      *ConnectorLink     `json:"connect,omitempty" doc:"Where a person signs in, while status is needs_auth. Shown once: refresh makes another."`
+	Health       ConnectorHealth    `json:"health"`
+	CreatedAt    time.Time          `json:"created_at"`
+	UpdatedAt    time.Time          `json:"updated_at"`
+	Revision     int64              `json:"revision" doc:"Grows with each change."`
 }
 
-// Fault is why something failed.
-type Fault struct {
+// ConnectorFault is why something failed.
+type ConnectorFault struct {
 	Code   string `json:"code"`
 	Detail string `json:"detail"`
 }
 
-// Link is where a person signs in.
-type Link struct {
+// ConnectorLink is where a person signs in.
+type ConnectorLink struct {
 	URL string `json:"url"`
 }
 
-// Health tells when it worked last.
-type Health struct {
+// ConnectorHealth tells when it worked last.
+type ConnectorHealth struct {
 	LastOKAt *time.Time `json:"last_ok_at" nullable:"true" doc:"The last import or test that succeeded."`
 }
 
-// Skipped is an operation that made no tool.
-type Skipped struct {
+// ConnectorSkipped is an operation that made no tool.
+type ConnectorSkipped struct {
 	Operation string `json:"operation"`
 	Code      string `json:"code"`
 	Detail    string `json:"detail"`
 }
 
-// Changed is a tool that is not what was approved.
-type Changed struct {
+// ConnectorChanged is a tool that is not what was approved.
+type ConnectorChanged struct {
 	Tool   string   `json:"tool"`
 	What   []string `json:"what" doc:"Any of title, description, inputs, call, effect."`
 	Before string   `json:"description_before"`
 	After  string   `json:"description_after" doc:"Words of the server: read them as data."`
 }
 
-// Diff is what an import changed.
-type Diff struct {
-	Added   []string  `json:"added"`
-	Changed []Changed `json:"changed"`
-	Removed []string  `json:"removed"`
+// ConnectorDiff is what an import changed.
+type ConnectorDiff struct {
+	Added   []string           `json:"added"`
+	Changed []ConnectorChanged `json:"changed"`
+	Removed []string           `json:"removed"`
 }
 
 // Refreshed is a connector after an import.
 type Refreshed struct {
 	Connector
-	Diff Diff `json:"diff"`
+	Diff ConnectorDiff `json:"diff"`
 }
 
-// Trial is how a test went.
-type Trial struct {
+// ConnectorTrial is how a test went.
+type ConnectorTrial struct {
 	OK           bool   `json:"ok"`
 	Code         string `json:"code,omitempty"`
 	Detail       string `json:"detail,omitempty"`
@@ -188,22 +188,22 @@ func wire(r *connector.Result) Connector {
 	shown, _ := c.Counts()
 	out := Connector{
 		ID: c.ID, App: c.Slug, Type: c.Type, Name: c.Name, URL: c.Settings.URL, AuthKind: c.Settings.Auth.Kind, Status: string(c.Status), Enabled: c.Enabled,
-		ToolsCount: shown, Pending: wireChanges(c.Waiting()), Skipped: []Skipped{}, SkippedCount: len(c.Skipped), CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt, Revision: c.Revision,
+		ToolsCount: shown, Pending: wireChanges(c.Waiting()), Skipped: []ConnectorSkipped{}, SkippedCount: len(c.Skipped), CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt, Revision: c.Revision,
 	}
 	if c.Type == connector.TypeREST {
 		out.URL = c.Base
 	}
 	if c.Code != "" {
-		out.Error = &Fault{c.Code, c.Detail}
+		out.Error = &ConnectorFault{c.Code, c.Detail}
 	}
 	for _, s := range c.Skipped[:min(len(c.Skipped), maxShown)] {
-		out.Skipped = append(out.Skipped, Skipped(s))
+		out.Skipped = append(out.Skipped, ConnectorSkipped(s))
 	}
 	if c.ConnectionID != "" {
 		out.ConnectionID = &c.ConnectionID
 	}
 	if r.Link != "" {
-		out.Connect = &Link{r.Link}
+		out.Connect = &ConnectorLink{r.Link}
 	}
 	if !c.LastOKAt.IsZero() {
 		out.Health.LastOKAt = &c.LastOKAt
@@ -211,14 +211,14 @@ func wire(r *connector.Result) Connector {
 	return out
 }
 
-func wireChanges(changes []connector.Change) []Changed {
-	out := []Changed{}
+func wireChanges(changes []connector.Change) []ConnectorChanged {
+	out := []ConnectorChanged{}
 	for _, c := range changes {
-		out = append(out, Changed{c.Tool, c.What, c.Before, c.After})
+		out = append(out, ConnectorChanged{c.Tool, c.What, c.Before, c.After})
 	}
 	return out
 }
 
-func wireDiff(d connector.Diff) Diff {
-	return Diff{Added: append([]string{}, d.Added...), Changed: wireChanges(d.Changed), Removed: append([]string{}, d.Removed...)}
+func wireDiff(d connector.Diff) ConnectorDiff {
+	return ConnectorDiff{Added: append([]string{}, d.Added...), Changed: wireChanges(d.Changed), Removed: append([]string{}, d.Removed...)}
 }
