@@ -331,3 +331,32 @@ func (a *App) CallbackState(callback url.Values) string {
 	}
 	return ""
 }
+
+// Consents reports whether connecting by the scheme sends the person to the
+// vendor, whose consent it ends with.
+func (s *Scheme) Consents() bool {
+	return s.Type == TypeOAuth2 || s.Type == TypeOAuth1 || s.Type == TypeMCP
+}
+
+// Renewable reports whether credentials of the scheme can be renewed without the
+// person. hasToken says that there is a refresh token.
+func (s *Scheme) Renewable(hasToken bool) bool {
+	switch s.Type {
+	case TypeOAuth2:
+		kind := ""
+		if s.OAuth != nil {
+			kind = s.OAuth.Refresh.Kind
+		}
+		if kind == "" || kind == RefreshToken {
+			return hasToken
+		}
+		return kind != RefreshNot
+	case TypeMCP:
+		return hasToken
+	case TypeClient, TypeExchange:
+		return true
+	case TypeJWT:
+		return s.JWT != nil && s.JWT.Grant != nil
+	}
+	return false
+}

@@ -9,7 +9,6 @@ import (
 
 	"ace/internal/foundation/problem"
 	"ace/internal/foundation/seal"
-	"ace/internal/platform/app"
 	"ace/internal/platform/audit"
 )
 
@@ -186,11 +185,3 @@ func (s *Service) setBack(ctx context.Context, session *Session, v Visitor, caus
 	}
 	return s.outcome(session, ""), nil
 }
-
-// App implements Apps for a catalogue that is the same for all accounts.
-type catalogue struct{ *app.Catalog }
-
-func (c catalogue) App(_ context.Context, _, id string) (*app.App, error) { return c.Catalog.App(id) }
-
-// InCatalog answers Apps of a catalogue alone.
-func InCatalog(c *app.Catalog) Apps { return catalogue{c} }

@@ -201,7 +201,7 @@ func (s *Service) identify(ctx context.Context, m *making, c *Connection, live *
 		return nil
 	}
 	unknown := m.old == nil || m.old.Identity.ID == ""
-	if code := appCode(err); code != "" && code != codeUnauthorized && consents(m.scheme) && unknown {
+	if code := appCode(err); code != "" && code != codeUnauthorized && m.scheme.Consents() && unknown {
 		return nil
 	}
 	return m.refused(err)
@@ -243,7 +243,7 @@ func (m *making) refused(err error) error {
 		return fmt.Errorf("asking %s whose account it is: %w", m.app.ID, err)
 	case away(code):
 		return problem.New(problem.Unavailable, ReasonUnavailable, name+" does not answer at the moment, so this could not be checked. Try again in a minute.")
-	case consents(m.scheme):
+	case m.scheme.Consents():
 		return problem.New(problem.Unprocessable, "sign_in_failed", name+" gave its consent and then did not accept it. Try again; if it happens again, tell the operator.")
 	case code == codeUnauthorized:
 		return problem.New(problem.Unprocessable, "credentials_refused", name+" does not accept this. Check that it was copied whole, is not expired, and belongs to this app.")

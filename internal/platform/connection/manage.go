@@ -205,7 +205,7 @@ func (s *Service) Check(ctx context.Context, by audit.Actor, accountID, id strin
 // checkable refuses what a check cannot tell anything new about. A key that was
 // refused may have been made good at the vendor.
 func (k *kept) checkable() error {
-	if k.c.Status == NeedsReconnect && !renewable(k.scheme, k.in.Credentials) && living(k.c, time.Now()) {
+	if k.c.Status == NeedsReconnect && !k.renewable() && living(k.c, time.Now()) {
 		return nil
 	}
 	return k.allowed()
@@ -213,7 +213,7 @@ func (k *kept) checkable() error {
 
 func (s *Service) check(ctx context.Context, by audit.Actor, k *kept) (*Connection, error) {
 	identity, err := s.ask(ctx, k, k.live(s))
-	if appCode(err) == codeUnauthorized && renewable(k.scheme, k.in.Credentials) {
+	if appCode(err) == codeUnauthorized && k.renewable() {
 		newer, refused := s.Refused(ctx, k.live(s))
 		switch {
 		case problem.Is(refused, "reconnect_required"):

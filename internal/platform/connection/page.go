@@ -243,15 +243,10 @@ func (s *Service) Submit(ctx context.Context, token string, v Visitor, form Form
 	if err != nil {
 		return nil, err
 	}
-	if consents(scheme) {
+	if scheme.Consents() {
 		return s.begin(ctx, made)
 	}
 	return s.exchange(ctx, made, v)
-}
-
-// consents reports whether a scheme sends the person to the vendor.
-func consents(scheme *app.Scheme) bool {
-	return scheme.Type == app.TypeOAuth2 || scheme.Type == app.TypeOAuth1 || scheme.Type == app.TypeMCP
 }
 
 // verifier is the address of the developer's page for a session.

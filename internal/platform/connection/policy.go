@@ -30,35 +30,7 @@ const (
 	restAfter = time.Minute
 )
 
-// renewable reports whether credentials of a scheme can be renewed without the
-// person.
-func renewable(s *app.Scheme, c Credentials) bool {
-	switch s.Type {
-	case app.TypeOAuth2:
-		kind := ""
-		if s.OAuth != nil {
-			kind = s.OAuth.Refresh.Kind
-		}
-		switch kind {
-		case "", app.RefreshToken:
-			return c[refreshToken] != ""
-		case app.RefreshNot:
-			return false
-		}
-		return true
-	case app.TypeMCP:
-		return c[refreshToken] != ""
-	case app.TypeClient, app.TypeExchange:
-		return true
-	case app.TypeJWT:
-		return s.JWT != nil && s.JWT.Grant != nil
-	}
-	return false
-}
-
-// byItself reports whether credentials are renewed also when nobody uses them:
-// those whose grant would end. Others are made anew when they are needed.
-func byItself(s *app.Scheme) bool { return s.Type == app.TypeOAuth2 || s.Type == app.TypeMCP }
+func renewable(s *app.Scheme, c Credentials) bool { return s.Renewable(c[refreshToken] != "") }
 
 // skew is how long before its end a token counts as over.
 func skew(c *Connection, s *app.Scheme) time.Duration {
@@ -83,7 +55,7 @@ func living(c *Connection, at time.Time) bool {
 // day; nothing before the age that the app asks for.
 func schedule(c *Connection, s *app.Scheme, credentials Credentials) {
 	c.NextRefreshAt = time.Time{}
-	if !renewable(s, credentials) || !byItself(s) {
+	if !renewable(s, credentials) || !s.Consents() {
 		return
 	}
 	wait := idleMost

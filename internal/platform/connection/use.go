@@ -67,7 +67,7 @@ func (s *Service) Refused(ctx context.Context, live *Live) (*Live, error) {
 	switch {
 	case k.c.Version > live.Connection.Version:
 		return k.live(s), nil
-	case !renewable(k.scheme, k.in.Credentials):
+	case !k.renewable():
 		return nil, s.confirmRefusal(ctx, k)
 	case !due(k.c, at), k.c.RefreshedAt.Add(restAfter).After(at):
 		return nil, nil
@@ -162,6 +162,9 @@ func (k *kept) allowed() error {
 	return nil
 }
 
+// renewable reports whether the credentials can be renewed without the person.
+func (k *kept) renewable() bool { return renewable(k.scheme, k.in.Credentials) }
+
 func (k *kept) live(s *Service) *Live {
 	c := *k.c
 	return &Live{Connection: &c, Values: s.values(&c, k.in.Credentials, k.client)}
@@ -172,7 +175,7 @@ func (k *kept) live(s *Service) *Live {
 func (s *Service) freshen(ctx context.Context, k *kept) (*kept, error) {
 	at := time.Now()
 	switch {
-	case renewable(k.scheme, k.in.Credentials):
+	case k.renewable():
 		if due(k.c, at) {
 			renewed, err := s.renew(ctx, k)
 			if err != nil {

@@ -11,13 +11,12 @@ import (
 	"ace/internal/platform/app"
 )
 
-// contents are what is sealed of a connection.
+// contents are what is sealed of a connection. The map has no type of its own
+// because Credentials refuse to be encoded.
 type contents struct {
-	Credentials Credentials
-	// PreviousUntil is how long previous_refresh_token is kept.
-	PreviousUntil time.Time
-	// Issuer names the client that was registered dynamically.
-	Issuer string
+	Credentials   map[string]string `json:"values"`
+	PreviousUntil time.Time         `json:"previous_until,omitzero"` // how long previous_refresh_token is kept
+	Issuer        string            `json:"issuer,omitempty"`        // of the client that was registered dynamically
 }
 
 // Names of credentials that refreshing knows.
@@ -28,14 +27,6 @@ const (
 	// keepPrevious is how long a refresh token that was replaced is kept.
 	keepPrevious = 24 * time.Hour
 )
-
-// sealedForm is the JSON inside the ciphertext. Credentials refuse to be
-// encoded under their own type.
-type sealedForm struct {
-	Values        map[string]string `json:"values"`
-	PreviousUntil int64             `json:"previous_until,omitempty"` // Unix seconds
-	Issuer        string            `json:"issuer,omitempty"`
-}
 
 func connectionPlace(c *Connection) seal.Place {
 	return seal.Place{Table: "connection", Column: "secret", Row: c.ID, Account: c.AccountID}
@@ -50,11 +41,7 @@ func (s *Service) seal(c *Connection, in *contents) (string, error) {
 }
 
 func (s *Service) sealAt(at seal.Place, in *contents) (string, error) {
-	form := sealedForm{Values: in.Credentials, Issuer: in.Issuer}
-	if !in.PreviousUntil.IsZero() {
-		form.PreviousUntil = in.PreviousUntil.Unix()
-	}
-	text, err := json.Marshal(form)
+	text, err := json.Marshal(in)
 	if err != nil {
 		return "", fmt.Errorf("encoding credentials: %w", err)
 	}
@@ -67,16 +54,9 @@ func (s *Service) openAt(at seal.Place, secret string) (*contents, error) {
 	if err != nil {
 		return nil, err
 	}
-	var form sealedForm
-	if err := json.Unmarshal(text, &form); err != nil {
+	in := &contents{Credentials: map[string]string{}}
+	if err := json.Unmarshal(text, in); err != nil {
 		return nil, fmt.Errorf("decoding credentials: %w", err)
-	}
-	in := &contents{Credentials: form.Values, Issuer: form.Issuer}
-	if in.Credentials == nil {
-		in.Credentials = Credentials{}
-	}
-	if form.PreviousUntil > 0 {
-		in.PreviousUntil = time.Unix(form.PreviousUntil, 0)
 	}
 	return in, nil
 }

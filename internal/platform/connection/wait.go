@@ -104,7 +104,7 @@ func (s *Service) refreshJob(ctx context.Context, job jobs.Job) error {
 	case err != nil:
 		return err
 	}
-	if k.allowed() == nil && !k.c.NextRefreshAt.IsZero() && !k.c.NextRefreshAt.After(time.Now()) && renewable(k.scheme, k.in.Credentials) {
+	if k.allowed() == nil && !k.c.NextRefreshAt.IsZero() && !k.c.NextRefreshAt.After(time.Now()) && k.renewable() {
 		if k, err = s.renew(ctx, k); err != nil {
 			return err
 		}

@@ -217,7 +217,7 @@ func setup(t *testing.T, o options) *world {
 		o.vendor = w.vendor
 	}
 	w.connections = connection.New(connection.Ports{
-		Store: platformstore.Connections{Store: w.store}, Apps: connection.InCatalog(shelf.Shared().Catalog), Clients: keeper, Authorizer: o.vendor, Checker: o.vendor, Stepper: o.vendor,
+		Store: platformstore.Connections{Store: w.store}, Apps: shelf, Clients: keeper, Authorizer: o.vendor, Checker: o.vendor, Stepper: o.vendor,
 	}, box, &connection.Options{BaseURL: o.base})
 	deps := console.Deps{
 		Identities: o.identities,

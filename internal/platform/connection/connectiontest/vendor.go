@@ -208,8 +208,12 @@ func Catalog() connection.Apps {
 	if err != nil {
 		panic(fmt.Sprint("the catalogue of the tests: ", err))
 	}
-	return connection.InCatalog(catalog)
+	return catalogue{catalog}
 }
+
+type catalogue struct{ *app.Catalog }
+
+func (c catalogue) App(_ context.Context, _, id string) (*app.App, error) { return c.Catalog.App(id) }
 
 // Clients are OAuth clients by app, the same for all accounts.
 type Clients map[string]*connection.Client
