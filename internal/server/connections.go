@@ -7,7 +7,6 @@ import (
 	"ace/internal/foundation/egress"
 	"ace/internal/platform/connection"
 	"ace/internal/platform/connection/clients"
-	"ace/internal/platform/httptool"
 	"ace/internal/platform/library"
 	"ace/internal/platform/oauthclient"
 	"ace/internal/sandbox/notes"
@@ -22,13 +21,13 @@ const demoApp = "demo-notes"
 //	store, library, clients, vendors by OAuth and by HTTP -> connection.Service
 func (s *Server) connect(ctx context.Context, p *platform, store *platformstore.Store, shelf *library.Library) error {
 	p.clients = clients.New(store, s.box)
-	p.executor = httptool.New(s.guard.Client(egress.AppAPI()), nil)
 	vendors := oauthclient.New(s.guard.Client(egress.OAuth()), &oauthclient.Options{
 		PlatformURL: s.cfg.PlatformBaseURL(), Name: s.cfg.PlatformName, Registrations: p.clients,
 	})
 	p.connections = connection.New(connection.Ports{
 		Store: platformstore.Connections{Store: store}, Apps: shelf, Clients: p.clients, Authorizer: vendors, Checker: p.executor, Stepper: vendors,
 	}, s.box, &connection.Options{BaseURL: s.cfg.PlatformBaseURL(), Log: s.log, Step: s.step})
+	p.connectors.Connections = p.connections
 	return s.keepClients(ctx, p.clients)
 }
 

@@ -20,10 +20,11 @@ import (
 	"ace/internal/platform/audit"
 	"ace/internal/platform/connection"
 	"ace/internal/platform/connection/clients"
-	"ace/internal/platform/httptool"
+	"ace/internal/platform/connector"
 	"ace/internal/platform/library"
 	"ace/internal/platform/platformhttp"
 	"ace/internal/platform/platformhttp/connecthttp"
+	"ace/internal/platform/platformhttp/connectorhttp"
 	"ace/internal/platform/platformhttp/gate"
 	"ace/internal/platform/platformhttp/once"
 	"ace/internal/storage"
@@ -38,7 +39,8 @@ type platform struct {
 
 	connections *connection.Service
 	clients     *clients.Keeper
-	executor    *httptool.Executor
+	connectors  *connector.Service
+	executor    *caller // calls apps
 }
 
 // buildPlatform wires the platform host.
@@ -50,7 +52,9 @@ func (s *Server) buildPlatform(ctx context.Context) (*platform, error) {
 		accounts: account.New(store, password.New(), s.box.MAC),
 		keys:     apikey.New(store, s.box.MAC),
 	}
-	shelf, err := s.shelf()
+	p.executor = s.newCaller()
+	p.connectors = s.newConnectors(store, p.executor)
+	shelf, err := s.shelf(p.connectors)
 	if err != nil {
 		return nil, err
 	}
@@ -61,21 +65,23 @@ func (s *Server) buildPlatform(ctx context.Context) (*platform, error) {
 	if err != nil {
 		return nil, err
 	}
+	desk := once.New(idempotency.New(storage.Requests{Store: storage.New(s.db, nil)}, s.box.MAC))
 	p.handler, err = platformhttp.New(platformhttp.Deps{
 		Site:        platformhttp.Site{BaseURL: s.cfg.PlatformBaseURL(), Name: s.cfg.PlatformName, Contact: s.cfg.Contact},
 		Library:     shelf,
 		Connections: connecthttp.States{Service: p.connections},
 		Connect: connecthttp.Face{
-			Connections: p.connections, Clients: p.clients, Apps: shelf, Once: once.New(idempotency.New(storage.Requests{Store: storage.New(s.db, nil)}, s.box.MAC)),
+			Connections: p.connections, Clients: p.clients, Apps: shelf, Once: desk,
 		},
+		Connectors: connectorhttp.Face{Connectors: p.connectors, Once: desk},
 		Accounts: p.accounts, Keys: p.keys, Audit: store, Limits: s.platformLimits(), Log: s.log, Pages: pages,
 	})
 	return p, err
 }
 
 // shelf reads the apps that are shipped, and the demo app while the sandbox
-// runs, which is no part of the catalogue.
-func (s *Server) shelf() (*library.Library, error) {
+// runs, which is no part of the catalogue; own are the apps of accounts.
+func (s *Server) shelf(own library.Own) (*library.Library, error) {
 	apps, err := library.Read(catalog.Files, "curated", nil)
 	if err != nil {
 		return nil, err
@@ -90,7 +96,7 @@ func (s *Server) shelf() (*library.Library, error) {
 			apps = append(apps, a)
 		}
 	}
-	return library.New(apps, nil)
+	return library.New(apps, own)
 }
 
 // platformLimits counts in this process, or in Redis where replicas share it.

@@ -104,6 +104,7 @@ func (s *Server) build(ctx context.Context) (err error) {
 		return err
 	}
 	maps.Copy(s.kinds, s.platform.connections.Handlers())
+	maps.Copy(s.kinds, s.platform.connectors.Handlers())
 	s.listenOn(store)
 	return nil
 }
