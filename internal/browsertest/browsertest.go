@@ -203,10 +203,19 @@ func (tab *Tab) Back() {
 	tab.do("going back", chromedp.NavigateBack())
 }
 
-// Text answers the visible text of an element.
+// Text answers the visible text of an element. A page whose answer isolates it
+// from the one before is swapped in after it has loaded: what was being read is
+// then gone and is read anew.
 func (tab *Tab) Text(element string) string {
 	tab.t.Helper()
-	return ask(tab, "reading "+element, chromedp.Text(chromedp.CSS(element)))
+	return ask(tab, "reading "+element, func(ctx context.Context, target *chromedp.Target) (string, error) {
+		for {
+			text, err := chromedp.Text(chromedp.CSS(element))(ctx, target)
+			if err == nil || ctx.Err() != nil || !strings.Contains(err.Error(), "No node with given id") {
+				return text, err
+			}
+		}
+	})
 }
 
 // Value answers what a field holds.

@@ -179,6 +179,7 @@ type options struct {
 	identity   bool // with a provider that is fake
 	identities console.Identities
 	apps       []*app.App
+	clients    []*connection.Client // of the operator, besides the one of desk
 	vendor     interface {
 		connection.Authorizer
 		connection.Checker
@@ -210,7 +211,7 @@ func setup(t *testing.T, o options) *world {
 	}
 	shelf := shelf(t, o.apps)
 	keeper := clients.New(w.store, box)
-	if err := keeper.Keep(t.Context(), audit.Operator(), &connection.Client{App: "desk", ID: "client", Secret: "hush"}); err != nil {
+	if err := keeper.KeepAll(t.Context(), append(o.clients, &connection.Client{App: "desk", ID: "client", Secret: "hush"})); err != nil {
 		t.Fatal(err)
 	}
 	if o.vendor == nil {
