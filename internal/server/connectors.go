@@ -30,9 +30,9 @@ type caller struct {
 
 func (s *Server) newCaller() *caller {
 	return &caller{
-		shipped: httptool.New(s.guard.Client(egress.AppAPI()), nil),
-		own:     httptool.New(s.guard.Client(egress.Connector()), nil),
-		servers: mcptool.New(s.guard.Client(egress.Connector()), nil),
+		shipped: httptool.New(s.guard.Client(patient(egress.AppAPI())), nil),
+		own:     httptool.New(s.guard.Client(patient(egress.Connector())), nil),
+		servers: mcptool.New(s.guard.Client(patient(egress.Connector())), nil),
 	}
 }
 

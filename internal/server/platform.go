@@ -27,6 +27,8 @@ import (
 	"ace/internal/platform/platformhttp/connectorhttp"
 	"ace/internal/platform/platformhttp/gate"
 	"ace/internal/platform/platformhttp/once"
+	"ace/internal/platform/platformhttp/toolhttp"
+	"ace/internal/platform/tool"
 	"ace/internal/storage"
 	"ace/internal/storage/platformstore"
 )
@@ -41,11 +43,12 @@ type platform struct {
 	clients     *clients.Keeper
 	connectors  *connector.Service
 	executor    *caller // calls apps
+	tools       *tool.Service
 }
 
 // buildPlatform wires the platform host.
 //
-//	database -> accounts, keys, connections -> gate -> face
+//	database -> accounts, keys, connections, tools -> gate -> face
 func (s *Server) buildPlatform(ctx context.Context) (*platform, error) {
 	store := platformstore.New(s.db, func() { s.worker.Wake() })
 	p := &platform{
@@ -61,6 +64,7 @@ func (s *Server) buildPlatform(ctx context.Context) (*platform, error) {
 	if err := s.connect(ctx, p, store, shelf); err != nil {
 		return nil, err
 	}
+	s.runTools(p, store, shelf)
 	pages, err := s.console(p, store, shelf)
 	if err != nil {
 		return nil, err
@@ -74,7 +78,8 @@ func (s *Server) buildPlatform(ctx context.Context) (*platform, error) {
 			Connections: p.connections, Clients: p.clients, Apps: shelf, Once: desk,
 		},
 		Connectors: connectorhttp.Face{Connectors: p.connectors, Once: desk},
-		Accounts: p.accounts, Keys: p.keys, Audit: store, Limits: s.platformLimits(), Log: s.log, Pages: pages,
+		Run:        toolhttp.Face{Tools: p.tools, Once: desk},
+		Accounts:   p.accounts, Keys: p.keys, Audit: store, Limits: s.platformLimits(), Log: s.log, Pages: pages,
 	})
 	return p, err
 }

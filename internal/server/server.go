@@ -28,8 +28,10 @@ import (
 	"ace/internal/foundation/seal"
 	"ace/internal/foundation/sqldb"
 	"ace/internal/platform/connection"
+	"ace/internal/platform/tool"
 	"ace/internal/protocol/webbotauth"
 	"ace/internal/storage"
+	"ace/internal/storage/platformstore"
 	"ace/internal/storefront/checkout"
 	"ace/internal/storefront/offer"
 	"ace/internal/storefront/order"
@@ -104,6 +106,7 @@ func (s *Server) build(ctx context.Context) (err error) {
 		return err
 	}
 	maps.Copy(s.kinds, s.platform.connections.Handlers())
+	maps.Copy(s.kinds, s.platform.tools.Jobs())
 	maps.Copy(s.kinds, s.platform.connectors.Handlers())
 	s.listenOn(store)
 	return nil
@@ -314,6 +317,7 @@ func (s *Server) Run(ctx context.Context) error {
 	stopWork()
 	work.Wait()
 	s.services.Close()
+	s.platform.tools.Close()
 	stop()
 	world.Wait()
 	return errors.Join(errors.Join(errs[:]...), s.close())
@@ -324,12 +328,14 @@ func (s *Server) Run(ctx context.Context) error {
 func (s *Server) prepareWork(ctx context.Context) error {
 	store, now := storage.New(s.db, nil), time.Now()
 	if !s.db.Shared() {
-		if err := errors.Join(store.Reclaim(ctx), storage.Paid{Store: store}.Reclaim(ctx)); err != nil {
+		runs := platformstore.Runs{Store: platformstore.New(s.db, nil)}
+		if err := errors.Join(store.Reclaim(ctx), storage.Paid{Store: store}.Reclaim(ctx), runs.ReclaimRuns(ctx)); err != nil {
 			return err
 		}
 	}
 	return store.Schedule(ctx, jobs.Job{Kind: jobSweep, RunAt: now.Add(10 * time.Second)}, jobs.Job{Kind: jobPrune, RunAt: now.Add(time.Minute)},
-		jobs.Job{Kind: jobPrunePaid, RunAt: now.Add(time.Minute)}, jobs.Job{Kind: connection.JobPrune, RunAt: now.Add(time.Minute)})
+		jobs.Job{Kind: jobPrunePaid, RunAt: now.Add(time.Minute)}, jobs.Job{Kind: connection.JobPrune, RunAt: now.Add(time.Minute)},
+		jobs.Job{Kind: tool.JobSweep, RunAt: now.Add(5 * time.Second)})
 }
 
 func (s *Server) close() error {

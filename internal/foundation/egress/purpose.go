@@ -78,6 +78,11 @@ func AppAPI() Purpose {
 	}
 }
 
+// FileFetch reads a file that a caller names by its address.
+func FileFetch() Purpose {
+	return Purpose{Name: "file_fetch", Ports: []uint16{443}, Redirects: 3, Scope: AnyHost, WireLimit: 26 * mib, Deadline: 60 * time.Second}
+}
+
 // OAuth calls the token and profile endpoints of a third-party app.
 func OAuth() Purpose {
 	return Purpose{Name: "oauth", Ports: []uint16{443}, WireLimit: mib, Deadline: 30 * time.Second}

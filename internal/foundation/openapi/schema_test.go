@@ -164,3 +164,39 @@ func TestDescribeRefusesDoubles(t *testing.T) {
 		t.Errorf("Document() = %v, want an error that names the doubled id", err)
 	}
 }
+
+func TestNullable(t *testing.T) {
+	t.Parallel()
+	type inside struct {
+		Code string `json:"code"`
+	}
+	type answer struct {
+		Error openapi.Nullable[inside] `json:"error" doc:"What went wrong."`
+	}
+	var schema struct {
+		Properties map[string]struct {
+			AnyOf []struct {
+				Type       any
+				Properties map[string]any
+			}
+		}
+		Required []string
+	}
+	if err := json.Unmarshal(openapi.SchemaOf[answer](), &schema); err != nil {
+		t.Fatal(err)
+	}
+	branches := schema.Properties["error"].AnyOf
+	if len(branches) != 2 || branches[0].Properties["code"] == nil || branches[1].Type != "null" || len(schema.Required) != 1 {
+		t.Errorf("schema = %s", openapi.SchemaOf[answer]())
+	}
+	for _, value := range []*inside{nil, {"gone"}} {
+		text, err := json.Marshal(answer{openapi.NullableOf(value)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back answer
+		if err := json.Unmarshal(text, &back); err != nil || (back.Error.Value() == nil) != (value == nil) || value != nil && *back.Error.Value() != *value {
+			t.Errorf("%s reads as %+v, %v", text, back, err)
+		}
+	}
+}

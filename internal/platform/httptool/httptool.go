@@ -18,7 +18,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"strings"
 	"time"
@@ -35,7 +34,7 @@ type Doer interface {
 	Do(*http.Request) (*http.Response, error)
 }
 
-// Executor implements tool.Executor, connection.Checker and connection.Stepper.
+// Executor implements tool.Executor and connection.Checker.
 type Executor struct {
 	doer    Doer
 	options Options
@@ -133,40 +132,6 @@ func (e *Executor) Check(ctx context.Context, a *app.App, s *app.Scheme, live *c
 		ID: app.PickText(got, orNone(who.ID)), Name: app.PickText(got, orNone(who.Label)),
 		Email: app.PickText(got, orNone(who.Email)), Tenant: app.PickText(got, orNone(who.Tenant)),
 	}, nil
-}
-
-// Steps implements connection.Stepper.
-func (e *Executor) Steps(ctx context.Context, a *app.App, s *app.Scheme, live *connection.Live, steps []app.Step) (map[string]string, error) {
-	kept := map[string]string{}
-	for _, step := range steps {
-		t := &app.Tool{
-			App: a.ID, ID: a.ID, Call: step.Call, Base: step.Base, OK: step.OK, Body: app.BodyNone,
-			Fixed: app.Fixed{Query: step.Query, Headers: step.Headers, Body: step.Body},
-		}
-		switch {
-		case len(step.Form) > 0:
-			t.Body, t.Fixed.Body = app.BodyForm, map[string]any{}
-			for name, template := range step.Form {
-				t.Fixed.Body[name] = template
-			}
-		case len(step.Body) > 0:
-			t.Body = app.BodyJSON
-		}
-		with := *live
-		with.Values = app.Join(app.Map(kept), live.Values)
-		got, err := e.value(ctx, &tool.Call{App: a, Scheme: s, Tool: t, Live: &with, Arguments: map[string]any{}})
-		if err != nil {
-			return nil, err
-		}
-		next := maps.Clone(kept)
-		for name, pointer := range step.Keep {
-			if text := app.PickText(got, orNone(pointer)); text != "" {
-				next[name] = text
-			}
-		}
-		kept = next
-	}
-	return kept, nil
 }
 
 // value makes a call and answers what is in it, decoded.

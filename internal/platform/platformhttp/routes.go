@@ -26,6 +26,7 @@ import (
 	"ace/internal/platform/platformhttp/connectorhttp"
 	"ace/internal/platform/platformhttp/findhttp"
 	"ace/internal/platform/platformhttp/gate"
+	"ace/internal/platform/platformhttp/toolhttp"
 )
 
 // Version is the version of the platform's API, as openapi.json tells it.
@@ -47,9 +48,11 @@ type Deps struct {
 	Connect connecthttp.Face
 	// Connectors serves the apps that accounts add themselves.
 	Connectors connectorhttp.Face
-	Limits     gate.Limits
-	Log        *slog.Logger
-	Pages      Pages
+	// Run serves tools and their runs; its BaseURL is the site's.
+	Run    toolhttp.Face
+	Limits gate.Limits
+	Log    *slog.Logger
+	Pages  Pages
 }
 
 // Pages are what people read on this host. They stand behind the same gate.
@@ -104,6 +107,7 @@ func rules() gate.Rules {
 	}
 	maps.Copy(table, connecthttp.Rules(Base))
 	maps.Copy(table, connectorhttp.Rules(Base))
+	maps.Copy(table, toolhttp.Rules(Base))
 	return table
 }
 
@@ -171,6 +175,9 @@ func (s *server) routes(mux gate.Mux) {
 	connecting := s.Connect
 	connecting.BaseURL = s.Site.BaseURL
 	connecting.Describe(s.api, Base, keyScheme, sessionScheme)
+	running := s.Run
+	running.BaseURL = s.Site.BaseURL
+	running.Describe(s.api, mux, Base, keyScheme, sessionScheme)
 }
 
 // openly lets pages of every origin call the API: it takes no cookies there,

@@ -29,6 +29,8 @@ import (
 	"ace/internal/platform/platformhttp/connectorhttp"
 	"ace/internal/platform/platformhttp/gate"
 	"ace/internal/platform/platformhttp/once"
+	"ace/internal/platform/platformhttp/toolhttp"
+	"ace/internal/platform/tool"
 	"ace/internal/storage"
 	"ace/internal/storage/platformstore"
 )
@@ -86,6 +88,10 @@ func setupWith(t *testing.T, limits gate.Limits) *world {
 		Connectors: connectorhttp.Face{Connectors: connector.New(connector.Ports{Store: w.store, Connections: w.connections}, nil)},
 		Connect: connecthttp.Face{
 			Connections: w.connections, Clients: clients.New(w.store, box), Apps: apps, Once: once.New(idempotency.New(idempotency.NewMemory(), box.MAC)),
+		},
+		Run: toolhttp.Face{
+			Tools: tool.New(tool.Ports{Store: platformstore.Runs{Store: w.store}, Apps: apps, Connections: w.connections, Keys: w.keys}, box, &tool.Options{BaseURL: base}),
+			Once:  once.New(idempotency.New(idempotency.NewMemory(), box.MAC)),
 		},
 		Site: platformhttp.Site{BaseURL: base, Name: "Test"}, Accounts: w.accounts, Keys: w.keys, Audit: w.store, Limits: limits, Log: slog.New(slog.DiscardHandler),
 	})

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"ace/internal/foundation/openapi"
 	"ace/internal/foundation/problem"
 	"ace/internal/platform/account"
 	"ace/internal/platform/audit"
@@ -14,7 +15,7 @@ import (
 
 // Waiting is a run that a person decides on.
 type Waiting struct {
-	Approval
+	RunApproval
 	RunID        string  `json:"run_id"`
 	Status       string  `json:"status" enum:"awaiting_approval,running,succeeded,failed,cancelled,denied,interrupted"`
 	Tool         string  `json:"tool"`
@@ -24,10 +25,10 @@ type Waiting struct {
 	ConnectionID *string `json:"connection_id" nullable:"true"`
 	EndUser      *string `json:"end_user" nullable:"true"`
 	// Arguments is an object.
-	Arguments   json.RawMessage `json:"arguments" doc:"What it would be run with; null once nobody has to decide."`
-	Annotations *Annotations    `json:"annotations" nullable:"true"`
-	AskedBy     audit.Actor     `json:"asked_by"`
-	CreatedAt   time.Time       `json:"created_at"`
+	Arguments   json.RawMessage                   `json:"arguments" doc:"What it would be run with; null once nobody has to decide."`
+	Annotations openapi.Nullable[ToolAnnotations] `json:"annotations"`
+	AskedBy     audit.Actor                       `json:"asked_by"`
+	CreatedAt   time.Time                         `json:"created_at"`
 }
 
 // WaitingList are the runs that wait for a person.
@@ -80,7 +81,7 @@ func (f *Face) decide(ctx context.Context, in *decideInput) (*body[Waiting], err
 func (f *Face) wireWaiting(w *tool.Awaiting) Waiting {
 	r := w.Run
 	out := Waiting{
-		Approval: *f.wireApproval(r), RunID: r.ID, Status: string(r.Status), Tool: r.Tool, ToolName: r.Tool, App: r.App, AppName: r.App,
+		RunApproval: *f.wireApproval(r), RunID: r.ID, Status: string(r.Status), Tool: r.Tool, ToolName: r.Tool, App: r.App, AppName: r.App,
 		ConnectionID: text(r.ConnectionID), EndUser: text(r.EndUser), Arguments: w.Arguments, AskedBy: r.By, CreatedAt: r.CreatedAt,
 	}
 	if out.Arguments == nil {
@@ -88,7 +89,7 @@ func (f *Face) wireWaiting(w *tool.Awaiting) Waiting {
 	}
 	if w.App != nil && w.Tool != nil {
 		out.AppName, out.ToolName = w.App.Name, tool.Title(w.App, w.Tool)
-		out.Annotations = &Annotations{ReadOnly: w.Tool.ReadOnly(), Destructive: w.Tool.Destructive(), Idempotent: w.Tool.SafeToRepeat(), OpenWorld: true}
+		out.Annotations = openapi.NullableOf(&ToolAnnotations{ReadOnly: w.Tool.ReadOnly(), Destructive: w.Tool.Destructive(), Idempotent: w.Tool.SafeToRepeat(), OpenWorld: true})
 	}
 	return out
 }

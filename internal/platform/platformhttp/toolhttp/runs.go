@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ace/internal/foundation/cursor"
+	"ace/internal/foundation/openapi"
 	"ace/internal/foundation/problem"
 	"ace/internal/platform/app"
 	"ace/internal/platform/platformhttp/gate"
@@ -137,12 +138,12 @@ type FreeAnswer struct {
 	Status    int               `json:"status" doc:"Of HTTP; 0: the app did not answer."`
 	Headers   map[string]string `json:"headers"`
 	// Body is any JSON.
-	Body      json.RawMessage `json:"body" doc:"The body, decoded where it is JSON; null where it is a file, or there is none."`
-	File      *File           `json:"file" nullable:"true"`
-	Truncated bool            `json:"truncated"`
-	Cursor    *string         `json:"next_output_cursor" nullable:"true"`
-	Error     *RunError       `json:"error" nullable:"true"`
-	Approval  *Approval       `json:"approval,omitempty"`
+	Body      json.RawMessage            `json:"body" doc:"The body, decoded where it is JSON; null where it is a file, or there is none."`
+	File      openapi.Nullable[File]     `json:"file"`
+	Truncated bool                       `json:"truncated"`
+	Cursor    *string                    `json:"next_output_cursor" nullable:"true"`
+	Error     openapi.Nullable[RunError] `json:"error"`
+	Approval  *RunApproval               `json:"approval,omitempty"`
 }
 
 type freeInput struct {
@@ -195,7 +196,7 @@ func (f *Face) wireFree(res *tool.Result) FreeAnswer {
 	r := res.Run
 	out := FreeAnswer{
 		RunID: r.ID, RunStatus: string(r.Status), Status: r.AppStatus, Headers: map[string]string{}, Body: json.RawMessage("null"), Truncated: res.Cursor != "", Cursor: text(res.Cursor),
-		Error: wireFailure(res.Failure),
+		Error: openapi.NullableOf(wireFailure(res.Failure)),
 	}
 	var inside struct {
 		Headers map[string]string `json:"headers"`
@@ -211,7 +212,7 @@ func (f *Face) wireFree(res *tool.Result) FreeAnswer {
 	}
 	if len(res.Files) > 0 {
 		file := f.wireFile(res.Files[0])
-		out.File = &file
+		out.File = openapi.NullableOf(&file)
 	}
 	if r.Approval.ID != "" {
 		out.Approval = f.wireApproval(r)
@@ -253,7 +254,7 @@ func (f *Face) listRuns(ctx context.Context, in *runsInput) (*body[RunList], err
 	for _, r := range found {
 		one := f.wireRun(&tool.Result{Run: r})
 		if r.Code != "" {
-			one.Error = &RunError{Code: r.Code, Detail: "Read the run for what was said.", AppStatus: r.AppStatus, NextAction: "none"}
+			one.Error = openapi.NullableOf(&RunError{Code: r.Code, Detail: "Read the run for what was said.", AppStatus: r.AppStatus, NextAction: "none"})
 		}
 		out.Body.Runs = append(out.Body.Runs, one)
 	}

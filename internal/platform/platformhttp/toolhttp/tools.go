@@ -7,27 +7,28 @@ import (
 	"strings"
 
 	"ace/internal/foundation/cursor"
+	"ace/internal/foundation/openapi"
 	"ace/internal/foundation/problem"
 	"ace/internal/platform/app"
 	"ace/internal/platform/platformhttp/gate"
 	"ace/internal/platform/tool"
 )
 
-// Tool is a tool as callers see it.
-type Tool struct {
-	Tool        string          `json:"tool" example:"demo_notes__create_note"`
-	Version     string          `json:"version" doc:"Changes when the definition does."`
-	App         string          `json:"app"`
-	Name        string          `json:"name"`
-	Description string          `json:"description"`
-	Phrases     []string        `json:"phrases" doc:"Tasks that it is for, as people say them."`
-	InputSchema json.RawMessage `json:"input_schema" doc:"JSON Schema of the arguments."`
-	Examples    []ToolExample   `json:"examples"`
-	Annotations Annotations     `json:"annotations"`
-	Scopes      []string        `json:"scopes" doc:"What a connection has to be given for it."`
-	Files       ToolFiles       `json:"files"`
-	Pagination  *Pagination     `json:"pagination" nullable:"true" doc:"How its lists go on; next_arguments of a run does it."`
-	Deprecated  *Deprecation    `json:"deprecated" nullable:"true"`
+// ToolDefinition is a tool as callers see it.
+type ToolDefinition struct {
+	Tool        string                           `json:"tool" example:"demo_notes__create_note"`
+	Version     string                           `json:"version" doc:"Changes when the definition does."`
+	App         string                           `json:"app"`
+	Name        string                           `json:"name"`
+	Description string                           `json:"description"`
+	Phrases     []string                         `json:"phrases" doc:"Tasks that it is for, as people say them."`
+	InputSchema json.RawMessage                  `json:"input_schema" doc:"JSON Schema of the arguments."`
+	Examples    []ToolExample                    `json:"examples"`
+	Annotations ToolAnnotations                  `json:"annotations"`
+	Scopes      []string                         `json:"scopes" doc:"What a connection has to be given for it."`
+	Files       ToolFiles                        `json:"files"`
+	Pagination  openapi.Nullable[ToolPagination] `json:"pagination" doc:"How its lists go on; next_arguments of a run does it."`
+	Deprecated  openapi.Nullable[Deprecation]    `json:"deprecated"`
 	// Definition is the object of the format that was asked for.
 	Definition json.RawMessage `json:"definition" doc:"The tool in the format that was asked for; null for json_schema."`
 }
@@ -37,8 +38,8 @@ type ToolExample struct {
 	Arguments map[string]any `json:"arguments"`
 }
 
-// Annotations say what a tool may do.
-type Annotations struct {
+// ToolAnnotations say what a tool may do.
+type ToolAnnotations struct {
 	ReadOnly    bool `json:"read_only"`
 	Destructive bool `json:"destructive" doc:"May delete or overwrite."`
 	Idempotent  bool `json:"idempotent" doc:"Twice is as good as once."`
@@ -51,8 +52,8 @@ type ToolFiles struct {
 	Output bool     `json:"output" doc:"The answer is a file."`
 }
 
-// Pagination is how lists go on.
-type Pagination struct {
+// ToolPagination is how lists go on.
+type ToolPagination struct {
 	Kind string `json:"kind"`
 }
 
@@ -70,7 +71,7 @@ type toolInput struct {
 	formatInput
 }
 
-func (f *Face) get(ctx context.Context, in *toolInput) (*body[Tool], error) {
+func (f *Face) get(ctx context.Context, in *toolInput) (*body[ToolDefinition], error) {
 	a, t, err := f.Tools.Tool(ctx, caller(gate.From(ctx)), in.Tool)
 	if err != nil {
 		return nil, err
@@ -79,13 +80,13 @@ func (f *Face) get(ctx context.Context, in *toolInput) (*body[Tool], error) {
 	if err != nil {
 		return nil, err
 	}
-	return &body[Tool]{*one}, nil
+	return &body[ToolDefinition]{*one}, nil
 }
 
 // ToolList is a page of tools.
 type ToolList struct {
-	Tools      []Tool  `json:"tools"`
-	NextCursor *string `json:"next_cursor" nullable:"true"`
+	Tools      []ToolDefinition `json:"tools"`
+	NextCursor *string          `json:"next_cursor" nullable:"true"`
 }
 
 type toolsInput struct {
@@ -121,7 +122,7 @@ func (f *Face) list(ctx context.Context, in *toolsInput) (*body[ToolList], error
 	if err != nil {
 		return nil, err
 	}
-	out := &body[ToolList]{ToolList{Tools: []Tool{}}}
+	out := &body[ToolList]{ToolList{Tools: []ToolDefinition{}}}
 	end := min(len(tools), start+in.Limit)
 	for i := start; i < end; i++ {
 		one, err := wireTool(apps[i], tools[i], in.Format)
@@ -136,7 +137,7 @@ func (f *Face) list(ctx context.Context, in *toolsInput) (*body[ToolList], error
 	return out, nil
 }
 
-func wireTool(a *app.App, t *app.Tool, format string) (*Tool, error) {
+func wireTool(a *app.App, t *app.Tool, format string) (*ToolDefinition, error) {
 	definition, err := tool.Definition(a, t, format)
 	if err != nil {
 		return nil, err
@@ -145,9 +146,9 @@ func wireTool(a *app.App, t *app.Tool, format string) (*Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Tool{
+	out := &ToolDefinition{
 		Tool: t.ID, Version: tool.Version(t), App: a.ID, Name: tool.Title(a, t), Description: t.About, Phrases: orEmpty(t.Phrases), InputSchema: json.RawMessage(t.InputSchema),
-		Examples: []ToolExample{}, Annotations: Annotations{ReadOnly: t.ReadOnly(), Destructive: t.Destructive(), Idempotent: t.SafeToRepeat(), OpenWorld: true},
+		Examples: []ToolExample{}, Annotations: ToolAnnotations{ReadOnly: t.ReadOnly(), Destructive: t.Destructive(), Idempotent: t.SafeToRepeat(), OpenWorld: true},
 		Scopes: orEmpty(t.Scopes), Files: ToolFiles{Inputs: []string{}, Output: t.Binary}, Definition: encoded,
 	}
 	if t.Example != nil {
@@ -163,7 +164,7 @@ func wireTool(a *app.App, t *app.Tool, format string) (*Tool, error) {
 		paging = a.Paging
 	}
 	if paging != nil && paging.Type != "" && paging.Type != "none" && t.Items != "" && t.ReadOnly() {
-		out.Pagination = &Pagination{paging.Type}
+		out.Pagination = openapi.NullableOf(&ToolPagination{paging.Type})
 	}
 	return out, nil
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"ace/internal/foundation/openapi"
 	"ace/internal/platform/tool"
 )
 
@@ -18,24 +19,24 @@ type Run struct {
 	Status       string  `json:"status" enum:"awaiting_approval,running,succeeded,failed,cancelled,denied,interrupted,dry_run" doc:"interrupted: the platform stopped in the middle; it may have been carried out."`
 	OK           bool    `json:"ok" doc:"Whether the app did what it was asked."`
 	// Output is any JSON.
-	Output        json.RawMessage  `json:"output" doc:"What the app answered; null where there is nothing, or nothing yet."`
-	Truncated     bool             `json:"truncated" doc:"There is more of the output: read on with next_output_cursor."`
-	OutputBytes   int              `json:"output_bytes" doc:"Of the whole output."`
-	Omitted       map[string]int   `json:"omitted,omitempty" doc:"What follows, by dot path: entries of lists, members of objects, characters of texts."`
-	Continues     string           `json:"continues,omitempty" doc:"JSON Pointer of the value at which this part goes on."`
-	NextCursor    *string          `json:"next_output_cursor" nullable:"true"`
-	OutputExpired bool             `json:"output_expired,omitempty" doc:"There was an output; it was kept for 24 hours."`
-	NextArguments map[string]any   `json:"next_arguments" nullable:"true" doc:"Arguments that read the next page of the app."`
-	Files         []File           `json:"files"`
-	AppResponse   *AppResponse     `json:"app_response" nullable:"true"`
-	Error         *RunError        `json:"error" nullable:"true"`
-	Attempts      int              `json:"attempts" doc:"Calls that were made for it."`
-	DurationMS    int64            `json:"duration_ms"`
-	CreatedAt     time.Time        `json:"created_at"`
-	StartedAt     *time.Time       `json:"started_at" nullable:"true"`
-	Approval      *Approval        `json:"approval,omitempty" doc:"The person that it waits, or waited, for."`
-	Request       *PreparedRequest `json:"request,omitempty" doc:"Of a dry run: what would be sent, without secrets."`
-	NeedsApproval bool             `json:"needs_approval,omitempty" doc:"Of a dry run: a person would have to agree first."`
+	Output        json.RawMessage               `json:"output" doc:"What the app answered; null where there is nothing, or nothing yet."`
+	Truncated     bool                          `json:"truncated" doc:"There is more of the output: read on with next_output_cursor."`
+	OutputBytes   int                           `json:"output_bytes" doc:"Of the whole output."`
+	Omitted       map[string]int                `json:"omitted,omitempty" doc:"What follows, by dot path: entries of lists, members of objects, characters of texts."`
+	Continues     string                        `json:"continues,omitempty" doc:"JSON Pointer of the value at which this part goes on."`
+	NextCursor    *string                       `json:"next_output_cursor" nullable:"true"`
+	OutputExpired bool                          `json:"output_expired,omitempty" doc:"There was an output; it was kept for 24 hours."`
+	NextArguments map[string]any                `json:"next_arguments" nullable:"true" doc:"Arguments that read the next page of the app."`
+	Files         []File                        `json:"files"`
+	AppResponse   openapi.Nullable[AppResponse] `json:"app_response"`
+	Error         openapi.Nullable[RunError]    `json:"error"`
+	Attempts      int                           `json:"attempts" doc:"Calls that were made for it."`
+	DurationMS    int64                         `json:"duration_ms"`
+	CreatedAt     time.Time                     `json:"created_at"`
+	StartedAt     *time.Time                    `json:"started_at" nullable:"true"`
+	Approval      *RunApproval                  `json:"approval,omitempty" doc:"The person that it waits, or waited, for."`
+	Request       *PreparedRequest              `json:"request,omitempty" doc:"Of a dry run: what would be sent, without secrets."`
+	NeedsApproval bool                          `json:"needs_approval,omitempty" doc:"Of a dry run: a person would have to agree first."`
 }
 
 // AppResponse is what is told of the app's answer itself.
@@ -54,8 +55,8 @@ type RunError struct {
 	NextAction string `json:"next_action"`
 }
 
-// Approval is the part of a person in a run.
-type Approval struct {
+// RunApproval is the part of a person in a run.
+type RunApproval struct {
 	ID        string     `json:"id"`
 	URL       string     `json:"url" doc:"Where a person of the account agrees."`
 	ExpiresAt time.Time  `json:"expires_at"`
@@ -88,7 +89,7 @@ func (f *Face) wireRun(res *tool.Result) Run {
 	out := Run{
 		RunID: text(r.ID), Tool: r.Tool, App: r.App, ConnectionID: text(r.ConnectionID), EndUser: text(r.EndUser), Status: string(r.Status), OK: res.OK(),
 		Output: res.Output, Truncated: res.Cursor != "", OutputBytes: r.OutputBytes, Omitted: res.Omitted, Continues: res.Continues, NextCursor: text(res.Cursor),
-		OutputExpired: res.Gone, NextArguments: res.Next, Files: []File{}, Error: wireFailure(res.Failure), Attempts: r.Attempts, DurationMS: r.Duration(time.Now()).Milliseconds(),
+		OutputExpired: res.Gone, NextArguments: res.Next, Files: []File{}, Error: openapi.NullableOf(wireFailure(res.Failure)), Attempts: r.Attempts, DurationMS: r.Duration(time.Now()).Milliseconds(),
 		CreatedAt: r.CreatedAt, StartedAt: when(r.StartedAt), NeedsApproval: res.NeedsApproval,
 	}
 	if r.Status == "" {
@@ -101,7 +102,7 @@ func (f *Face) wireRun(res *tool.Result) Run {
 		out.Files = append(out.Files, f.wireFile(file))
 	}
 	if r.AppStatus > 0 {
-		out.AppResponse = &AppResponse{r.AppStatus}
+		out.AppResponse = openapi.NullableOf(&AppResponse{r.AppStatus})
 	}
 	if r.Approval.ID != "" {
 		out.Approval = f.wireApproval(r)
@@ -122,8 +123,8 @@ func wireFailure(failure *tool.Failure) *RunError {
 	}
 }
 
-func (f *Face) wireApproval(r *tool.Run) *Approval {
-	return &Approval{
+func (f *Face) wireApproval(r *tool.Run) *RunApproval {
+	return &RunApproval{
 		ID: r.Approval.ID, URL: f.BaseURL + "/approvals/" + r.Approval.ID, ExpiresAt: r.Approval.ExpiresAt, DecidedAt: when(r.Approval.DecidedAt), Reason: r.Approval.Reason,
 	}
 }
