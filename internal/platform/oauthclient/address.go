@@ -150,11 +150,8 @@ func (d *deal) learn(name, value string) error {
 		return &connection.RefreshError{Class: connection.Unknown, Code: "value_refused:" + name}
 	}
 	host := value
-	if i := strings.Index(value, "://"); i >= 0 {
-		u, err := url.Parse(value)
-		if err == nil {
-			host = u.Host
-		}
+	if u, err := url.Parse(value); err == nil && strings.Contains(value, "://") {
+		host = u.Host
 	}
 	if d.steers(name) && (!authority.MatchString(host) || !d.underSuffix(host)) {
 		return &connection.RefreshError{Class: connection.Unknown, Code: "host_refused:" + name}

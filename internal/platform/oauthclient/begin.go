@@ -1,10 +1,13 @@
 package oauthclient
 
 import (
+	"cmp"
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"net/url"
 	"regexp"
 	"slices"
@@ -24,7 +27,7 @@ func random() string {
 
 // begin answers the address of the authorization endpoint (RFC 6749, 4.1.1, with
 // RFC 7636).
-func (d *deal) begin(attempt *connection.Attempt) (string, error) {
+func (d *deal) begin(_ context.Context, attempt *connection.Attempt) (string, error) {
 	o := d.oauth
 	if attempt.State == "" {
 		attempt.State = random()
@@ -37,47 +40,50 @@ func (d *deal) begin(attempt *connection.Attempt) (string, error) {
 	if err := d.challenge(attempt, params); err != nil {
 		return "", err
 	}
-	scope, err := d.askedScopes(attempt.Scopes)
+	raw, err := d.addScopes(attempt.Scopes, params)
 	if err != nil {
 		return "", err
 	}
-	d.set("scope", scope)
 	own, err := d.expandAll("the parameter", o.Authorize.Params)
 	if err != nil {
 		return "", err
 	}
-	for name, value := range own {
-		params[name] = value
+	maps.Copy(params, own)
+	rename := map[string]string{}
+	if o.Callback.State != "" { // it comes back as it is sent
+		rename["state"] = o.Callback.State
 	}
-	for name, list := range o.Scopes.Params {
-		params[name] = strings.Join(list, d.separator())
-	}
-	if scope != "" && !o.Scopes.Raw || scope == "" && !o.Scopes.OmitEmpty {
-		if _, given := own["scope"]; !given {
-			params["scope"] = scope
-		}
-	}
-	rename := o.Authorize.Rename
-	if _, ok := rename["state"]; !ok && o.Callback.State != "" {
-		rename = map[string]string{"state": o.Callback.State}
-		for from, to := range o.Authorize.Rename {
-			rename[from] = to
-		}
-	}
+	maps.Copy(rename, o.Authorize.Rename)
 	adapt(params, rename, o.Authorize.Drop)
-	query := encodeQuery(params)
-	if o.Scopes.Raw && scope != "" && !slices.Contains(o.Authorize.Drop, "scope") {
-		name := "scope"
-		if to := rename["scope"]; to != "" {
-			name = to
-		}
-		query += "&" + url.QueryEscape(name) + "=" + scope
-	}
 	address, err := d.address(o.Authorize.URL)
 	if err != nil {
 		return "", err
 	}
-	return attach(address, query, o.Authorize.Fragment), nil
+	return attach(address, encodeQuery(params)+raw, o.Authorize.Fragment), nil
+}
+
+// addScopes adds the lists of scopes. One that must not be escaped is answered,
+// to stand behind the rest of the query. Where the definition knows no scopes,
+// no parameter is sent.
+func (d *deal) addScopes(asked []string, params map[string]string) (raw string, err error) {
+	s := &d.oauth.Scopes
+	scope, err := d.askedScopes(asked)
+	if err != nil {
+		return "", err
+	}
+	d.set("scope", scope)
+	for name, list := range s.Params {
+		params[name] = strings.Join(list, d.separator())
+	}
+	none := scope == "" && (s.OmitEmpty || len(s.Default) == 0 && len(s.Optional) == 0)
+	switch {
+	case none, slices.Contains(d.oauth.Authorize.Drop, "scope"):
+		return "", nil
+	case s.Raw:
+		return "&" + url.QueryEscape(cmp.Or(d.oauth.Authorize.Rename["scope"], "scope")) + "=" + scope, nil
+	}
+	params["scope"] = scope
+	return "", nil
 }
 
 // challenge adds PKCE. Verifiers are kept in the attempt.

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 
@@ -75,17 +76,13 @@ func (c *Client) Begin(ctx context.Context, a *app.App, s *app.Scheme, client *c
 	if attempt.Extra == nil {
 		attempt.Extra = map[string]string{}
 	}
-	address := ""
-	switch s.Type {
-	case app.TypeOAuth2:
-		address, err = d.begin(attempt)
-	case app.TypeOAuth1:
-		address, err = d.begin1(ctx, attempt)
-	case app.TypeMCP:
-		address, err = d.beginMCP(ctx, attempt)
-	default:
+	begin := map[string]func(context.Context, *connection.Attempt) (string, error){
+		app.TypeOAuth2: d.begin, app.TypeOAuth1: d.begin1, app.TypeMCP: d.beginMCP,
+	}[s.Type]
+	if begin == nil {
 		return "", fmt.Errorf("scheme %s of %s is not begun at an authorization server", s.ID, a.ID)
 	}
+	address, err := begin(ctx, attempt)
 	return address, signIn(a, err)
 }
 
@@ -99,17 +96,13 @@ func (c *Client) Finish(ctx context.Context, a *app.App, s *app.Scheme, client *
 		return nil, clientMissing(a)
 	}
 	d.keepSecret(attempt.Verifier, callback.Get(d.oauth.Callback.Code), callback.Get("code"))
-	switch s.Type {
-	case app.TypeOAuth2:
-		err = d.finish(ctx, attempt, callback)
-	case app.TypeOAuth1:
-		err = d.finish1(ctx, attempt, callback)
-	case app.TypeMCP:
-		err = d.finishMCP(ctx, attempt, callback)
-	default:
+	finish := map[string]func(context.Context, *connection.Attempt, url.Values) error{
+		app.TypeOAuth2: d.finish, app.TypeOAuth1: d.finish1, app.TypeMCP: d.finishMCP,
+	}[s.Type]
+	if finish == nil {
 		return nil, fmt.Errorf("scheme %s of %s has no callback", s.ID, a.ID)
 	}
-	if err != nil {
+	if err := finish(ctx, attempt, callback); err != nil {
 		return nil, signIn(a, err)
 	}
 	return &d.grant, nil
@@ -127,9 +120,7 @@ func (c *Client) Exchange(ctx context.Context, a *app.App, s *app.Scheme, client
 	if err != nil {
 		return nil, err
 	}
-	for name, value := range checked {
-		d.grant.Credentials[name] = value
-	}
+	maps.Copy(d.grant.Credentials, checked)
 	switch s.Type {
 	case app.TypeKey, app.TypeBasic, app.TypeSigV4, app.TypeNone, app.TypeOAuth1:
 	case app.TypeClient, app.TypeJWT, app.TypeExchange:
@@ -151,9 +142,7 @@ func (c *Client) Refresh(ctx context.Context, a *app.App, s *app.Scheme, client 
 	if err != nil {
 		return nil, err
 	}
-	for name, value := range old {
-		d.grant.Credentials[name] = value
-	}
+	maps.Copy(d.grant.Credentials, old)
 	if err := d.refresh(ctx, conn); err != nil {
 		return nil, refreshing(err)
 	}

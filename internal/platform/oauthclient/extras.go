@@ -11,6 +11,7 @@ import (
 
 	"ace/internal/platform/app"
 	"ace/internal/platform/connection"
+	"ace/internal/platform/oauthclient/reply"
 )
 
 // A token of Extra stands in the credentials under its name; what renews it and
@@ -105,29 +106,29 @@ func (d *deal) within(name string, extra *app.ExtraToken) error {
 		}
 		return &connection.RefreshError{Class: connection.Unknown, Code: "token_missing:" + name}
 	}
-	return d.keepExtra(name, &answer{document: inside}, extra.Refresh == "independent", extra.Refresh == "independent")
+	return d.keepExtra(name, &reply.Reply{Document: inside}, extra.Refresh == "independent", extra.Refresh == "independent")
 }
 
 // keepExtra keeps a further token, with what renews it and, if it is renewed,
 // when it ends.
-func (d *deal) keepExtra(name string, a *answer, withRefresh, withEnd bool) error {
-	access := a.at("/" + accessToken)
+func (d *deal) keepExtra(name string, a *reply.Reply, withRefresh, withEnd bool) error {
+	access := a.At("/" + accessToken)
 	if access == "" {
 		access = d.member(a, accessToken)
 	}
 	if access == "" {
-		return &connection.RefreshError{Class: connection.Unknown, Status: a.status, Code: "token_missing:" + name}
+		return &connection.RefreshError{Class: connection.Unknown, Status: a.Status, Code: "token_missing:" + name}
 	}
 	if err := d.keepToken(name, access); err != nil {
 		return err
 	}
-	if fresh := a.at("/" + refreshToken); withRefresh && fresh != "" {
+	if fresh := a.At("/" + refreshToken); withRefresh && fresh != "" {
 		if err := d.keepToken(name+extraRefresh, fresh); err != nil {
 			return err
 		}
 	}
 	delete(d.grant.Credentials, name+extraExpires)
-	if at := ends(a.at("/expires_in"), &app.Expires{}, time.Now()); withEnd && !at.IsZero() {
+	if at := reply.Ends(a.At("/expires_in"), &app.Expires{}, time.Now()); withEnd && !at.IsZero() {
 		d.grant.Credentials[name+extraExpires] = strconv.FormatInt(at.Unix(), 10)
 	}
 	return nil

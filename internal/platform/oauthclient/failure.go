@@ -5,14 +5,13 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 	"unicode"
 
 	"ace/internal/foundation/problem"
 	"ace/internal/platform/app"
 	"ace/internal/platform/connection"
+	"ace/internal/platform/oauthclient/reply"
 )
 
 // What codes mean, wherever they come from. A definition adds its vendor's own
@@ -40,23 +39,23 @@ var errorPlaces = []string{"/error", "/error/code", "/error/type", "/errors/0/co
 
 // failed classifies an answer that is no success (RFC 6749, 5.2, and what
 // vendors make of it).
-func (d *deal) failed(a *answer) *connection.RefreshError {
-	raw := a.text(append(slices.Clone(d.oauth.Token.Map["error"]), errorPlaces...)...)
-	e := &connection.RefreshError{Class: connection.Unknown, Status: a.status, Code: d.safeCode(raw), After: retryAfter(a.header)}
+func (d *deal) failed(a *reply.Reply) *connection.RefreshError {
+	raw := a.Text(append(slices.Clone(d.oauth.Token.Map["error"]), errorPlaces...)...)
+	e := &connection.RefreshError{Class: connection.Unknown, Status: a.Status, Code: d.safeCode(raw), After: reply.RetryAfter(a.Header)}
 	code := strings.ToLower(e.Code)
 	switch {
 	case slices.Contains(d.oauth.Refresh.Gone, e.Code):
 		e.Class = connection.GrantOver
-	case a.status == http.StatusRequestTimeout, a.status == http.StatusTooEarly, a.status == http.StatusTooManyRequests, a.status >= 500,
+	case a.Status == http.StatusRequestTimeout, a.Status == http.StatusTooEarly, a.Status == http.StatusTooManyRequests, a.Status >= 500,
 		slices.Contains(temporaryCodes, code):
 		e.Class = connection.Temporary
 	case slices.Contains(overCodes, code):
 		e.Class = connection.GrantOver
 	case slices.Contains(clientCodes, code):
 		e.Class = connection.ClientBroken
-	case a.status >= 300 && a.status < 400:
+	case a.Status >= 300 && a.Status < 400:
 		e.Code = codeRedirected
-	case a.status < 300 && slices.Contains([]string{"", "0", "200", "ok", "success"}, code):
+	case a.Status < 300 && slices.Contains([]string{"", "0", "200", "ok", "success"}, code):
 		e.Code = codeNoToken
 	}
 	return e
@@ -88,21 +87,6 @@ func onlyDigits(r rune) rune {
 		return r
 	}
 	return -1
-}
-
-// maxAfter is the longest wait that a vendor can ask for.
-const maxAfter = 24 * time.Hour
-
-// retryAfter is RFC 9110, 10.2.3: seconds or a date; 0 where nothing is said.
-func retryAfter(h http.Header) time.Duration {
-	text := h.Get("Retry-After")
-	if seconds, err := strconv.ParseFloat(text, 64); err == nil && seconds > 0 {
-		return min(time.Duration(min(seconds, maxAfter.Seconds())*float64(time.Second)), maxAfter)
-	}
-	if at, err := http.ParseTime(text); err == nil {
-		return min(max(0, time.Until(at)), maxAfter)
-	}
-	return 0
 }
 
 // refusal is a failed sign-in: a problem for the person, and what the vendor did

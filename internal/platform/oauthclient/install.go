@@ -6,6 +6,7 @@ import (
 	"net/url"
 
 	"ace/internal/platform/app"
+	"ace/internal/platform/oauthclient/reply"
 )
 
 // Installed turns the webhook by which an app's own store tells of an
@@ -16,7 +17,7 @@ func Installed(s *app.Scheme, webhook []byte) (callback url.Values, err error) {
 	if s.OAuth == nil || s.OAuth.Install == nil {
 		return nil, fmt.Errorf("scheme %s is not installed from outside", s.ID)
 	}
-	document := parseJSON(webhook)
+	document := reply.Parse("json", webhook)
 	callback = url.Values{}
 	code, id := app.PickText(document, s.OAuth.Install.Code), app.PickText(document, s.OAuth.Install.ID)
 	if s.OAuth.Install.Code == "" {

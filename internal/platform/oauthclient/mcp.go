@@ -3,12 +3,14 @@ package oauthclient
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
 
 	"ace/internal/platform/app"
 	"ace/internal/platform/connection"
+	"ace/internal/platform/oauthclient/discovery"
 )
 
 // What a sign-in at an MCP server keeps: first in the attempt, then beside the
@@ -33,7 +35,7 @@ func (d *deal) beginMCP(ctx context.Context, attempt *connection.Attempt) (strin
 	if err != nil {
 		return "", err
 	}
-	s, err := d.discover(ctx, address)
+	s, err := discovery.Find(ctx, d.c.doer, address)
 	if err != nil {
 		return "", err
 	}
@@ -41,31 +43,29 @@ func (d *deal) beginMCP(ctx context.Context, attempt *connection.Attempt) (strin
 	if err != nil {
 		return "", err
 	}
-	attempt.Issuer = s.issuer
-	if s.issInCallback {
+	attempt.Issuer = s.Issuer
+	if s.IssInCallback {
 		attempt.Extra[extraIssRequired] = "1"
 	}
-	for name, value := range map[string]string{mcpToken: s.token, mcpRevoke: s.revoke, mcpResource: s.resource, mcpIssuer: s.issuer} {
-		attempt.Extra[name] = value
-	}
+	maps.Copy(attempt.Extra, map[string]string{mcpToken: s.Token, mcpRevoke: s.Revoke, mcpResource: s.Resource, mcpIssuer: s.Issuer})
 	d.noteClient(client, attempt.Extra)
 	d.profile(attempt.Extra)
-	d.oauth.Authorize = app.Authorize{URL: literal(s.authorize), Params: map[string]string{"resource": literal(s.resource)}}
+	d.oauth.Authorize = app.Authorize{URL: literal(s.Authorize), Params: map[string]string{"resource": literal(s.Resource)}}
 	if attempt.Scopes == nil {
-		attempt.Scopes = s.wanted(d.scheme.OAuth)
+		attempt.Scopes = wanted(s, d.scheme.OAuth)
 	}
 	d.oauth.Scopes.OmitEmpty = true
-	return d.begin(attempt)
+	return d.begin(ctx, attempt)
 }
 
 // wanted are the scopes to ask for: those of the definition, else those that the
 // server names; and lasting access where the issuer has a scope for it.
-func (s *server) wanted(own *app.OAuth) []string {
-	scopes := slices.Clone(s.scopes)
+func wanted(s *discovery.Server, own *app.OAuth) []string {
+	scopes := slices.Clone(s.Scopes)
 	if own != nil && len(own.Scopes.Default) > 0 {
 		scopes = slices.Clone(own.Scopes.Default)
 	}
-	if slices.Contains(s.authScopes, "offline_access") && !slices.Contains(scopes, "offline_access") {
+	if slices.Contains(s.IssuerScopes, "offline_access") && !slices.Contains(scopes, "offline_access") {
 		scopes = append(scopes, "offline_access")
 	}
 	return scopes

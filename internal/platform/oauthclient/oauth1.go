@@ -15,6 +15,7 @@ import (
 	"ace/internal/platform/app"
 	"ace/internal/platform/connection"
 	"ace/internal/platform/oauthclient/assertion"
+	"ace/internal/platform/oauthclient/reply"
 	"ace/internal/platform/oauthclient/signature"
 )
 
@@ -36,7 +37,7 @@ func (d *deal) begin1(ctx context.Context, attempt *connection.Attempt) (string,
 	if err != nil {
 		return "", err
 	}
-	attempt.Extra[extraToken], attempt.Extra[extraSecret] = a.at("/oauth_token"), a.at("/oauth_token_secret")
+	attempt.Extra[extraToken], attempt.Extra[extraSecret] = a.At("/oauth_token"), a.At("/oauth_token_secret")
 	if attempt.Extra[extraToken] == "" {
 		return "", d.failed(a)
 	}
@@ -72,16 +73,16 @@ func (d *deal) finish1(ctx context.Context, attempt *connection.Attempt, callbac
 	if err != nil {
 		return err
 	}
-	if a.at("/oauth_token") == "" {
+	if a.At("/oauth_token") == "" {
 		return d.failed(a)
 	}
-	for name, value := range map[string]string{accessToken: a.at("/oauth_token"), tokenSecret: a.at("/oauth_token_secret")} {
+	for name, value := range map[string]string{accessToken: a.At("/oauth_token"), tokenSecret: a.At("/oauth_token_secret")} {
 		if err := d.keepToken(name, value); err != nil {
 			return err
 		}
 	}
 	for name, pointer := range o.Capture {
-		if text := a.at(pointer); text != "" {
+		if text := a.At(pointer); text != "" {
 			if err := d.learn(name, text); err != nil {
 				return err
 			}
@@ -91,7 +92,7 @@ func (d *deal) finish1(ctx context.Context, attempt *connection.Attempt, callbac
 }
 
 // call1 makes one of the two calls of the sign-in.
-func (d *deal) call1(ctx context.Context, template string, t *signature.Token) (*answer, error) {
+func (d *deal) call1(ctx context.Context, template string, t *signature.Token) (*reply.Reply, error) {
 	address, err := d.address(template)
 	if err != nil {
 		return nil, err
@@ -103,8 +104,8 @@ func (d *deal) call1(ctx context.Context, template string, t *signature.Token) (
 	if err := sign1(r, d.scheme.OAuth1, d.values, t); err != nil {
 		return nil, err
 	}
-	a, err := d.send(d.c.doer, r, "")
-	if err == nil && (a.status < 200 || a.status >= 300) {
+	a, err := reply.Fetch(d.c.doer, r, "")
+	if err == nil && (a.Status < 200 || a.Status >= 300) {
 		err = d.failed(a)
 	}
 	return a, err

@@ -176,8 +176,10 @@ auth: [{type: oauth2, send: {headers: {Authorization: "Token {access_token}"}, q
 			}
 			return reply{body: `[{"id":"cloud-1"},{"id":"cloud-2"}]`}
 		},
-		"api.a.example/cloud-1/me":    when(func(s *seen) bool { return s.query.Get("expand") == "all" && s.Header.Get("X-Cloud") == "cloud-1" }, `{"id":12345678901234567890}`),
-		"api.a.example/cloud-1/hooks": func(s *seen) reply { return reply{status: map[bool]int{true: 204, false: 405}[s.Method == "DELETE"]} },
+		"api.a.example/cloud-1/me": when(func(s *seen) bool { return s.query.Get("expand") == "all" && s.Header.Get("X-Cloud") == "cloud-1" }, `{"id":12345678901234567890}`),
+		"api.a.example/cloud-1/hooks": func(s *seen) reply {
+			return reply{status: map[bool]int{true: 204, false: 405}[s.Method == http.MethodDelete]}
+		},
 	}}
 	c := oauthclient.New(v, nil)
 	live := func(token string) *connection.Live {

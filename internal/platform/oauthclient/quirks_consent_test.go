@@ -158,8 +158,8 @@ auth:
 		},
 		{
 			row:        "8 no scope, no parameter",
-			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://a.example/a"}, token: {url: "https://a.example/t"}, scopes: {omit_empty: true}}}]`,
-			notAddress: []string{"scope"},
+			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://a.example/a"}, token: {url: "https://a.example/t"}, scopes: {default: [a], omit_empty: true}}}]`,
+			scopes:     []string{}, notAddress: []string{"scope"},
 		},
 		{
 			row:        "9 two lists of scopes",

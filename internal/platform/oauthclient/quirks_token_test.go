@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"net/http"
 	"strconv"
 	"strings"
 	"testing"
@@ -55,7 +56,7 @@ func TestQuirksOfTokens(t *testing.T) {
 		},
 		{
 			row: "13 by GET", definition: code(`token: {url: "https://a.example/t", method: GET}`), callback: "code=c-1", lives: hour,
-			vendor: at(when(func(s *seen) bool { return s.Method == "GET" && s.query.Get("code") == "c-1" }, token)),
+			vendor: at(when(func(s *seen) bool { return s.Method == http.MethodGet && s.query.Get("code") == "c-1" }, token)),
 		},
 		{
 			row:        "13 one parameter in the query and a JSON body",
@@ -148,6 +149,18 @@ func TestQuirksOfTokens(t *testing.T) {
 				return reply{body: `{"access_token":"xoxb-2","expires_in":43200}`}
 			}),
 			credentials: connection.Credentials{"access_token": "xoxb-2", "refresh_token": "xoxe-1", "user": "", "user_expires_at": ""}, lives: 12 * hour,
+		},
+		{
+			row:        "18 the person's cannot be renewed just now",
+			definition: code(`token: {url: "https://a.example/t"}, extra: {user: {path: /authed_user, refresh: independent}}`),
+			old:        connection.Credentials{"access_token": "xoxb-1", "refresh_token": "xoxe-1", "user": "xoxp-1", "user_refresh_token": "xoxe-u", "user_expires_at": "1"},
+			vendor: at(func(s *seen) reply {
+				if s.form.Get("refresh_token") == "xoxe-u" {
+					return reply{status: 503}
+				}
+				return reply{body: `{"access_token":"xoxb-2","expires_in":43200}`}
+			}),
+			credentials: connection.Credentials{"access_token": "xoxb-2", "user": "xoxp-1", "user_refresh_token": "xoxe-u"}, lives: 10 * time.Minute,
 		},
 		{row: "19 no end is told", definition: code(`token: {url: "https://a.example/t", expires: {default: 3600}}`), callback: "code=c-1", vendor: at(says(`{"access_token":"at-1"}`)), lives: hour},
 		{row: "20 a number as text", definition: code(`token: {url: "https://a.example/t"}`), callback: "code=c-1", vendor: at(says(`{"access_token":"at-1","expires_in":"3600.0"}`)), lives: hour},

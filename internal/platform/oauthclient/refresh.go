@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"strconv"
 	"time"
@@ -125,9 +126,7 @@ func (d *deal) shapeOfRefresh() *shape {
 		s.sign = t.Sign
 	}
 	for _, fields := range []map[string]string{t.Headers, r.Headers} {
-		for name, value := range fields {
-			s.headers[name] = value
-		}
+		maps.Copy(s.headers, fields)
 	}
 	return s
 }
@@ -150,13 +149,11 @@ func (d *deal) extend(ctx context.Context) error {
 func (d *deal) oldEnough() error {
 	least := time.Duration(d.oauth.Refresh.MinAge) * time.Second
 	since, err := strconv.ParseInt(d.grant.Credentials[issuedAt], 10, 64)
-	if least == 0 || err != nil {
-		return nil
-	}
-	if wait := time.Until(time.Unix(since, 0).Add(least)); wait > 0 {
+	wait := time.Until(time.Unix(since, 0).Add(least))
+	if least > 0 && err == nil && wait > 0 {
 		return &connection.RefreshError{Class: connection.Temporary, Code: codeTooYoung, After: wait}
 	}
-	return nil
+	return nil // also where nobody knows how old it is
 }
 
 // revoke ends the grant as the definition says, by RFC 7009 where it says no
@@ -181,7 +178,7 @@ func (d *deal) revoke(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if a.status >= 200 && a.status < 300 || a.status == http.StatusNotFound || a.status == http.StatusGone {
+	if a.Status >= 200 && a.Status < 300 || a.Status == http.StatusNotFound || a.Status == http.StatusGone {
 		return nil
 	}
 	return d.failed(a)

@@ -15,6 +15,8 @@ import (
 	"ace/internal/platform/app"
 	"ace/internal/platform/audit"
 	"ace/internal/platform/connection"
+	"ace/internal/platform/oauthclient/discovery"
+	"ace/internal/platform/oauthclient/reply"
 )
 
 // What a registered client keeps besides id and secret.
@@ -26,15 +28,15 @@ const (
 
 // identify answers the client for a server, in the order of MCP: one that the
 // operator registered, our client id metadata document, a dynamic registration.
-func (d *deal) identify(ctx context.Context, s *server, attempt *connection.Attempt) (*connection.Client, error) {
+func (d *deal) identify(ctx context.Context, s *discovery.Server, attempt *connection.Attempt) (*connection.Client, error) {
 	if byHand, err := d.byHand(ctx, attempt.AccountID); err != nil || byHand != nil {
 		return byHand, err
 	}
-	if s.documents && d.documented(s) {
+	if s.Documents && d.documented(s) {
 		attempt.Redirect = d.c.options.PlatformURL + documentCallback
-		return &connection.Client{App: d.app.ID, ID: d.c.options.PlatformURL + DocumentPath, Issuer: s.issuer}, nil
+		return &connection.Client{App: d.app.ID, ID: d.c.options.PlatformURL + DocumentPath, Issuer: s.Issuer}, nil
 	}
-	if s.register == "" {
+	if s.Register == "" {
 		return nil, clientMissing(d.app)
 	}
 	if kept := d.registered(ctx, s, attempt); kept != nil {
@@ -66,24 +68,24 @@ func (d *deal) byHand(ctx context.Context, accountID string) (*connection.Client
 // issuer. We are the same client for everybody who reads it, so that a code
 // meant for one issuer could be taken by another, unless both say who they are
 // in the callback (RFC 9207); apps of the catalogue were looked at.
-func (d *deal) documented(s *server) bool {
-	return strings.HasPrefix(d.c.options.PlatformURL, "https://") && (s.issInCallback || d.app.Listed)
+func (d *deal) documented(s *discovery.Server) bool {
+	return strings.HasPrefix(d.c.options.PlatformURL, "https://") && (s.IssInCallback || d.app.Listed)
 }
 
 // registered is a client of an earlier sign-in that is still good for this one,
 // or nil.
-func (d *deal) registered(ctx context.Context, s *server, attempt *connection.Attempt) *connection.Client {
+func (d *deal) registered(ctx context.Context, s *discovery.Server, attempt *connection.Attempt) *connection.Client {
 	kept := d.client
-	if kept == nil || kept.Issuer != s.issuer {
+	if kept == nil || kept.Issuer != s.Issuer {
 		if d.c.options.Registrations == nil {
 			return nil
 		}
 		var err error
-		if kept, err = d.c.options.Registrations.Registered(ctx, attempt.AccountID, d.app.ID, s.issuer); err != nil {
+		if kept, err = d.c.options.Registrations.Registered(ctx, attempt.AccountID, d.app.ID, s.Issuer); err != nil {
 			return nil // registering again costs little
 		}
 	}
-	if kept == nil || kept.Broken || kept.Issuer != s.issuer || kept.Extra[registeredRedirect] != attempt.Redirect {
+	if kept == nil || kept.Broken || kept.Issuer != s.Issuer || kept.Extra[registeredRedirect] != attempt.Redirect {
 		return nil
 	}
 	until, err := strconv.ParseInt(kept.Extra[registeredUntil], 10, 64)
@@ -95,11 +97,11 @@ func (d *deal) registered(ctx context.Context, s *server, attempt *connection.At
 
 // register is RFC 7591. Whoever answers decides how the client authenticates;
 // none is asked for where it is offered.
-func (d *deal) register(ctx context.Context, s *server, attempt *connection.Attempt) (*connection.Client, error) {
+func (d *deal) register(ctx context.Context, s *discovery.Server, attempt *connection.Attempt) (*connection.Client, error) {
 	method := app.ClientNone
-	if len(s.clientAuth) > 0 && !slices.Contains(s.clientAuth, method) {
+	if len(s.ClientAuth) > 0 && !slices.Contains(s.ClientAuth, method) {
 		method = "client_secret_basic"
-		if !slices.Contains(s.clientAuth, method) && slices.Contains(s.clientAuth, "client_secret_post") {
+		if !slices.Contains(s.ClientAuth, method) && slices.Contains(s.ClientAuth, "client_secret_post") {
 			method = "client_secret_post"
 		}
 	}
@@ -114,23 +116,23 @@ func (d *deal) register(ctx context.Context, s *server, attempt *connection.Atte
 	if err != nil {
 		return nil, fmt.Errorf("writing a registration: %w", err)
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.register, bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.Register, bytes.NewReader(body))
 	if err != nil {
-		return nil, undiscovered(codeMetadata)
+		return nil, &connection.RefreshError{Class: connection.Unknown, Code: discovery.CodeMetadata}
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json")
-	a, err := d.send(d.c.doer, r, "json")
+	a, err := reply.Fetch(d.c.doer, r, "json")
 	if err != nil {
 		return nil, err
 	}
-	id := a.at("/client_id")
-	if a.status < 200 || a.status >= 300 || id == "" {
+	id := a.At("/client_id")
+	if a.Status < 200 || a.Status >= 300 || id == "" {
 		return nil, d.unregistered(a)
 	}
 	client := &connection.Client{
-		App: d.app.ID, AccountID: attempt.AccountID, ID: id, Secret: a.at("/client_secret"), Issuer: s.issuer,
-		Extra: map[string]string{registeredRedirect: attempt.Redirect, registeredAuth: a.at("/token_endpoint_auth_method"), registeredUntil: a.at("/client_secret_expires_at")},
+		App: d.app.ID, AccountID: attempt.AccountID, ID: id, Secret: a.At("/client_secret"), Issuer: s.Issuer,
+		Extra: map[string]string{registeredRedirect: attempt.Redirect, registeredAuth: a.At("/token_endpoint_auth_method"), registeredUntil: a.At("/client_secret_expires_at")},
 	}
 	if client.Extra[registeredAuth] == "" {
 		client.Extra[registeredAuth] = method
@@ -145,11 +147,11 @@ func (d *deal) register(ctx context.Context, s *server, attempt *connection.Atte
 
 // unregistered words a refusal: some servers take only clients that they know,
 // and no second try helps.
-func (d *deal) unregistered(a *answer) error {
+func (d *deal) unregistered(a *reply.Reply) error {
 	failed := d.failed(a)
 	if failed.Class == connection.Temporary {
 		return failed
 	}
 	return problem.New(problem.Conflict, "oauth_client_missing", d.app.Name+" signs in only clients that it knows, and does not register ours by itself. Whoever runs this platform has to register an OAuth client with it.").
-		With("app", d.app.ID).With("reason", codeRegistered)
+		With("app", d.app.ID).With("reason", "registration_refused")
 }

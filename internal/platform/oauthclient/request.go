@@ -5,17 +5,16 @@ import (
 	"context"
 	"encoding/json"
 	"encoding/xml"
-	"errors"
 	"fmt"
-	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
-	"ace/internal/foundation/problem"
 	"ace/internal/platform/app"
 	"ace/internal/platform/connection"
+	"ace/internal/platform/oauthclient/reply"
 	"ace/internal/platform/oauthclient/signature"
 )
 
@@ -66,7 +65,7 @@ func (r *request) setFields(fields map[string]string) error {
 
 // call makes a request with the standard parameters of its grant and answers
 // what came back, whatever it says.
-func (d *deal) call(ctx context.Context, s *shape, standard map[string]string) (*answer, error) {
+func (d *deal) call(ctx context.Context, s *shape, standard map[string]string) (*reply.Reply, error) {
 	r, err := d.compose(s, standard)
 	if err != nil {
 		return nil, err
@@ -107,7 +106,7 @@ func (d *deal) call(ctx context.Context, s *shape, standard map[string]string) (
 			return nil, err
 		}
 	}
-	return d.send(r.doer, out, s.response)
+	return reply.Fetch(r.doer, out, s.response)
 }
 
 func (d *deal) compose(s *shape, standard map[string]string) (*request, error) {
@@ -132,9 +131,7 @@ func (d *deal) compose(s *shape, standard map[string]string) (*request, error) {
 	if err != nil {
 		return nil, err
 	}
-	for name, value := range own {
-		r.params[name] = value
-	}
+	maps.Copy(r.params, own)
 	adapt(r.params, s.rename, s.drop)
 	query, err := d.expandAll("the parameter", s.query)
 	if err != nil {
@@ -155,9 +152,7 @@ func adapt(params, rename map[string]string, drop []string) {
 			delete(params, from)
 		}
 	}
-	for name, value := range renamed {
-		params[name] = value
-	}
+	maps.Copy(params, renamed)
 	for _, name := range drop {
 		delete(params, name)
 	}
@@ -249,43 +244,4 @@ func (d *deal) signV4(s *app.Signature, r *http.Request, body []byte) error {
 	}
 	signature.V4(r, body, signature.Keys{ID: v["id"], Secret: v["key"], Session: d.given["session_token"], Region: v["region"], Service: v["service"]}, time.Now())
 	return nil
-}
-
-// maxAnswer bounds an answer, in bytes.
-const maxAnswer = 1 << 20
-
-// send makes one request and reads its answer. Not being answered is Temporary,
-// except where the egress guard refuses the address.
-func (d *deal) send(doer Doer, r *http.Request, response string) (*answer, error) {
-	res, err := doer.Do(r)
-	if err != nil {
-		return nil, unanswered(r.Context(), err)
-	}
-	defer func() { _ = res.Body.Close() }() // it was read as far as it may be
-	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
-	if err != nil {
-		return nil, unanswered(r.Context(), err)
-	}
-	a := &answer{status: res.StatusCode, header: res.Header}
-	if len(body) > maxAnswer {
-		return nil, &connection.RefreshError{Class: connection.Unknown, Status: a.status, Code: "response_too_large"}
-	}
-	a.document = parse(response, body)
-	return a, nil
-}
-
-// unanswered is a call that came to nothing. The end of the caller's own time is
-// no fact about the vendor.
-func unanswered(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return fmt.Errorf("waiting for the vendor: %w", context.Cause(ctx))
-	}
-	failed := &connection.RefreshError{Class: connection.Temporary, Code: "unreachable"}
-	if p, ok := errors.AsType[*problem.Problem](err); ok {
-		failed.Code = p.Code
-		if p.Code == "target_not_allowed" || p.Code == "response_too_large" {
-			failed.Class = connection.Unknown
-		}
-	}
-	return failed
 }

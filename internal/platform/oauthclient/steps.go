@@ -14,6 +14,7 @@ import (
 	"ace/internal/foundation/problem"
 	"ace/internal/platform/app"
 	"ace/internal/platform/connection"
+	"ace/internal/platform/oauthclient/reply"
 )
 
 // Names that a step can keep besides credentials and params: when its token
@@ -49,7 +50,7 @@ func (d *deal) steps(ctx context.Context, steps []app.Step, withCredentials bool
 }
 
 // step makes one call; an answer that is no success is a failure.
-func (d *deal) step(ctx context.Context, step *app.Step, withCredentials bool) (*answer, error) {
+func (d *deal) step(ctx context.Context, step *app.Step, withCredentials bool) (*reply.Reply, error) {
 	r, err := d.stepRequest(ctx, step)
 	if err != nil {
 		return nil, err
@@ -59,13 +60,13 @@ func (d *deal) step(ctx context.Context, step *app.Step, withCredentials bool) (
 			return nil, err
 		}
 	}
-	a, err := d.send(d.c.doer, r, "")
+	a, err := reply.Fetch(d.c.doer, r, "")
 	if err != nil {
 		return nil, err
 	}
-	if !step.OK.Met(a.status, a.document) {
+	if !step.OK.Met(a.Status, a.Document) {
 		failed := d.failed(a)
-		if (a.status == http.StatusUnauthorized || a.status == http.StatusForbidden) && failed.Class == connection.Unknown {
+		if (a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden) && failed.Class == connection.Unknown {
 			failed.Class = connection.GrantOver
 		}
 		return nil, failed
@@ -175,22 +176,22 @@ func (d *deal) fill(value any) (any, error) {
 }
 
 // keep takes what a step answered.
-func (d *deal) keep(step *app.Step, a *answer) error {
+func (d *deal) keep(step *app.Step, a *reply.Reply) error {
 	for name, place := range step.Keep {
 		name, optional := strings.CutSuffix(name, "?")
-		text := a.at(place)
+		text := a.At(place)
 		switch {
 		case text == "" && optional:
 			continue
 		case text == "":
-			return &connection.RefreshError{Class: connection.Unknown, Status: a.status, Code: "value_missing:" + name}
+			return &connection.RefreshError{Class: connection.Unknown, Status: a.Status, Code: "value_missing:" + name}
 		}
 		if err := d.keepOne(name, text); err != nil {
 			return err
 		}
 	}
 	if step.Keep[accessToken] != "" && d.grant.ExpiresAt.IsZero() {
-		d.grant.ExpiresAt = ends(app.PickText(claimsOf(d.given[accessToken]), "/exp"), &app.Expires{Kind: "at"}, time.Now())
+		d.grant.ExpiresAt = reply.Ends(app.PickText(reply.Claims(d.given[accessToken]), "/exp"), &app.Expires{Kind: "at"}, time.Now())
 		if life := d.oauth.Token.Expires.Default; d.grant.ExpiresAt.IsZero() && life > 0 {
 			d.grant.ExpiresAt = time.Now().Add(time.Duration(life) * time.Second).Truncate(time.Second)
 		}
@@ -203,26 +204,13 @@ func (d *deal) keepOne(name, text string) error {
 	case accessToken, refreshToken:
 		return d.keepToken(name, text)
 	case keepExpiresIn:
-		d.grant.ExpiresAt = ends(text, &app.Expires{}, time.Now())
+		d.grant.ExpiresAt = reply.Ends(text, &app.Expires{}, time.Now())
 		return nil
 	case keepExpiresAt:
-		d.grant.ExpiresAt = moments(text)
+		d.grant.ExpiresAt = reply.Moment(text)
 		return nil
 	}
 	return d.learn(name, text)
-}
-
-// moments reads a time as it comes: ISO 8601, or seconds or milliseconds since
-// 1970, which differ by their size for all times of this century.
-func moments(text string) time.Time {
-	now := time.Now()
-	if at := ends(text, &app.Expires{Parse: "iso"}, now); !at.IsZero() {
-		return at
-	}
-	if at := ends(text, &app.Expires{Kind: "at"}, now); !at.IsZero() {
-		return at
-	}
-	return ends(text, &app.Expires{Kind: "at", Unit: "ms"}, now)
 }
 
 // putCredentials adds the connection's credentials as calls carry them.

@@ -2,8 +2,6 @@ package oauthclient
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +9,7 @@ import (
 
 	"ace/internal/platform/app"
 	"ace/internal/platform/connection"
+	"ace/internal/platform/oauthclient/reply"
 )
 
 // rotation says what becomes of the refresh token that was there before.
@@ -39,32 +38,32 @@ func (d *deal) ask(ctx context.Context, s *shape, standard map[string]string, r 
 
 // granted reports whether an answer is a success by the definition's measure,
 // and by its own: some vendors fail with status 200.
-func (d *deal) granted(a *answer) bool {
-	if !d.oauth.Token.OK.Met(a.status, a.document) {
+func (d *deal) granted(a *reply.Reply) bool {
+	if !d.oauth.Token.OK.Met(a.Status, a.Document) {
 		return false
 	}
 	if len(d.oauth.Token.Map["error"]) == 0 && d.oauth.Token.OK.Pointer == "" {
-		return app.PickText(a.document, "/error") == ""
+		return app.PickText(a.Document, "/error") == ""
 	}
 	return true
 }
 
 // member is a member of a token answer, where the definition says or where it
 // usually is.
-func (d *deal) member(a *answer, name string) string {
+func (d *deal) member(a *reply.Reply, name string) string {
 	if places := d.oauth.Token.Map[name]; len(places) > 0 {
-		return a.text(places...)
+		return a.Text(places...)
 	}
-	if text, isText := a.document.(string); isText && name == accessToken {
+	if text, isText := a.Document.(string); isText && name == accessToken {
 		return text
 	}
-	return a.at("/" + name)
+	return a.At("/" + name)
 }
 
 // take reads a token answer into the grant.
-func (d *deal) take(ctx context.Context, a *answer, r rotation) error {
+func (d *deal) take(ctx context.Context, a *reply.Reply, r rotation) error {
 	main := d.main(a)
-	d.last = a.document
+	d.last = a.Document
 	access := d.member(main, accessToken)
 	if access == "" {
 		return d.failed(a)
@@ -79,7 +78,7 @@ func (d *deal) take(ctx context.Context, a *answer, r rotation) error {
 	d.grant.Scopes = d.scopes(main)
 	d.grant.Identity = identity(d.member(main, "id_token"))
 	for name, pointer := range d.oauth.Token.Capture {
-		if text := a.at(pointer); text != "" {
+		if text := a.At(pointer); text != "" {
 			if err := d.learn(name, text); err != nil {
 				return err
 			}
@@ -93,14 +92,14 @@ func (d *deal) take(ctx context.Context, a *answer, r rotation) error {
 
 // main is the part of an answer that holds the token: the whole, or one of the
 // definition's alternates where the whole holds none.
-func (d *deal) main(a *answer) *answer {
+func (d *deal) main(a *reply.Reply) *reply.Reply {
 	if d.member(a, accessToken) != "" {
 		return a
 	}
 	for _, pointer := range d.oauth.Token.Alternates {
-		if inside, ok := app.Pick(a.document, pointer); ok {
-			part := &answer{status: a.status, header: a.header, document: inside}
-			if part.at("/"+accessToken) != "" || d.member(part, accessToken) != "" {
+		if inside, ok := app.Pick(a.Document, pointer); ok {
+			part := &reply.Reply{Status: a.Status, Header: a.Header, Document: inside}
+			if part.At("/"+accessToken) != "" || d.member(part, accessToken) != "" {
 				return part
 			}
 		}
@@ -138,13 +137,13 @@ func (d *deal) keepRefresh(fresh string, r rotation) error {
 
 // scopes are those that were granted, as far as the answer tells; vendors
 // separate them by spaces, commas or as they are asked for.
-func (d *deal) scopes(a *answer) []string {
+func (d *deal) scopes(a *reply.Reply) []string {
 	places := d.oauth.Token.Map["scope"]
 	if len(places) == 0 {
 		places = []string{"/scope"}
 	}
 	for _, place := range places {
-		value, ok := app.Pick(a.document, place)
+		value, ok := app.Pick(a.Document, place)
 		if !ok {
 			continue
 		}
@@ -168,28 +167,11 @@ func (d *deal) scopes(a *answer) []string {
 // itself, over TLS, so that its signature proves nothing more (OpenID Connect
 // Core 1.0, 3.1.3.7).
 func identity(idToken string) connection.Identity {
-	claims := claimsOf(idToken)
+	claims := reply.Claims(idToken)
 	return connection.Identity{
 		ID: app.PickText(claims, "/sub"), Name: app.PickText(claims, "/name"), Email: app.PickText(claims, "/email"),
 		Tenant: app.PickText(claims, "/tid"),
 	}
-}
-
-// claimsOf are the claims of a JWT, unverified; nil for anything else.
-func claimsOf(token string) any {
-	pieces := strings.Split(token, ".")
-	if len(pieces) != 3 {
-		return nil
-	}
-	text, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(pieces[1], "="))
-	if err != nil {
-		return nil
-	}
-	var claims map[string]json.RawMessage
-	if json.Unmarshal(text, &claims) != nil {
-		return nil
-	}
-	return parseJSON(text)
 }
 
 // introspect asks how long a token lives (RFC 7662), where its answer did not
@@ -200,12 +182,41 @@ func (d *deal) introspect(ctx context.Context, access string) error {
 		return nil
 	}
 	a, err := d.call(ctx, &shape{url: d.oauth.Introspect}, map[string]string{"token": access, "token_type_hint": accessToken})
-	if err != nil || a.status != 200 || a.at("/active") == "false" {
+	if err != nil || a.Status != 200 || a.At("/active") == "false" {
 		return ctx.Err()
 	}
-	d.grant.ExpiresAt = ends(a.at("/exp"), &app.Expires{Kind: "at"}, time.Now())
-	if own := strings.Fields(a.at("/scope")); len(own) > 0 && d.grant.Scopes == nil {
+	d.grant.ExpiresAt = reply.Ends(a.At("/exp"), &app.Expires{Kind: "at"}, time.Now())
+	if own := strings.Fields(a.At("/scope")); len(own) > 0 && d.grant.Scopes == nil {
 		d.grant.Scopes = slices.Clone(own)
 	}
 	return nil
+}
+
+// expiry is when a token ends: as the answer says, else as the token itself
+// says, else after the definition's usual time. Zero is never, or unknown.
+func (d *deal) expiry(a *reply.Reply, token string) time.Time {
+	e := &d.oauth.Token.Expires
+	now := time.Now()
+	if e.Never {
+		return time.Time{}
+	}
+	places := d.oauth.Token.Map["expires"]
+	switch {
+	case e.Path != "":
+		places = []string{e.Path}
+	case len(places) == 0:
+		places = []string{"/expires_in"}
+	}
+	if at := reply.Ends(a.Text(places...), e, now); !at.IsZero() {
+		return at
+	}
+	if e.JWT {
+		if at := reply.Ends(app.PickText(reply.Claims(token), "/exp"), &app.Expires{Kind: "at"}, now); !at.IsZero() {
+			return at
+		}
+	}
+	if e.Default > 0 {
+		return now.Add(time.Duration(e.Default) * time.Second).Truncate(time.Second)
+	}
+	return time.Time{}
 }

@@ -17,6 +17,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"hash"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -57,9 +58,7 @@ func OAuth1(r *http.Request, form url.Values, t *Token) error {
 	if t.Token != "" {
 		protocol["oauth_token"] = t.Token
 	}
-	for name, value := range t.Further {
-		protocol[name] = value
-	}
+	maps.Copy(protocol, t.Further)
 	signed, err := t.sign(method, base(r, form, protocol))
 	if err != nil {
 		return err

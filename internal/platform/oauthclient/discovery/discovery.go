@@ -1,86 +1,96 @@
-package oauthclient
+// Package discovery finds out who authorizes for an MCP server.
+//
+//	POST without a token -> 401 -> resource_metadata, or the well-known places
+//	-> document of RFC 9728 -> issuer -> metadata of RFC 8414 or OpenID -> Server
+//
+// What it answers was checked as far as it can be: the document is about this
+// server, the metadata is the issuer's own, PKCE is there, and no endpoint is in
+// the open.
+package discovery
 
 import (
 	"bytes"
 	"context"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
-	"ace/internal/platform/app"
 	"ace/internal/platform/connection"
+	"ace/internal/platform/oauthclient/reply"
 )
 
-// server is what discovery learns of an MCP server and whoever authorizes for
-// it.
-type server struct {
-	resource string   // RFC 8707 name of the server
-	scopes   []string // that it asks for
-	issuer   string
+// Server is an MCP server and whoever authorizes for it.
+type Server struct {
+	Resource string   // name of the server (RFC 8707)
+	Scopes   []string // that the server asks for
+	Issuer   string
 
-	authorize, token, register, revoke string
+	Authorize, Token string
+	Register, Revoke string // empty: there is none
 
-	issInCallback bool // RFC 9207
-	documents     bool // client id metadata documents
-	clientAuth    []string
-	authScopes    []string
+	IssInCallback bool     // the issuer names itself in callbacks (RFC 9207)
+	Documents     bool     // the issuer reads client id metadata documents
+	ClientAuth    []string // methods of the token endpoint
+	IssuerScopes  []string // that the issuer knows
 }
 
 // Codes of a discovery that leads nowhere.
 const (
-	codeNoAuth     = "no_authorization_server"
-	codeMetadata   = "metadata_invalid"
-	codeNoPKCE     = "pkce_unsupported"
-	codeResource   = "resource_mismatch"
-	codeIssuer     = "issuer_mismatch"
-	codeRegistered = "registration_refused"
+	CodeNoAuth   = "no_authorization_server"
+	CodeMetadata = "metadata_invalid"
+	CodeNoPKCE   = "pkce_unsupported"
+	CodeResource = "resource_mismatch"
+	CodeIssuer   = "issuer_mismatch"
 )
+
+type finder struct{ doer reply.Doer }
 
 func undiscovered(code string) error {
 	return &connection.RefreshError{Class: connection.Unknown, Code: code}
 }
 
-// discover asks an MCP server who authorizes for it (MCP, Authorization).
-//
-//	POST without a token -> 401 -> resource_metadata, or the well-known places
-//	-> RFC 9728 document -> issuer -> RFC 8414 or OpenID document
-//
-// A server without such a document is its own authorization server at the usual
-// paths, as the first version of that specification had it.
-func (d *deal) discover(ctx context.Context, address string) (*server, error) {
+// Find asks the MCP server at an address who authorizes for it (MCP,
+// Authorization). A server without metadata is its own authorization server at
+// the usual paths, as the first version of that specification had it. Errors are
+// *connection.RefreshError: Temporary for a server that is away, Unknown with
+// one of the codes above for one that leads nowhere.
+func Find(ctx context.Context, doer reply.Doer, address string) (*Server, error) {
+	f := &finder{doer}
 	at, err := url.Parse(address)
 	if err != nil || at.Host == "" {
-		return nil, undiscovered(codeMetadata)
+		return nil, undiscovered(CodeMetadata)
 	}
-	challenge, err := d.challengeOf(ctx, address)
+	at.Host = strings.ToLower(at.Host)
+	challenge, err := f.challengeOf(ctx, at.String())
 	if err != nil {
 		return nil, err
 	}
-	s := &server{resource: canonical(at)}
+	s := &Server{Resource: canonical(at)}
 	if text := challenge["scope"]; text != "" {
-		s.scopes = strings.Fields(text)
+		s.Scopes = strings.Fields(text)
 	}
-	document, err := d.resourceDocument(ctx, at, challenge["resource_metadata"])
+	document, err := f.resourceDocument(ctx, at, challenge["resource_metadata"])
 	if err != nil {
 		return nil, err
 	}
 	origin := at.Scheme + "://" + at.Host
-	s.issuer = origin
+	s.Issuer = origin
 	if document != nil {
 		if err := s.readResource(document, at); err != nil {
 			return nil, err
 		}
 	}
-	metadata, err := d.issuerDocument(ctx, s.issuer)
+	metadata, err := f.issuerDocument(ctx, s.Issuer)
 	if err != nil {
 		return nil, err
 	}
 	if metadata == nil && (document != nil || len(challenge) == 0) {
-		return nil, undiscovered(codeNoAuth)
+		return nil, undiscovered(CodeNoAuth)
 	}
 	if metadata == nil {
-		s.authorize, s.token, s.register = origin+"/authorize", origin+"/token", origin+"/register"
+		s.Authorize, s.Token, s.Register = origin+"/authorize", origin+"/token", origin+"/register"
 		return s, nil
 	}
 	return s, s.readIssuer(metadata)
@@ -104,28 +114,26 @@ const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"pro
 
 // challengeOf are the parameters of the 401 that a server answers without a
 // token; nil where it answers something else.
-func (d *deal) challengeOf(ctx context.Context, address string) (map[string]string, error) {
+func (f *finder) challengeOf(ctx context.Context, address string) (map[string]string, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader([]byte(initialize)))
 	if err != nil {
-		return nil, undiscovered(codeMetadata)
+		return nil, undiscovered(CodeMetadata)
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
-	a, err := d.send(d.c.doer, r, "text")
+	a, err := reply.Fetch(f.doer, r, "text")
 	if err != nil {
 		return nil, err
 	}
-	if a.status >= 500 {
-		return nil, &connection.RefreshError{Class: connection.Temporary, Status: a.status, After: retryAfter(a.header)}
+	if a.Status >= 500 {
+		return nil, &connection.RefreshError{Class: connection.Temporary, Status: a.Status, After: reply.RetryAfter(a.Header)}
 	}
-	if a.status != http.StatusUnauthorized {
+	if a.Status != http.StatusUnauthorized {
 		return nil, nil
 	}
 	params := map[string]string{}
-	for _, field := range a.header.Values("WWW-Authenticate") {
-		for name, value := range challengeParams(field) {
-			params[name] = value
-		}
+	for _, field := range a.Header.Values("WWW-Authenticate") {
+		maps.Copy(params, challengeParams(field))
 	}
 	params["seen"] = "401"
 	return params, nil
@@ -176,52 +184,52 @@ func challengeValue(text string) (value, rest string) {
 
 // resourceDocument is the RFC 9728 document: where the challenge says, else in
 // the well-known places; nil where there is none.
-func (d *deal) resourceDocument(ctx context.Context, at *url.URL, told string) (*answer, error) {
+func (f *finder) resourceDocument(ctx context.Context, at *url.URL, told string) (*reply.Reply, error) {
 	const wellKnown = "/.well-known/oauth-protected-resource"
 	origin := at.Scheme + "://" + at.Host
 	places := []string{origin + wellKnown + strings.TrimSuffix(at.EscapedPath(), "/"), origin + wellKnown}
 	if told != "" {
 		u, err := url.Parse(told)
-		if err != nil || u.Host != at.Host || u.Scheme != at.Scheme { // another's word about this server counts nothing
-			return nil, undiscovered(codeResource)
+		if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != at.Scheme {
+			return nil, undiscovered(CodeMetadata)
 		}
 		places = []string{told}
 	}
-	return d.firstDocument(ctx, places)
+	return f.firstDocument(ctx, places)
 }
 
 // issuerDocument is the metadata of an issuer, in the order of MCP: RFC 8414,
 // then OpenID Connect Discovery, each behind and before the issuer's path.
-func (d *deal) issuerDocument(ctx context.Context, issuer string) (*answer, error) {
+func (f *finder) issuerDocument(ctx context.Context, issuer string) (*reply.Reply, error) {
 	u, err := url.Parse(issuer)
 	if err != nil || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
-		return nil, undiscovered(codeMetadata)
+		return nil, undiscovered(CodeMetadata)
 	}
 	origin, path := u.Scheme+"://"+u.Host, strings.TrimSuffix(u.EscapedPath(), "/")
 	places := []string{origin + "/.well-known/oauth-authorization-server" + path, origin + "/.well-known/openid-configuration" + path}
 	if path != "" {
 		places = append(places, origin+path+"/.well-known/openid-configuration")
 	}
-	return d.firstDocument(ctx, places)
+	return f.firstDocument(ctx, places)
 }
 
 // firstDocument is the first JSON object at some addresses; nil for none. A
 // server that fails is not one that has no document.
-func (d *deal) firstDocument(ctx context.Context, places []string) (*answer, error) {
+func (f *finder) firstDocument(ctx context.Context, places []string) (*reply.Reply, error) {
 	for _, place := range slices.Compact(places) {
 		r, err := http.NewRequestWithContext(ctx, http.MethodGet, place, nil)
 		if err != nil {
-			return nil, undiscovered(codeMetadata)
+			return nil, undiscovered(CodeMetadata)
 		}
 		r.Header.Set("Accept", "application/json")
-		a, err := d.send(d.c.doer, r, "json")
+		a, err := reply.Fetch(f.doer, r, "json")
 		if err != nil {
 			return nil, err
 		}
-		if a.status >= 500 || a.status == http.StatusTooManyRequests {
-			return nil, &connection.RefreshError{Class: connection.Temporary, Status: a.status, After: retryAfter(a.header)}
+		if a.Status >= 500 || a.Status == http.StatusTooManyRequests {
+			return nil, &connection.RefreshError{Class: connection.Temporary, Status: a.Status, After: reply.RetryAfter(a.Header)}
 		}
-		if _, isObject := a.document.(map[string]any); isObject && a.status == http.StatusOK {
+		if _, isObject := a.Document.(map[string]any); isObject && a.Status == http.StatusOK {
 			return a, nil
 		}
 	}
@@ -230,17 +238,17 @@ func (d *deal) firstDocument(ctx context.Context, places []string) (*answer, err
 
 // readResource takes the document of a resource, which has to be about this
 // server (RFC 9728, 3.3; a parent of its path counts as well).
-func (s *server) readResource(a *answer, at *url.URL) error {
-	name, err := url.Parse(a.at("/resource"))
+func (s *Server) readResource(a *reply.Reply, at *url.URL) error {
+	name, err := url.Parse(a.At("/resource"))
 	if err != nil || !strings.EqualFold(name.Host, at.Host) || name.Scheme != at.Scheme || !within(at.Path, name.Path) {
-		return undiscovered(codeResource)
+		return undiscovered(CodeResource)
 	}
-	s.resource = a.at("/resource")
-	if s.issuer = a.at("/authorization_servers/0"); s.issuer == "" {
-		return undiscovered(codeNoAuth)
+	s.Resource = a.At("/resource")
+	if s.Issuer = a.At("/authorization_servers/0"); s.Issuer == "" {
+		return undiscovered(CodeNoAuth)
 	}
-	if s.scopes == nil {
-		s.scopes = list(a, "/scopes_supported")
+	if s.Scopes == nil {
+		s.Scopes = a.List("/scopes_supported")
 	}
 	return nil
 }
@@ -252,40 +260,28 @@ func within(path, parent string) bool {
 
 // readIssuer takes the metadata of an issuer, which has to be its own (RFC 8414,
 // 3.3).
-func (s *server) readIssuer(a *answer) error {
-	if strings.TrimSuffix(a.at("/issuer"), "/") != strings.TrimSuffix(s.issuer, "/") {
-		return undiscovered(codeIssuer)
+func (s *Server) readIssuer(a *reply.Reply) error {
+	if strings.TrimSuffix(a.At("/issuer"), "/") != strings.TrimSuffix(s.Issuer, "/") {
+		return undiscovered(CodeIssuer)
 	}
-	if !slices.Contains(list(a, "/code_challenge_methods_supported"), "S256") {
-		return undiscovered(codeNoPKCE)
+	if !slices.Contains(a.List("/code_challenge_methods_supported"), "S256") {
+		return undiscovered(CodeNoPKCE)
 	}
-	s.issuer = a.at("/issuer")
-	s.authorize, s.token = a.at("/authorization_endpoint"), a.at("/token_endpoint")
-	s.register, s.revoke = a.at("/registration_endpoint"), a.at("/revocation_endpoint")
-	s.issInCallback = a.at("/authorization_response_iss_parameter_supported") == "true"
-	s.documents = a.at("/client_id_metadata_document_supported") == "true"
-	s.clientAuth = list(a, "/token_endpoint_auth_methods_supported")
-	s.authScopes = list(a, "/scopes_supported")
-	for _, endpoint := range []string{s.authorize, s.token, s.register, s.revoke} {
+	s.Issuer = a.At("/issuer")
+	s.Authorize, s.Token = a.At("/authorization_endpoint"), a.At("/token_endpoint")
+	s.Register, s.Revoke = a.At("/registration_endpoint"), a.At("/revocation_endpoint")
+	s.IssInCallback = a.At("/authorization_response_iss_parameter_supported") == "true"
+	s.Documents = a.At("/client_id_metadata_document_supported") == "true"
+	s.ClientAuth = a.List("/token_endpoint_auth_methods_supported")
+	s.IssuerScopes = a.List("/scopes_supported")
+	for _, endpoint := range []string{s.Authorize, s.Token, s.Register, s.Revoke} {
 		u, err := url.Parse(endpoint)
-		if err != nil || endpoint != "" && (u.Host == "" || u.User != nil || u.Scheme != "https" && !strings.HasPrefix(s.issuer, "http://")) {
-			return undiscovered(codeMetadata)
+		if err != nil || endpoint != "" && (u.Host == "" || u.User != nil || u.Scheme != "https" && !strings.HasPrefix(s.Issuer, "http://")) {
+			return undiscovered(CodeMetadata)
 		}
 	}
-	if s.authorize == "" || s.token == "" || !strings.HasPrefix(s.authorize, "http") {
-		return undiscovered(codeMetadata)
+	if s.Authorize == "" || s.Token == "" || !strings.HasPrefix(s.Authorize, "http") {
+		return undiscovered(CodeMetadata)
 	}
 	return nil
-}
-
-func list(a *answer, pointer string) []string {
-	value, _ := app.Pick(a.document, pointer)
-	entries, _ := value.([]any)
-	var out []string
-	for _, one := range entries {
-		if text := app.Text(one); text != "" {
-			out = append(out, text)
-		}
-	}
-	return out
 }

@@ -1,4 +1,4 @@
-package oauthclient
+package reply
 
 import (
 	"bytes"
@@ -6,49 +6,14 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
-	"net/http"
 	"net/url"
 	"strings"
-
-	"ace/internal/platform/app"
 )
 
-// answer is what a vendor answered.
-type answer struct {
-	status   int
-	header   http.Header
-	document any // decoded; nil where it cannot be read
-}
-
-// text is the first text at any of some places.
-func (a *answer) text(places ...string) string {
-	for _, place := range places {
-		if text := a.at(place); text != "" {
-			return text
-		}
-	}
-	return ""
-}
-
-// at is the text at one place: a pointer, header:NAME or cookie:NAME.
-func (a *answer) at(place string) string {
-	if name, ok := strings.CutPrefix(place, "header:"); ok {
-		return a.header.Get(name)
-	}
-	if name, ok := strings.CutPrefix(place, "cookie:"); ok {
-		for _, c := range (&http.Response{Header: a.header}).Cookies() {
-			if c.Name == name {
-				return c.Value
-			}
-		}
-		return ""
-	}
-	return app.PickText(a.document, place)
-}
-
-// parse decodes an answer. Content types are not believed: JSON comes as text,
+// Parse decodes an answer. Kind is json, form, xml or text, and anything else
+// looks for itself. Content types are not believed: JSON comes as text,
 // forms as JSON. What cannot be read is nil.
-func parse(kind string, body []byte) any {
+func Parse(kind string, body []byte) any {
 	body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")))
 	if len(body) == 0 {
 		return nil

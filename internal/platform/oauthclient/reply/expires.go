@@ -1,4 +1,4 @@
-package oauthclient
+package reply
 
 import (
 	"math"
@@ -12,38 +12,9 @@ import (
 // tooFar is a time that is meant as never.
 const tooFar = 100 * 365 * 24 * time.Hour
 
-// expiry is when a token ends: as the answer says, else as the token itself
-// says, else after the definition's usual time. Zero is never, or unknown.
-func (d *deal) expiry(a *answer, token string) time.Time {
-	e := &d.oauth.Token.Expires
-	now := time.Now()
-	if e.Never {
-		return time.Time{}
-	}
-	places := d.oauth.Token.Map["expires"]
-	switch {
-	case e.Path != "":
-		places = []string{e.Path}
-	case len(places) == 0:
-		places = []string{"/expires_in"}
-	}
-	if at := ends(a.text(places...), e, now); !at.IsZero() {
-		return at
-	}
-	if e.JWT {
-		if at := ends(app.PickText(claimsOf(token), "/exp"), &app.Expires{Kind: "at"}, now); !at.IsZero() {
-			return at
-		}
-	}
-	if e.Default > 0 {
-		return now.Add(time.Duration(e.Default) * time.Second).Truncate(time.Second)
-	}
-	return time.Time{}
-}
-
-// ends reads one expiry. Zero is for what cannot be read, 0 and less, and times
+// Ends reads one expiry. Zero is for what cannot be read, 0 and less, and times
 // so far that never is meant.
-func ends(text string, e *app.Expires, now time.Time) time.Time {
+func Ends(text string, e *app.Expires, now time.Time) time.Time {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		return time.Time{}
@@ -113,4 +84,17 @@ func dhms(text string) time.Duration {
 		sum += time.Duration(n) * units[len(pieces)-1-i]
 	}
 	return sum
+}
+
+// Moment reads a time as it comes: ISO 8601, or seconds or milliseconds since
+// 1970, which differ by their size for all times of this century.
+func Moment(text string) time.Time {
+	now := time.Now()
+	if at := Ends(text, &app.Expires{Parse: "iso"}, now); !at.IsZero() {
+		return at
+	}
+	if at := Ends(text, &app.Expires{Kind: "at"}, now); !at.IsZero() {
+		return at
+	}
+	return Ends(text, &app.Expires{Kind: "at", Unit: "ms"}, now)
 }

@@ -1,0 +1,19 @@
+package oauthclient
+
+import "ace/internal/platform/app"
+
+// Address fills the template of an address for an app with these params.
+func Address(a *app.App, s *app.Scheme, params map[string]string, template string) (string, error) {
+	d, err := New(nil, nil).deal(a, s, nil, params, nil)
+	if err != nil {
+		return "", err
+	}
+	return d.address(template)
+}
+
+// SafeCode is what is shown of a code while these secrets are at stake.
+func SafeCode(code string, secrets ...string) string {
+	d := &deal{}
+	d.keepSecret(secrets...)
+	return d.safeCode(code)
+}
