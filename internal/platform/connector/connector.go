@@ -150,7 +150,7 @@ type Lister interface {
 
 // Fetcher reads addresses through the egress guard.
 type Fetcher interface {
-	// Allowed returns target_not_allowed (Forbidden) for an address that will not
+	// Allowed returns target_not_allowed (Unprocessable) for an address that will not
 	// be called.
 	Allowed(address string) error
 	// Fetch reads a document of at most limit bytes. Its problems: import_failed

@@ -89,8 +89,8 @@ func NewID() string { return typeid.New(idPrefix) }
 // Create adds a connector, connects it with what was given and imports its
 // tools. What the caller's software refuses is told by the connector's status;
 // its problems are those of the request: invalid_request (Invalid), slug_taken,
-// too_many_connectors (Conflict), target_not_allowed (Forbidden), import_failed
-// (Unprocessable) for a document that was sent along.
+// too_many_connectors (Conflict), target_not_allowed, import_failed (Unprocessable)
+// for a document that was sent along.
 func (s *Service) Create(ctx context.Context, by audit.Actor, accountID string, in Request) (*Result, error) {
 	if in.ID != "" { // a request that broke off and is repeated
 		switch kept, err := s.Store.Connector(ctx, accountID, in.ID); {

@@ -172,7 +172,7 @@ func (f *Face) create(ctx context.Context, in *createInput) (*createOutput, erro
 }
 
 func (f *Face) change(ctx context.Context, in *struct {
-	idInput
+	ID   string `path:"id" maxLength:"64"`
 	Body ConnectorChange
 },
 ) (*body[Connector], error) {
@@ -204,7 +204,7 @@ func (f *Face) remove(ctx context.Context, in *idInput) (*struct{}, error) {
 }
 
 func (f *Face) refresh(ctx context.Context, in *struct {
-	idInput
+	ID   string `path:"id" maxLength:"64"`
 	Body *RefreshRequest
 },
 ) (*body[Refreshed], error) {
@@ -227,7 +227,7 @@ func (f *Face) refresh(ctx context.Context, in *struct {
 }
 
 func (f *Face) approve(ctx context.Context, in *struct {
-	idInput
+	ID   string `path:"id" maxLength:"64"`
 	Body *ApproveRequest
 },
 ) (*body[Connector], error) {
