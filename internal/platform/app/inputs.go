@@ -124,7 +124,7 @@ const (
 	StylePipe    = "pipe"     // a|b
 	StyleTab     = "tab"      // a, a tab, b
 	StyleDeep    = "deep"     // name[key]=value
-	StyleMembers = "spread"   // the members of an object are parameters of their own
+	StyleMembers = "spread"   // the members of an object are parameters, or members of the body, of their own
 	StyleEmpty   = "brackets" // name[]=a&name[]=b
 )
 

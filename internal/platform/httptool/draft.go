@@ -65,6 +65,11 @@ func (e *Executor) draft(ctx context.Context, c *tool.Call) (*draft, error) {
 
 // defined fills the request of a tool of the definition.
 func (d *draft) defined(c *tool.Call, query url.Values, body map[string]any) error {
+	for i := range c.Tool.In {
+		if err := onePlace(c, &c.Tool.In[i]); err != nil {
+			return err
+		}
+	}
 	path, err := app.Expand(c.Tool.Path(), app.Join(arguments(c.Arguments), c.Live.Values), escapeSegment)
 	if err != nil {
 		return fmt.Errorf("the path of %s: %w", c.Tool.ID, err)
@@ -179,6 +184,23 @@ func allowed(a *app.App, base *url.URL, target *url.URL, values app.Values) bool
 	})
 }
 
+// onePlace refuses an argument in the path that would name something else than
+// one thing at its place: nothing at all, or a way up.
+func onePlace(c *tool.Call, in *app.Input) error {
+	if c.Tool.Place(in) != app.InPath {
+		return nil
+	}
+	text := app.Text(c.Arguments[in.Name])
+	up := func(part string) bool { return part == "." || part == ".." }
+	switch {
+	case text == "":
+		return badArgument("/arguments/"+in.Name, "An argument that stands in the path must not be empty.")
+	case slices.ContainsFunc(strings.FieldsFunc(text, func(r rune) bool { return r == '/' || r == '\\' }), up), !headerValue(text):
+		return badArgument("/arguments/"+in.Name, `An argument that stands in the path must not hold ".", ".." or control characters.`)
+	}
+	return nil
+}
+
 // escapeSegment escapes a value for one segment of a path.
 func escapeSegment(text string) string {
 	if text == "." || text == ".." {
@@ -225,6 +247,10 @@ func (d *draft) place(c *tool.Call, in *app.Input, query url.Values, body map[st
 		}
 		d.header.Set(in.WireName(), text)
 	default:
+		if members, ok := value.(map[string]any); ok && in.Style == app.StyleMembers {
+			maps.Copy(body, members)
+			return nil
+		}
 		if err := app.Put(body, in.WireName(), value); err != nil {
 			return fmt.Errorf("%s of %s: %w", in.Name, c.Tool.ID, err)
 		}

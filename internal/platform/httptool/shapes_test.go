@@ -44,6 +44,10 @@ tools:
     graphql: "mutation($input: I!) { make(input: $input) { id } }"
     in: {title: {type: string, wire: /input/title}}
     fixed: {body: {/input: {kind: usual}}}
+  record:
+    call: POST /records
+    about: Keeps a record.
+    in: {fields!: {type: object, style: spread}}
   list:
     call: GET /list
     about: Lists.
@@ -129,6 +133,7 @@ func TestShapes(t *testing.T) {
 			`POST /issues {"fields":{"description":{"content":[{"text":"Hi"}],"type":"doc"},"kind":{"name":"x-P"},"people":[{"id":"a"},{"id":"b"}],"project":{"key":"P"}},"notify":{"who":["P"]}}`},
 		{"variables", "key", "query", map[string]any{"title": "T"}, `POST /graphql {"query":"mutation($input: I!) { make(input: $input) { id } }","variables":{"input":{"kind":"usual","title":"T"}}}`},
 		{"what is fixed alone", "key", "query", nil, `POST /graphql {"query":"mutation($input: I!) { make(input: $input) { id } }","variables":{"input":{"kind":"usual"}}}`},
+		{"members of the body", "key", "record", map[string]any{"fields": map[string]any{"Name": "A"}}, `POST /records {"Name":"A"}`},
 		{"made in a query", "key", "list", map[string]any{"kind": "bug"}, "GET /list?filter=kind%3Dbug "},
 		{"the base of a scheme", "other", "list", nil, "GET /other/list "},
 		{"a file as it is", "key", "raw", map[string]any{"path": "/é", "file": "f1"}, "POST /raw content of f1"},
