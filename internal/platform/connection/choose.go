@@ -29,7 +29,7 @@ func (s *Service) Choose(ctx context.Context, accountID, appID, connectionID, en
 			return nil, err
 		}
 		if c.App != appID || endUser != "" && c.EndUser != endUser {
-			return nil, connectionNotFound().(*problem.Problem).With("app", appID)
+			return nil, connectionNotFound().With("app", appID)
 		}
 		return c, (&kept{c: c, app: a}).allowed()
 	}

@@ -218,8 +218,7 @@ const (
 
 // appCode is what an app refused, empty for an error that is none of its.
 func appCode(err error) string {
-	var refusal Refusal
-	if errors.As(err, &refusal) {
+	if refusal, ok := errors.AsType[Refusal](err); ok {
 		return refusal.AppCode()
 	}
 	if p, ok := problem.From(err); ok && (strings.HasPrefix(p.Code, "app_") || p.Code == ReasonUnavailable) {

@@ -98,8 +98,8 @@ func (s *Service) callWithPrevious(ctx context.Context, k *kept, lease *Lease, g
 }
 
 func over(err error) bool {
-	var refused *RefreshError
-	return errors.As(err, &refused) && refused.Class == GrantOver
+	refused, ok := errors.AsType[*RefreshError](err)
+	return ok && refused.Class == GrantOver
 }
 
 // keepRenewal writes a renewed grant. The vendor may have ended the old one:
@@ -198,8 +198,7 @@ func (s *Service) failRenewal(ctx context.Context, k *kept, lease *Lease, cause 
 // classify is what an error of a refresh means. What is no word of the vendor's
 // is no reason to give the connection up.
 func classify(err error) *RefreshError {
-	var refused *RefreshError
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*RefreshError](err); ok {
 		return refused
 	}
 	code := "internal"

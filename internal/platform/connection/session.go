@@ -38,6 +38,7 @@ func (s SessionStatus) mayBecome(next SessionStatus) bool {
 		return next == SessionConnected || next == SessionCancelled || next == SessionFailed
 	case SessionConnected:
 		return next == SessionCancelled
+	case SessionFailed, SessionExpired, SessionCancelled:
 	}
 	return false
 }

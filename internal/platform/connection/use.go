@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"ace/internal/foundation/problem"
@@ -245,9 +246,7 @@ func (s *Service) Flush(ctx context.Context) error {
 			delete(s.touched, id)
 		}
 	}
-	for id, at := range used {
-		s.touched[id] = at
-	}
+	maps.Copy(s.touched, used)
 	s.mu.Unlock()
 	if len(used) == 0 {
 		return nil

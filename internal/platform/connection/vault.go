@@ -70,7 +70,7 @@ func (s *Service) values(c *Connection, credentials Credentials, client *Client)
 	return app.Join(app.Map(shown), app.Map(c.Params), app.Map(client.values()))
 }
 
-func connectionNotFound() error {
+func connectionNotFound() *problem.Problem {
 	return problem.New(problem.NotFound, "connection_not_found", "There is no connection with this id.").Advise("connect_app")
 }
 

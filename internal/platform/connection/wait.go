@@ -35,7 +35,7 @@ func (s *Service) Wait(ctx context.Context, accountID, id string, wait time.Dura
 		}
 		select {
 		case <-ctx.Done():
-			return session, nil //nolint:nilerr // the caller left, or time is up: this is how it stands
+			return session, nil // the caller left, or time is up: this is how it stands
 		case <-time.After(waitEvery):
 		}
 	}
@@ -96,12 +96,13 @@ func (s *Service) Handlers() map[string]jobs.Handler {
 func (s *Service) refreshJob(ctx context.Context, job jobs.Job) error {
 	accountID, id := splitRef(job.Ref)
 	k, err := s.load(ctx, accountID, id)
-	switch _, refused := problem.From(err); {
-	case problem.Is(err, "connection_not_found"):
+	if problem.Is(err, "connection_not_found") {
 		return nil
-	case err != nil && refused: // the operator may set a client, or bring the right key
-		return jobs.Later(time.Now().Add(mostBackoff))
-	case err != nil:
+	}
+	if _, refused := problem.From(err); err != nil && refused {
+		return jobs.Later(time.Now().Add(mostBackoff)) // the operator may set a client, or bring the right key
+	}
+	if err != nil {
 		return err
 	}
 	if k.allowed() == nil && !k.c.NextRefreshAt.IsZero() && !k.c.NextRefreshAt.After(time.Now()) && k.renewable() {
@@ -110,7 +111,7 @@ func (s *Service) refreshJob(ctx context.Context, job jobs.Job) error {
 		}
 	}
 	if k.allowed() != nil || k.c.NextRefreshAt.IsZero() {
-		return nil
+		return nil //nolint:nilerr // disabled, or for the person to mend
 	}
 	return jobs.Later(latest(k.c.NextRefreshAt, time.Now().Add(time.Second)))
 }

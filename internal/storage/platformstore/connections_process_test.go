@@ -161,8 +161,7 @@ func child(t *testing.T, order workerOrder) (tokens []string, exit int) {
 	command := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestRefreshWorker$", "-test.v")
 	command.Env = append(os.Environ(), workerVariable+"="+string(text))
 	out, err := command.CombinedOutput()
-	var ended *exec.ExitError
-	if errors.As(err, &ended) {
+	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
 		return nil, ended.ExitCode()
 	}
 	if err != nil {

@@ -266,7 +266,7 @@ func (m *Memory) TakeLease(_ context.Context, l connection.Lease) (*connection.L
 	defer m.mu.Unlock()
 	r, err := m.row(l.AccountID, l.ConnectionID)
 	if err != nil || r.Version != l.Version || r.RefreshFailed != l.Failed || !r.leaseUntil.Before(time.Now()) || !r.deleted.IsZero() {
-		return nil, nil //nolint:nilerr // nothing to take
+		return nil, nil // nothing to take
 	}
 	l.Crashed = !r.leaseUntil.IsZero()
 	r.leaseUntil = l.Until
@@ -307,7 +307,7 @@ func (m *Memory) endLease(c *connection.Connection, l *connection.Lease, e audit
 	defer m.mu.Unlock()
 	r, err := m.row(l.AccountID, l.ConnectionID)
 	if err != nil || r.Version != l.Version || r.leaseSeq != l.Seq || !r.deleted.IsZero() {
-		return false, nil //nolint:nilerr // the lease is lost
+		return false, nil // the lease is lost
 	}
 	write(&r)
 	r.leaseUntil = time.Time{}
@@ -323,7 +323,7 @@ func (m *Memory) Discard(_ context.Context, c *connection.Connection, secret str
 	defer m.mu.Unlock()
 	r, err := m.row(c.AccountID, c.ID)
 	if err != nil || !r.deleted.IsZero() {
-		return nil //nolint:nilerr // it is gone
+		return nil // it is gone
 	}
 	if secret != "" {
 		copied := *c

@@ -70,9 +70,11 @@ func (f *Face) setClient(ctx context.Context, in *setClientInput) (*body[OAuthCl
 	return &body[OAuthClient]{f.wireClient(c)}, nil
 }
 
-func (f *Face) deleteClient(ctx context.Context, in *struct {
+type deleteClientInput struct {
 	App string `path:"app" maxLength:"64"`
-}) (*struct{}, error) {
+}
+
+func (f *Face) deleteClient(ctx context.Context, in *deleteClientInput) (*struct{}, error) {
 	caller := gate.From(ctx)
 	return nil, f.Clients.Delete(ctx, caller.Actor, caller.Account, in.App)
 }

@@ -154,7 +154,7 @@ type sessionInput struct {
 }
 
 func (f *Face) session(ctx context.Context, in *sessionInput) (*body[ConnectSession], error) {
-	if _, err := f.ownSession(ctx, in.ID); err != nil {
+	if err := f.ownSession(ctx, in.ID); err != nil {
 		return nil, err
 	}
 	s, err := f.Connections.Wait(ctx, gate.From(ctx).Account, in.ID, time.Duration(in.Wait)*time.Second)
@@ -164,14 +164,14 @@ func (f *Face) session(ctx context.Context, in *sessionInput) (*body[ConnectSess
 	return &body[ConnectSession]{wireSession(s)}, nil
 }
 
-// ownSession answers the session of an id if the caller may know of it.
-func (f *Face) ownSession(ctx context.Context, id string) (*connection.Session, error) {
+// ownSession refuses the id of a session that the caller may not know of.
+func (f *Face) ownSession(ctx context.Context, id string) error {
 	caller := gate.From(ctx)
 	s, err := f.Connections.Session(ctx, caller.Account, id)
 	if err == nil && !allowed(caller, s.App, s.Wish.EndUser) {
-		err = problem.New(problem.NotFound, "connect_session_not_found", "There is no connect session with this id.")
+		err = problem.New(problem.NotFound, "connect_session_not_found", "There is no connect session with this id. Sessions are kept for a week after their end.")
 	}
-	return s, err
+	return err
 }
 
 func wireSession(s *connection.Session) ConnectSession {
@@ -187,7 +187,7 @@ type idInput struct {
 }
 
 func (f *Face) cancel(ctx context.Context, in *idInput) (*struct{}, error) {
-	if _, err := f.ownSession(ctx, in.ID); err != nil {
+	if err := f.ownSession(ctx, in.ID); err != nil {
 		return nil, err
 	}
 	caller := gate.From(ctx)
@@ -211,7 +211,7 @@ type confirmInput struct {
 }
 
 func (f *Face) confirm(ctx context.Context, in *confirmInput) (*body[Confirmed], error) {
-	if _, err := f.ownSession(ctx, in.ID); err != nil {
+	if err := f.ownSession(ctx, in.ID); err != nil {
 		return nil, err
 	}
 	caller := gate.From(ctx)
