@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"ace/internal/foundation/openapi"
 	"ace/internal/foundation/problem"
 	"ace/internal/platform/connection"
 	"ace/internal/platform/platformhttp/gate"
@@ -47,12 +48,12 @@ type ConnectLink struct {
 
 // ConnectSession is what became of a link.
 type ConnectSession struct {
-	SessionID    string        `json:"session_id"`
-	App          string        `json:"app"`
-	Status       string        `json:"status" enum:"pending,opened,connected,failed,expired,cancelled"`
-	ConnectionID *string       `json:"connection_id" nullable:"true"`
-	Error        *SessionError `json:"error,omitempty" doc:"Why it failed; while it is open, what went wrong last: the person can try again."`
-	ExpiresAt    time.Time     `json:"expires_at"`
+	SessionID    string                         `json:"session_id"`
+	App          string                         `json:"app"`
+	Status       string                         `json:"status" enum:"pending,opened,connected,failed,expired,cancelled"`
+	ConnectionID *string                        `json:"connection_id" nullable:"true"`
+	Error        openapi.Nullable[SessionError] `json:"error" doc:"Why it failed; while it is open, what went wrong last: the person can try again."`
+	ExpiresAt    time.Time                      `json:"expires_at"`
 }
 
 // SessionError is why a session failed.
@@ -177,7 +178,7 @@ func (f *Face) ownSession(ctx context.Context, id string) error {
 func wireSession(s *connection.Session) ConnectSession {
 	out := ConnectSession{SessionID: s.ID, App: s.App, Status: string(s.StatusAt(time.Now())), ConnectionID: text(s.ConnectionID), ExpiresAt: s.ExpiresAt}
 	if s.Status != connection.SessionConnected && s.Code != "" {
-		out.Error = &SessionError{s.Code, s.Detail}
+		out.Error = openapi.NullableOf(&SessionError{s.Code, s.Detail})
 	}
 	return out
 }
