@@ -143,18 +143,6 @@ func (e *Executor) failure(ctx context.Context, a *app.App, err error) error {
 		return refusedBy(a, status)
 	case errors.Is(err, errOrigin):
 		return problem.New(problem.Forbidden, "target_not_allowed", "This call would leave the hosts of "+a.Name+".")
-	case errors.As(err, &rpc):
-		f := &tool.Failure{Code: tool.CodeBadRequest, Detail: cut(a.Name+" refused the call: "+rpc.Message, 500), NextAction: "fix_arguments"}
-		switch rpc.Code {
-		case codeMethodNotFound:
-			f.Code, f.NextAction = tool.CodeNotFound, "none"
-		case codeInvalidParams:
-		default:
-			if rpc.Code <= -32603 && rpc.Code >= -32700 || rpc.Code >= 0 {
-				f.NextAction = "none"
-			}
-		}
-		return f
 	}
 	if p, ok := problem.From(err); ok {
 		switch p.Code {
@@ -166,8 +154,21 @@ func (e *Executor) failure(ctx context.Context, a *app.App, err error) error {
 			return &tool.Failure{Code: tool.CodeUnavailable, Detail: a.Name + " cannot be reached right now.", Retryable: true, NextAction: "retry_later", Unsent: true, Unanswered: true}
 		}
 	}
-	if errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+	if errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil || problem.Is(err, "target_timeout") {
 		return &tool.Failure{Code: tool.CodeTimeout, Detail: a.Name + " did not answer in time. The call may have been carried out.", Retryable: true, NextAction: "retry_later", Unanswered: true}
+	}
+	if errors.As(err, &rpc) { // last: what could not be sent comes as one of these too
+		f := &tool.Failure{Code: tool.CodeBadRequest, Detail: cut(a.Name+" refused the call: "+rpc.Message, 500), NextAction: "fix_arguments"}
+		switch rpc.Code {
+		case codeMethodNotFound:
+			f.Code, f.NextAction = tool.CodeNotFound, "none"
+		case codeInvalidParams:
+		default:
+			if rpc.Code <= -32603 && rpc.Code >= -32700 || rpc.Code >= 0 {
+				f.NextAction = "none"
+			}
+		}
+		return f
 	}
 	return &tool.Failure{Code: tool.CodeResponseInvalid, Detail: a.Name + " did not answer as an MCP server does.", NextAction: "none"}
 }

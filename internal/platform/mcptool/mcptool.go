@@ -269,7 +269,12 @@ func (e *Executor) Execute(ctx context.Context, c *tool.Call) (*tool.Answer, err
 		if errors.Is(err, mcp.ErrSessionMissing) && !fresh && try == 0 {
 			continue
 		}
-		return nil, e.failure(ctx, c.App, err)
+		err = e.failure(ctx, c.App, err)
+		var failure *tool.Failure
+		if errors.As(err, &failure) {
+			failure.Detail = mask(failure.Detail, secrets)
+		}
+		return nil, err
 	}
 	return answer(c, result, secrets)
 }
