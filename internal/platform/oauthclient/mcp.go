@@ -29,6 +29,9 @@ const (
 	extraIssRequired = "iss_required"
 )
 
+// offlineAccess is the scope of OpenID for a refresh token.
+const offlineAccess = "offline_access"
+
 // beginMCP finds who authorizes for a server and begins there.
 func (d *deal) beginMCP(ctx context.Context, attempt *connection.Attempt) (string, error) {
 	address, err := d.address(d.scheme.URL)
@@ -54,6 +57,9 @@ func (d *deal) beginMCP(ctx context.Context, attempt *connection.Attempt) (strin
 	if attempt.Scopes == nil {
 		attempt.Scopes = wanted(s, d.scheme.OAuth)
 	}
+	if slices.Contains(attempt.Scopes, offlineAccess) { // granted only where the person is asked (OpenID Connect Core 1.0, 11)
+		d.oauth.Authorize.Params["prompt"] = "consent"
+	}
 	d.oauth.Scopes.OmitEmpty = true
 	return d.begin(ctx, attempt)
 }
@@ -65,8 +71,8 @@ func wanted(s *discovery.Server, own *app.OAuth) []string {
 	if own != nil && len(own.Scopes.Default) > 0 {
 		scopes = slices.Clone(own.Scopes.Default)
 	}
-	if slices.Contains(s.IssuerScopes, "offline_access") && !slices.Contains(scopes, "offline_access") {
-		scopes = append(scopes, "offline_access")
+	if slices.Contains(s.IssuerScopes, offlineAccess) && !slices.Contains(scopes, offlineAccess) {
+		scopes = append(scopes, offlineAccess)
 	}
 	return scopes
 }

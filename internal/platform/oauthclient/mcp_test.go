@@ -179,7 +179,7 @@ func TestQuirkMCP(t *testing.T) {
 			m.issuer["token_endpoint_auth_methods_supported"] = []string{"client_secret_post"}
 			m.clients = []string{"dyn-1:dyn-secret"}
 		}, sends: []string{"client_secret=dyn-secret"}},
-		{name: "lasting access where it has a scope", change: func(m *mcpVendor) { m.issuer["scopes_supported"] = []string{"offline_access", "x"} }, address: []string{"scope=files%3Aread%20files%3Awrite%20offline_access"}},
+		{name: "lasting access where it has a scope", change: func(m *mcpVendor) { m.issuer["scopes_supported"] = []string{"offline_access", "x"} }, address: []string{"scope=files%3Aread%20files%3Awrite%20offline_access", "prompt=consent"}},
 		{name: "scopes of the resource", change: func(m *mcpVendor) {
 			m.challenge = `Bearer resource_metadata="https://mcp.example/.well-known/oauth-protected-resource/v1/mcp"`
 		}, address: []string{"scope=never"}},

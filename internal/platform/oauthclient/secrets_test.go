@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -152,9 +153,7 @@ func TestNoSecretInErrors(t *testing.T) {
 				attempt := newAttempt()
 				attempt.State, attempt.Verifier = planted("state"), planted("verifier")
 				attempt.Extra = map[string]string{"oauth_token": "rq-1", "oauth_token_secret": planted("request")}
-				for name, value := range old {
-					attempt.Extra[name] = value
-				}
+				maps.Copy(attempt.Extra, old)
 				if s.Type == app.TypeOAuth2 || s.Type == app.TypeOAuth1 || s.Type == app.TypeMCP {
 					_, err := c.Finish(t.Context(), a, s, client, nil, attempt, url.Values{"code": {planted("code")}, "error_description": {planted("text")}, "oauth_token": {"rq-1"}, "oauth_verifier": {planted("verifier")}})
 					look(s.ID+" Finish", err)
