@@ -3,6 +3,7 @@ package server
 import (
 	"strings"
 
+	"ace/docs"
 	"ace/internal/foundation/egress"
 	"ace/internal/platform/console"
 	"ace/internal/platform/library"
@@ -34,9 +35,25 @@ func (s *Server) console(p *platform, store *platformstore.Store, shelf *library
 			Issuer: s.cfg.OIDCIssuer, ClientID: s.cfg.OIDCClientID, Secret: secret, Redirect: s.cfg.PlatformBaseURL() + "/sign-in/openid/callback",
 		}, s.guard.Client(egress.OAuth()))
 	}
+	if deps.Failures, err = failures(); err != nil {
+		return platformhttp.Pages{}, err
+	}
 	pages, err := console.New(deps)
 	if err != nil {
 		return platformhttp.Pages{}, err
 	}
 	return platformhttp.Pages{Rules: console.Rules(), Mount: pages.Mount}, nil
+}
+
+// failures are the codes of problems as the documents explain them.
+func failures() (map[string]console.Failure, error) {
+	written, err := docs.Failures()
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]console.Failure{}
+	for code, one := range written {
+		all[code] = console.Failure{Status: one.Status, Sentences: one.Sentences, Advice: one.Advice}
+	}
+	return all, nil
 }

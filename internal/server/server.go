@@ -250,12 +250,12 @@ func (s *Server) listenOn(store http.Handler) {
 	var front []httpserver.Listener
 	if s.cfg.Serves("store") {
 		front = append(front, httpserver.Listener{
-			Name: "store", Addr: s.cfg.StoreAddr, Setting: "ACE_STORE_ADDR", TLS: s.tls, Handler: instrumented(s.log, "store", store, proxies),
+			Name: "store", Addr: s.cfg.StoreAddr, Setting: "ACE_STORE_ADDR", TLS: s.tls, Handler: instrumented(s.log, "store", "", store, proxies),
 		})
 	}
 	if s.cfg.Serves("platform") {
 		front = append(front, httpserver.Listener{
-			Name: "platform", Addr: s.cfg.PlatformAddr, Setting: "ACE_PLATFORM_ADDR", TLS: s.tls, Handler: instrumented(s.log, "platform", s.platform.handler, proxies),
+			Name: "platform", Addr: s.cfg.PlatformAddr, Setting: "ACE_PLATFORM_ADDR", TLS: s.tls, Handler: instrumented(s.log, "platform", s.cfg.PlatformBaseURL(), s.platform.handler, proxies),
 		})
 	}
 	if s.cfg.AdminAddr != "" {
@@ -269,13 +269,14 @@ func (s *Server) listenOn(store http.Handler) {
 
 func sandboxListener(log *slog.Logger, addr string, h http.Handler, secure *tls.Config) *httpserver.Server {
 	return httpserver.New(log, []httpserver.Listener{
-		{Name: "sandbox", Addr: addr, Setting: "ACE_SANDBOX_ADDR", TLS: secure, Handler: instrumented(log, "sandbox", h, nil)},
+		{Name: "sandbox", Addr: addr, Setting: "ACE_SANDBOX_ADDR", TLS: secure, Handler: instrumented(log, "sandbox", "", h, nil)},
 	}, nil)
 }
 
-// instrumented is what every request of a host meets first.
-func instrumented(log *slog.Logger, name string, h http.Handler, proxies []netip.Prefix) http.Handler {
-	return httpserver.Chain(h, httpserver.Instrument(log, name, nil), httpserver.ClientAddress(proxies),
+// instrumented is what every request of a host meets first. problems stands
+// before the addresses that explain problems; empty: the host explains none.
+func instrumented(log *slog.Logger, name, problems string, h http.Handler, proxies []netip.Prefix) http.Handler {
+	return httpserver.Chain(h, httpserver.Instrument(log, name, &httpserver.InstrumentOptions{ProblemBase: problems}), httpserver.ClientAddress(proxies),
 		httpserver.LimitBody(httpserver.DefaultBodyLimit), httpserver.LimitTime(40*time.Second))
 }
 

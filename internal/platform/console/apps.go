@@ -26,14 +26,12 @@ func rowOfApp(a *app.App) appRow {
 // appsView fills apps.html.
 type appsView struct {
 	frame
-	Query      string
-	Category   string
-	Categories []string
-	Apps       []appRow
-	Found      int
-	All        int
-	Earlier    string // path of the page before
-	Later      string
+	Query, Category string
+	Categories      []string
+	Apps            []appRow
+	Found, All      int    // of the catalogue
+	Own             int    // found of what this installation or account has added
+	Earlier, Later  string // paths of other pages
 }
 
 const appsPage = 60
@@ -68,7 +66,7 @@ func (c *Console) apps(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	query := r.URL.Query()
-	view := appsView{frame: f, Query: strings.TrimSpace(query.Get("q")), Category: query.Get("category"), All: len(catalog.Apps())}
+	view := appsView{frame: f, Query: strings.TrimSpace(query.Get("q")), Category: query.Get("category"), All: listed(catalog)}
 	var found []*app.App
 	for _, a := range catalog.Apps() {
 		for _, category := range a.Categories {
@@ -81,7 +79,13 @@ func (c *Console) apps(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	slices.Sort(view.Categories)
-	view.Found = len(found)
+	for _, a := range found {
+		if a.Listed {
+			view.Found++
+		} else {
+			view.Own++
+		}
+	}
 	page, err := strconv.Atoi(query.Get("page"))
 	last := max(0, (len(found)-1)/appsPage)
 	if err != nil || page < 0 || page > last {
@@ -100,6 +104,16 @@ func (c *Console) apps(w http.ResponseWriter, r *http.Request) {
 		view.Later = at(page + 1)
 	}
 	c.show(w, r, http.StatusOK, "apps", view)
+}
+
+// listed counts the apps of the catalogue.
+func listed(catalog *app.Catalog) (n int) {
+	for _, a := range catalog.Apps() {
+		if a.Listed {
+			n++
+		}
+	}
+	return n
 }
 
 // matches reports whether an app is one that a visitor looks for.

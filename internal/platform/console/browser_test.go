@@ -127,7 +127,7 @@ func TestPagesInBrowser(t *testing.T) {
 	w, address := live(t, options{identity: true})
 	keyID, connectionID := w.furnish(t)
 	ask := func(wish connection.Wish) string {
-		return strings.TrimPrefix(w.connections.Link(w.ask(t, "desk", wish).ID), address)
+		return w.connections.Link(w.ask(t, "desk", wish).ID)
 	}
 	choose, oauth, doubt := ask(connection.Wish{}), ask(connection.Wish{Scheme: "oauth", RedirectURL: "https://agent.example/done"}), ask(connection.Wish{Verify: connection.VerifyLink, EndUser: "u_42"})
 	outside := []struct {
@@ -135,7 +135,7 @@ func TestPagesInBrowser(t *testing.T) {
 		status     int
 	}{
 		{"home", "/", 200}, {"apps", "/apps", 200}, {"app", "/apps/desk", 200}, {"app-locked", "/apps/locked", 200}, {"docs", "/docs", 200}, {"sign-in", "/sign-in?next=/connect/x", 200},
-		{"link", w.link(t), 200}, {"missing", "/no/such/page", 404}, {"no-app", "/apps?q=nothing", 200}, {"connect-doubt", doubt, 200}, {"connect-unknown", "/connect/none", 404},
+		{"link", w.link(t), 200}, {"missing", "/no/such/page", 404}, {"problem", "/problems/invalid_key", 200}, {"no-app", "/apps?q=nothing", 200}, {"connect-doubt", doubt, 200}, {"connect-unknown", "/connect/none", 404},
 	}
 	inside := []struct {
 		name, path string

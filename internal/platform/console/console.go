@@ -56,8 +56,17 @@ type Deps struct {
 	ClientDocument func() ([]byte, error)
 	// Document is the OpenAPI document of the host.
 	Document []byte
+	// Failures explains the codes of problems.
+	Failures map[string]Failure
 	// Identities is the operator's OpenID provider; nil: there is none.
 	Identities Identities
+}
+
+// Failure explains the code of a problem.
+type Failure struct {
+	Status    string
+	Sentences []string // that come with it
+	Advice    string   // what its reader does next; `…` is code
 }
 
 // Console answers the pages. It is safe for concurrent use once it is mounted.
@@ -96,13 +105,14 @@ func Rules() gate.Rules {
 		audits   = gate.Need{Audits: true, Page: true}
 	)
 	return gate.Rules{
-		"GET /{$}":           open,
-		"GET /docs":          open,
-		"GET /apps":          open,
-		"GET /apps/{app}":    open,
-		"GET /robots.txt":    open,
-		"GET /assets/{file}": open,
-		"GET /favicon.ico":   open,
+		"GET /{$}":             open,
+		"GET /docs":            open,
+		"GET /apps":            open,
+		"GET /apps/{app}":      open,
+		"GET /problems/{code}": open,
+		"GET /robots.txt":      open,
+		"GET /assets/{file}":   open,
+		"GET /favicon.ico":     open,
 
 		"GET /sign-in":                 open,
 		"POST /sign-in":                open,
@@ -147,6 +157,7 @@ func (c *Console) Mount(mux gate.Mux) {
 	page("GET /docs", c.docs)
 	page("GET /apps", c.apps)
 	page("GET /apps/{app}", c.app)
+	page("GET /problems/{code}", c.problem)
 	page("GET /robots.txt", robots)
 	page("GET /assets/{file}", c.assets.serve)
 	page("GET /favicon.ico", c.assets.favicon)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"ace/internal/foundation/problem"
 	"ace/internal/platform/app"
 	"ace/internal/platform/platformhttp/gate"
 )
@@ -159,9 +160,11 @@ func (c *Console) home(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, err)
 		return
 	}
-	view := homeView{frame: f, All: len(catalog.Apps())}
+	view := homeView{frame: f, All: listed(catalog)}
 	for _, a := range catalog.Apps() {
-		view.Tools += a.Tools.Len()
+		if a.Listed {
+			view.Tools += a.Tools.Len()
+		}
 		if len(view.Apps) < homeApps {
 			view.Apps = append(view.Apps, rowOfApp(a))
 		}
@@ -171,4 +174,45 @@ func (c *Console) home(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c.show(w, r, http.StatusOK, "home", view)
+}
+
+// problemView fills problem.html.
+type problemView struct {
+	frame
+	Code string
+	Failure
+}
+
+// problem explains a code, at the address that problems name as their type.
+func (c *Console) problem(w http.ResponseWriter, r *http.Request) {
+	code := strings.ReplaceAll(r.PathValue("code"), "-", "_")
+	failure, known := c.Failures[code]
+	if !known {
+		c.fail(w, r, problem.New(problem.NotFound, "not_found", "No problem has this code."))
+		return
+	}
+	f, err := c.public(r, code)
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	f.Hidden, f.Narrow = false, true
+	c.show(w, r, http.StatusOK, "problem", problemView{f, code, failure})
+}
+
+// part is a stretch of text, or of code in it.
+type part struct {
+	Text string
+	Code bool
+}
+
+// ticks splits text at the signs that enclose code.
+func ticks(text string) []part {
+	var parts []part
+	for i, one := range strings.Split(text, "`") {
+		if one != "" {
+			parts = append(parts, part{one, i%2 == 1})
+		}
+	}
+	return parts
 }

@@ -23,7 +23,7 @@ type templates map[string]*template.Template
 // pageNames are the files of pages that are shown; the others hold parts.
 func pageNames() []string {
 	return []string{
-		"home", "docs", "apps", "app", "failure",
+		"home", "docs", "apps", "app", "problem", "failure",
 		"signin", "link",
 		"account", "activity", "newkey", "key", "madekey", "connection",
 		"connect", "outcome",
@@ -45,7 +45,7 @@ func loadTemplates() (templates, error) {
 
 // functions are what templates call.
 func functions() template.FuncMap {
-	return template.FuncMap{"ago": ago, "used": used, "day": day, "stamp": stamp, "hue": hue, "initial": initial, "join": strings.Join, "told": tell}
+	return template.FuncMap{"ago": ago, "used": used, "day": day, "stamp": stamp, "hue": hue, "initial": initial, "join": strings.Join, "told": tell, "ticks": ticks}
 }
 
 // frame is what every page shows around its content.

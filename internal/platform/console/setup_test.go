@@ -221,8 +221,8 @@ func setup(t *testing.T, o options) *world {
 		Store: platformstore.Connections{Store: w.store}, Apps: shelf, Clients: keeper, Authorizer: o.vendor, Checker: o.vendor, Stepper: o.vendor,
 	}, box, &connection.Options{BaseURL: o.base})
 	deps := console.Deps{
-		Identities: o.identities,
-		Site:       console.Site{BaseURL: o.base, Name: "ACE Test", Contact: "help@platform.example"}, Accounts: w.accounts, Keys: w.keys, Audit: w.store, Library: shelf, Connections: w.connections,
+		Identities: o.identities, Failures: map[string]console.Failure{"invalid_key": {"401", []string{"There is no such API key."}, "Send `Authorization: Bearer ace_…`."}},
+		Site: console.Site{BaseURL: o.base, Name: "ACE Test", Contact: "help@platform.example"}, Accounts: w.accounts, Keys: w.keys, Audit: w.store, Library: shelf, Connections: w.connections,
 		Box: box, Log: slog.New(slog.DiscardHandler), Document: []byte(document), ClientDocument: func() ([]byte, error) { return []byte(`{"client_id":"x"}`), nil },
 	}
 	if o.identity {

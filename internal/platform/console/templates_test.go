@@ -13,7 +13,7 @@ func TestTemplates(t *testing.T) {
 		t.Fatal(err)
 	}
 	views := map[string]any{
-		"home": homeView{}, "docs": docsView{}, "apps": appsView{}, "app": appView{}, "failure": failureView{}, "signin": signInView{}, "link": linkView{},
+		"home": homeView{}, "docs": docsView{}, "apps": appsView{}, "app": appView{}, "failure": failureView{}, "problem": problemView{}, "signin": signInView{}, "link": linkView{},
 		"account": &accountView{}, "activity": activityView{}, "newkey": newKeyView{}, "key": keyView{}, "madekey": madeKeyView{}, "connection": &connectionView{},
 		"connect": connectView{}, "outcome": outcomeView{},
 	}

@@ -1,6 +1,6 @@
 // Small comforts; every page works without them.
 for (const box of document.querySelectorAll("[data-copy]")) {
-  const field = box.querySelector("input, pre, code");
+  const field = box.querySelector("textarea, pre");
   if (!field || !navigator.clipboard) continue;
   const button = document.createElement("button");
   button.type = "button";
