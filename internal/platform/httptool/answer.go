@@ -33,7 +33,7 @@ const shownBody = 4 << 10 // bytes of an answer that a failure shows
 func (e *Executor) read(ctx context.Context, a *app.App, d *draft, res *http.Response) (*answer, error) {
 	body, err := io.ReadAll(io.LimitReader(res.Body, e.options.MaxAnswer+1))
 	if p, ok := problem.From(err); err != nil && (!ok || p.Code != "response_too_large") {
-		return nil, unreachable(ctx, a, err)
+		return nil, unreachable(ctx, a, err, true)
 	}
 	if err != nil || int64(len(body)) > e.options.MaxAnswer {
 		return nil, &tool.Failure{Code: tool.CodeResponseInvalid, AppStatus: res.StatusCode, NextAction: "fix_arguments",

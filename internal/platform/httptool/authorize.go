@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"ace/internal/platform/app"
@@ -118,8 +119,10 @@ func (d *draft) mask(text []byte) []byte {
 
 func spellings(secret string) []string {
 	all := []string{secret}
-	if escaped := url.QueryEscape(secret); escaped != secret {
-		all = append(all, escaped)
+	for _, escaped := range []string{url.QueryEscape(secret), url.PathEscape(secret)} {
+		if !slices.Contains(all, escaped) {
+			all = append(all, escaped)
+		}
 	}
 	if encoded, err := json.Marshal(secret); err == nil && string(encoded[1:len(encoded)-1]) != secret {
 		all = append(all, string(encoded[1:len(encoded)-1]))

@@ -91,6 +91,7 @@ func (d *draft) defined(c *tool.Call, query url.Values, body map[string]any) err
 			return err
 		}
 	}
+	app.Compact(body)
 	return d.fix(c, query, body)
 }
 
@@ -133,7 +134,9 @@ func (d *draft) address(c *tool.Call, path string) error {
 	return nil
 }
 
-var authorityShape = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?(:[0-9]{1,5})?$`)
+// authorityShape lets stars in: a preview has them where a host is told by a
+// secret, and no host has such a name.
+var authorityShape = regexp.MustCompile(`^[A-Za-z0-9_*]([A-Za-z0-9._*-]*[A-Za-z0-9_])?(:[0-9]{1,5})?$`)
 
 // expandBase fills the address of an API. A value can name a host or a part of
 // one, and pieces of the path, and nothing beyond: what follows it in the

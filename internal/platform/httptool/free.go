@@ -2,6 +2,7 @@ package httptool
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -19,7 +20,7 @@ func (d *draft) free(c *tool.Call, query url.Values) error {
 	if !plainPath(c.Tool.Path()) {
 		return badArgument("/arguments/path", `A path begins with one slash, and holds no "..", "//", "\", "#" or control character.`)
 	}
-	if err := d.address(c, path); err != nil {
+	if err := d.address(c, escapePath(path)); err != nil {
 		return err
 	}
 	values, err := url.ParseQuery(inline)
@@ -58,6 +59,20 @@ func plainPath(path string) bool {
 		part, _, _ = strings.Cut(part, ";") // some servers take parameters off first
 		return part == ".." || part == "."
 	})
+}
+
+// escapePath escapes what cannot stand in a path, and leaves what is escaped
+// already.
+func escapePath(path string) string {
+	var b strings.Builder
+	for _, c := range []byte(path) {
+		if c == '%' || c == '/' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || strings.IndexByte("-._~!$&'()*+,;=:@", c) >= 0 {
+			_ = b.WriteByte(c)
+			continue
+		}
+		_, _ = fmt.Fprintf(&b, "%%%02X", c)
+	}
+	return b.String()
 }
 
 var tokenShape = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$")

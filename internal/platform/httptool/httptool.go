@@ -19,10 +19,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptrace"
 	"strings"
+	"sync/atomic"
 	"time"
 
-	"ace/internal/foundation/egress"
 	"ace/internal/foundation/problem"
 	"ace/internal/platform/app"
 	"ace/internal/platform/connection"
@@ -162,7 +163,9 @@ func orNone(pointer string) string {
 
 // send makes the call and reads the answer.
 func (e *Executor) send(ctx context.Context, a *app.App, d *draft) (*answer, error) {
-	req, err := http.NewRequestWithContext(ctx, d.method, d.url.String(), d.reader())
+	var dialled atomic.Bool
+	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { dialled.Store(true) }})
+	req, err := http.NewRequestWithContext(traced, d.method, d.url.String(), d.reader())
 	if err != nil {
 		return nil, fmt.Errorf("preparing a call of %s: %w", a.ID, errors.Unwrap(err))
 	}
@@ -172,37 +175,40 @@ func (e *Executor) send(ctx context.Context, a *app.App, d *draft) (*answer, err
 	}
 	res, err := e.doer.Do(req)
 	if err != nil {
-		return nil, unreachable(ctx, a, err)
+		return nil, unreachable(ctx, a, err, dialled.Load())
 	}
 	defer func() { _ = res.Body.Close() }()
 	return e.read(ctx, a, d, res)
 }
 
-// unreachable words a call that got no answer.
-func unreachable(ctx context.Context, a *app.App, err error) error {
-	f := &tool.Failure{Retryable: true, NextAction: "retry_later", Unanswered: true}
-	late := func() error {
-		f.Code, f.Detail = tool.CodeTimeout, a.Name+" did not answer in time. The call may have been carried out."
-		return f
-	}
-	if ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) {
-		return late()
+// unreachable words a call that got no answer. dialled says that there was a
+// connection, so that the call may have been carried out.
+func unreachable(ctx context.Context, a *app.App, err error, dialled bool) error {
+	f := &tool.Failure{Retryable: true, NextAction: "retry_later", Unanswered: true, Unsent: !dialled}
+	carriedOut := " Nothing was sent."
+	if dialled {
+		carriedOut = " The call may have been carried out."
 	}
 	p, _ := problem.From(err)
+	switch {
+	case ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) || p.Code == "target_timeout":
+		f.Code, f.Detail = tool.CodeTimeout, a.Name+" did not answer in time."+carriedOut
+		return f
+	case p.Code == "target_not_allowed" && !dialled:
+		return p
+	case p.Code == "target_not_allowed":
+		return &tool.Failure{Code: tool.CodeResponseInvalid, Detail: a.Name + " redirected the call to somewhere else, where it was not followed." + carriedOut, NextAction: "none"}
+	case p.Code == "response_too_large":
+		return &tool.Failure{Code: tool.CodeResponseInvalid, Detail: "The answer of " + a.Name + " is too large." + carriedOut, NextAction: "fix_arguments"}
+	}
 	f.Code = tool.CodeUnavailable
 	switch {
-	case egress.Reason(err) == egress.ReasonRedirect:
-		return &tool.Failure{Code: tool.CodeResponseInvalid, Detail: a.Name + " redirected the call to somewhere else, where it was not followed. It may have been carried out.", NextAction: "none"}
-	case p.Code == "target_not_allowed":
-		return p
-	case p.Code == "target_timeout":
-		return late()
-	case p.Code == "target_unreachable":
-		f.Detail, f.Unsent = a.Name+" cannot be reached right now.", true
-	case p.Code == "target_bad_answer" && p.Kind == problem.Unprocessable: // its certificate
-		f.Detail, f.Unsent, f.Retryable, f.NextAction = a.Name+" has a certificate that is not valid. Nothing was sent.", true, false, "none"
+	case p.Code == "target_unreachable" && !dialled:
+		f.Detail = a.Name + " cannot be reached right now." + carriedOut
+	case p.Code == "target_bad_answer" && p.Kind == problem.Unprocessable && !dialled: // its certificate
+		f.Detail, f.Retryable, f.NextAction = a.Name+" has a certificate that is not valid."+carriedOut, false, "none"
 	default:
-		f.Detail, f.RetryAfter, f.Unanswered = a.Name+" broke the connection off. The call may have been carried out.", time.Second, false
+		f.Detail, f.RetryAfter, f.Unanswered = a.Name+" broke the connection off."+carriedOut, time.Second, !dialled
 	}
 	return f
 }

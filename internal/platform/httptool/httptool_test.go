@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,10 +86,15 @@ func desk(t *testing.T, base, scheme, name string, arguments map[string]any) *to
 	if !ok {
 		t.Fatalf("no scheme %s", scheme)
 	}
-	called, ok := a.Tools.Get(name)
-	if !ok {
+	all, err := a.AllTools()
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(all, func(one *app.Tool) bool { return one.Name == name })
+	if i < 0 {
 		t.Fatalf("no tool %s", name)
 	}
+	called := all[i]
 	params := map[string]string{"tenant": "acme"}
 	live := &connection.Live{
 		Connection: &connection.Connection{Params: params},
@@ -108,8 +114,6 @@ func TestRequests(t *testing.T) {
 			"GET /search?ids=1&ids=2&q=a+b%26c | Bearer s3cret | 2 | "},
 		{"path, header, body, envelope", "key", "create", map[string]any{"folder": "a/b ?", "title": "Hi", "tags": []any{"x"}, "trace": "t1"},
 			`POST /folders/a%2Fb%20%3F/notes?notify=no | Bearer s3cret | 2 | {"data":{"tags":["x"],"tenant":"acme","title":"Hi"}}`},
-		{"a path that would climb", "key", "create", map[string]any{"folder": "..", "title": "Hi"},
-			`POST /folders/%2E%2E/notes?notify=no | Bearer s3cret | 2 | {"data":{"tenant":"acme","title":"Hi"}}`},
 		{"form with brackets", "key", "pay", map[string]any{"amount": json.Number("5"), "metadata": map[string]any{"a": "1"}, "items": []any{map[string]any{"p": "x"}}},
 			"POST /pay | Bearer s3cret | 2 | amount=5&items%5B0%5D%5Bp%5D=x&metadata%5Ba%5D=1"},
 		{"graphql", "key", "ask", map[string]any{"id": "I1"},
