@@ -66,8 +66,11 @@ func change(old, now *app.Tool) Change {
 		name string
 		same bool
 	}{
-		{"title", old.Title == now.Title}, {"description", old.About == now.About}, {"inputs", bytes.Equal(old.InputSchema, now.InputSchema)},
-		{"call", old.Call == now.Call && old.Body == now.Body}, {"effect", old.Effect == now.Effect && old.Idempotent == now.Idempotent},
+		{"title", old.Title == now.Title},
+		{"description", old.About == now.About},
+		{"inputs", bytes.Equal(old.InputSchema, now.InputSchema)},
+		{"call", old.Call == now.Call && old.Body == now.Body},
+		{"effect", old.Effect == now.Effect && old.Idempotent == now.Idempotent},
 	} {
 		if !part.same {
 			one.What = append(one.What, part.name)

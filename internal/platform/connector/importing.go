@@ -126,8 +126,7 @@ func (s *Service) settle(c *Connector, err error) error {
 
 // reason is why an import failed, in our own words.
 func reason(err error) (code, detail string, ok bool) {
-	var refusal connection.Refusal
-	if errors.As(err, &refusal) {
+	if refusal, ok := errors.AsType[connection.Refusal](err); ok {
 		switch code = refusal.AppCode(); code {
 		case "app_unauthorized":
 			return code, "The server does not accept the credentials. Change them with PATCH.", true

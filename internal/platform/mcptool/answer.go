@@ -18,8 +18,10 @@ import (
 // answer turns a result into what the tool answers.
 func answer(c *tool.Call, result *mcp.CallToolResult, secrets []string) (*tool.Answer, error) {
 	if result.NeedsInput() {
-		return nil, &tool.Failure{Code: tool.CodeConflict, NextAction: "none",
-			Detail: c.App.Name + " wants to ask a person something before it goes on. A connector cannot hand such questions on."}
+		return nil, &tool.Failure{
+			Code: tool.CodeConflict, NextAction: "none",
+			Detail: c.App.Name + " wants to ask a person something before it goes on. A connector cannot hand such questions on.",
+		}
 	}
 	if result.IsError {
 		said := mask(texts(result.Content), secrets)
@@ -137,7 +139,6 @@ const (
 // failure words what went wrong between us and a server.
 func (e *Executor) failure(ctx context.Context, a *app.App, err error) error {
 	var status *refused
-	var rpc *jsonrpc.Error
 	switch {
 	case errors.As(err, &status):
 		return refusedBy(a, status)
@@ -157,7 +158,7 @@ func (e *Executor) failure(ctx context.Context, a *app.App, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil || problem.Is(err, "target_timeout") {
 		return &tool.Failure{Code: tool.CodeTimeout, Detail: a.Name + " did not answer in time. The call may have been carried out.", Retryable: true, NextAction: "retry_later", Unanswered: true}
 	}
-	if errors.As(err, &rpc) { // last: what could not be sent comes as one of these too
+	if rpc, ok := errors.AsType[*jsonrpc.Error](err); ok { // last: what could not be sent comes as one of these too
 		f := &tool.Failure{Code: tool.CodeBadRequest, Detail: cut(a.Name+" refused the call: "+rpc.Message, 500), NextAction: "fix_arguments"}
 		switch rpc.Code {
 		case codeMethodNotFound:

@@ -270,8 +270,7 @@ func (e *Executor) Execute(ctx context.Context, c *tool.Call) (*tool.Answer, err
 			continue
 		}
 		err = e.failure(ctx, c.App, err)
-		var failure *tool.Failure
-		if errors.As(err, &failure) {
+		if failure, ok := errors.AsType[*tool.Failure](err); ok {
 			failure.Detail = mask(failure.Detail, secrets)
 		}
 		return nil, err

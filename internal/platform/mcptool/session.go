@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -138,9 +139,7 @@ func (s *sender) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, errOrigin
 	}
 	r = r.Clone(r.Context())
-	for name, values := range s.headers {
-		r.Header[name] = values
-	}
+	maps.Copy(r.Header, s.headers)
 	res, err := s.doer.Do(r)
 	if err != nil {
 		return nil, err

@@ -205,9 +205,9 @@ func (f *Face) remove(ctx context.Context, in *idInput) (*struct{}, error) {
 
 func (f *Face) refresh(ctx context.Context, in *struct {
 	ID   string `path:"id" maxLength:"64"`
-	Body *RefreshRequest
+	Body *ConnectorRefresh
 },
-) (*body[Refreshed], error) {
+) (*body[ConnectorRefreshed], error) {
 	if err := f.mayWrite(ctx, in.ID); err != nil {
 		return nil, err
 	}
@@ -223,19 +223,19 @@ func (f *Face) refresh(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	return &body[Refreshed]{Refreshed{wire(result), wireDiff(result.Diff)}}, nil
+	return &body[ConnectorRefreshed]{ConnectorRefreshed{wire(result), wireDiff(result.Diff)}}, nil
 }
 
 func (f *Face) approve(ctx context.Context, in *struct {
 	ID   string `path:"id" maxLength:"64"`
-	Body *ApproveRequest
+	Body *ConnectorApproval
 },
 ) (*body[Connector], error) {
 	if err := f.mayWrite(ctx, in.ID); err != nil {
 		return nil, err
 	}
 	caller := gate.From(ctx)
-	asked := ApproveRequest{}
+	asked := ConnectorApproval{}
 	if in.Body != nil {
 		asked = *in.Body
 	}

@@ -43,7 +43,7 @@ func pocketBase(t *testing.T) (base, token string) {
 	})
 	base = "http://" + address
 	for range 200 {
-		if res, err := http.Get(base + "/api/health"); err == nil { //nolint:noctx // until it is there
+		if res, err := http.Get(base + "/api/health"); err == nil {
 			_ = res.Body.Close()
 			break
 		}

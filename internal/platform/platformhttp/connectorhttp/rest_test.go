@@ -2,6 +2,7 @@ package connectorhttp_test
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -169,9 +170,7 @@ func TestCreateRefusals(t *testing.T) {
 	ann.make(t, map[string]any{"type": "rest", "name": "Taken", "slug": "taken", "base_url": s.URL})
 	with := func(more map[string]any) map[string]any {
 		request := map[string]any{"type": "rest", "name": "Acme", "base_url": s.URL}
-		for name, value := range more {
-			request[name] = value
-		}
+		maps.Copy(request, more)
 		return request
 	}
 	document := func(server string) string {

@@ -39,14 +39,14 @@ func (a *ConnectorAuth) split() (connector.Auth, connector.Secret) {
 	return made, connector.Secret{Token: a.Token, Value: a.Value, Username: a.Username, Password: a.Password}
 }
 
-// ToolChoice chooses tools by their names.
-type ToolChoice struct {
+// ConnectorTools chooses tools by their names.
+type ConnectorTools struct {
 	Include []string `json:"include,omitempty" maxItems:"100" doc:"Only these; * stands for any characters. Empty: all."`
 	Exclude []string `json:"exclude,omitempty" maxItems:"100" doc:"Not these."`
 }
 
-// OperationChoice chooses operations of an OpenAPI document.
-type OperationChoice struct {
+// ConnectorOperations chooses operations of an OpenAPI document.
+type ConnectorOperations struct {
 	IncludeTags []string `json:"include_tags,omitempty" maxItems:"100"`
 	Methods     []string `json:"methods,omitempty" maxItems:"10" example:"[\"GET\"]"`
 }
@@ -62,8 +62,8 @@ type ConnectorRequest struct {
 	OpenAPI    any              `json:"openapi,omitempty" doc:"The OpenAPI document itself: an object, or a text of JSON or YAML."`
 	BaseURL    string           `json:"base_url,omitempty" maxLength:"2048" doc:"Where the API stands. Empty: the first server of the document. Without a document, requests of your own making are the only tool."`
 	Auth       *ConnectorAuth   `json:"auth,omitempty"`
-	Tools      *ToolChoice      `json:"tools,omitempty"`
-	Operations *OperationChoice `json:"operations,omitempty"`
+	Tools      *ConnectorTools      `json:"tools,omitempty"`
+	Operations *ConnectorOperations `json:"operations,omitempty"`
 }
 
 func (r *ConnectorRequest) request() (connector.Request, error) {
@@ -86,16 +86,16 @@ type ConnectorChange struct {
 	Name    *string        `json:"name,omitempty" minLength:"1" maxLength:"60"`
 	Enabled *bool          `json:"enabled,omitempty" doc:"A connector that is off is neither found nor run."`
 	Auth    *ConnectorAuth `json:"auth,omitempty"`
-	Tools   *ToolChoice    `json:"tools,omitempty"`
+	Tools   *ConnectorTools    `json:"tools,omitempty"`
 }
 
-// RefreshRequest may bring a newer document.
-type RefreshRequest struct {
+// ConnectorRefresh may bring a newer document.
+type ConnectorRefresh struct {
 	OpenAPI any `json:"openapi,omitempty" doc:"The newer document, for a connector whose document was sent."`
 }
 
-// ApproveRequest names the tools whose change is approved.
-type ApproveRequest struct {
+// ConnectorApproval names the tools whose change is approved.
+type ConnectorApproval struct {
 	Tools    []string `json:"tools,omitempty" maxItems:"500" doc:"Names as in pending. Empty: all of them."`
 	Revision int64    `json:"revision,omitempty" doc:"Of the connector whose changes you looked at."`
 }
@@ -166,8 +166,8 @@ type ConnectorDiff struct {
 	Removed []string           `json:"removed"`
 }
 
-// Refreshed is a connector after an import.
-type Refreshed struct {
+// ConnectorRefreshed is a connector after an import.
+type ConnectorRefreshed struct {
 	Connector
 	Diff ConnectorDiff `json:"diff"`
 }
