@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 
 	"ace/internal/foundation/egress"
@@ -22,13 +23,25 @@ const demoApp = "demo-notes"
 func (s *Server) connect(ctx context.Context, p *platform, store *platformstore.Store, shelf *library.Library) error {
 	p.clients = clients.New(store, s.box)
 	vendors := oauthclient.New(s.guard.Client(egress.OAuth()), &oauthclient.Options{
-		PlatformURL: s.cfg.PlatformBaseURL(), Name: s.cfg.PlatformName, Registrations: p.clients,
+		PlatformURL: s.cfg.PlatformBaseURL(), Name: s.cfg.PlatformName, Registrations: p.clients, Certified: s.certified,
 	})
 	p.connections = connection.New(connection.Ports{
 		Store: platformstore.Connections{Store: store}, Apps: shelf, Clients: p.clients, Authorizer: vendors, Checker: p.executor, Stepper: vendors,
 	}, s.box, &connection.Options{BaseURL: s.cfg.PlatformBaseURL(), Log: s.log, Step: s.step})
 	p.connectors.Connections = p.connections
 	return s.keepClients(ctx, p.clients)
+}
+
+// certified answers a way out for OAuth that shows a client certificate.
+func (s *Server) certified(certificate tls.Certificate) (oauthclient.Doer, error) {
+	o := s.egressOptions()
+	shown := &tls.Config{MinVersion: tls.VersionTLS12}
+	if o.TLS != nil {
+		shown = o.TLS.Clone()
+	}
+	shown.Certificates = []tls.Certificate{certificate}
+	o.TLS = shown
+	return egress.New(o).Client(egress.OAuth()), nil
 }
 
 // keepClients seals the operator's OAuth clients into the database, and the one
