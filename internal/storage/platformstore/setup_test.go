@@ -37,7 +37,7 @@ func each(t *testing.T, test func(t *testing.T, s *platformstore.Store)) {
 	}
 }
 
-func box(t *testing.T) *seal.Box {
+func box(t testing.TB) *seal.Box {
 	t.Helper()
 	b, err := seal.New(make([]byte, seal.KeySize))
 	if err != nil {

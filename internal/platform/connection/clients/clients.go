@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"sync"
 	"time"
 
 	"ace/internal/foundation/problem"
@@ -49,19 +50,61 @@ type Sealed struct {
 type Keeper struct {
 	store Store
 	box   *seal.Box
+
+	mu    sync.Mutex
+	known map[[2]string]found // what Find found, by account and app
 }
 
+// found is remembered for a moment: every run of a tool asks.
+type found struct {
+	client *connection.Client
+	until  time.Time
+}
+
+const (
+	// remember is how long a client that another replica has changed may go on
+	// here.
+	remember = 5 * time.Second
+	maxKnown = 1000
+)
+
 // New answers the clients in a store.
-func New(store Store, box *seal.Box) *Keeper { return &Keeper{store, box} }
+func New(store Store, box *seal.Box) *Keeper {
+	return &Keeper{store: store, box: box, known: map[[2]string]found{}}
+}
 
 // Find answers the client that connects an app for an account: the account's
-// own, else the operator's, else nil.
+// own, else the operator's, else nil. What another replica changes counts here
+// after five seconds.
 func (k *Keeper) Find(ctx context.Context, accountID, appID string) (*connection.Client, error) {
-	found, err := k.Registered(ctx, accountID, appID, "")
-	if err != nil || found != nil || accountID == "" {
-		return found, err
+	key := [2]string{accountID, appID}
+	k.mu.Lock()
+	there, ok := k.known[key]
+	k.mu.Unlock()
+	if ok && time.Now().Before(there.until) {
+		return there.client, nil
 	}
-	return k.Registered(ctx, "", appID, "")
+	client, err := k.Registered(ctx, accountID, appID, "")
+	if err == nil && client == nil && accountID != "" {
+		client, err = k.Registered(ctx, "", appID, "")
+	}
+	if err != nil {
+		return nil, err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.known) >= maxKnown {
+		clear(k.known)
+	}
+	k.known[key] = found{client, time.Now().Add(remember)}
+	return client, nil
+}
+
+// forget drops what is remembered after a change.
+func (k *Keeper) forget() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	clear(k.known)
 }
 
 // Registered answers the client of exactly this account, app and issuer, or nil.
@@ -122,6 +165,7 @@ func (k *Keeper) Keep(ctx context.Context, by audit.Actor, client *connection.Cl
 	if client.AccountID == "" {
 		entry.Action = "" // the operator's own doing belongs to no account
 	}
+	defer k.forget()
 	return k.store.KeepClient(ctx, kept, entry)
 }
 
@@ -145,6 +189,7 @@ func (k *Keeper) KeepAll(ctx context.Context, clients []*connection.Client) erro
 // Delete forgets a client made by hand. Connections stay and end with their
 // tokens. Its problem is oauth_client_not_found (NotFound).
 func (k *Keeper) Delete(ctx context.Context, by audit.Actor, accountID, appID string) error {
+	defer k.forget()
 	found, err := k.store.DeleteClient(ctx, accountID, appID, "", audit.New(accountID, by, "oauth_client.deleted", appID, nil))
 	if err == nil && !found {
 		err = problem.New(problem.NotFound, "oauth_client_not_found", "This account has no OAuth client of its own for this app.")
@@ -157,6 +202,7 @@ func (k *Keeper) MarkBroken(ctx context.Context, client *connection.Client) erro
 	if client == nil {
 		return nil
 	}
+	defer k.forget()
 	return k.store.BreakClient(ctx, client)
 }
 

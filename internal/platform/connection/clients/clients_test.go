@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -180,4 +182,34 @@ func TestKeep(t *testing.T) {
 	if list, err := keeper.List(t.Context(), ""); err != nil || len(list) != 1 || list[0].Secret != "s" {
 		t.Errorf("List = %v, %v", list, err)
 	}
+}
+
+func TestFindRemembersForAMoment(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		here, m := setup(t)
+		box, err := seal.New(make([]byte, seal.KeySize))
+		if err != nil {
+			t.Fatal(err)
+		}
+		elsewhere := clients.New(m, box) // another replica
+		find := func(want string) {
+			t.Helper()
+			got, err := here.Find(t.Context(), "acc_a", "gmail")
+			if id := ""; err != nil || got != nil && got.ID != want || got == nil && want != id {
+				t.Errorf("Find = %v, %v, want %q", got, err, want)
+			}
+		}
+		find("")
+		if err := here.Keep(t.Context(), audit.Operator(), &connection.Client{App: "gmail", ID: "one"}); err != nil {
+			t.Fatal(err)
+		}
+		find("one")
+		if err := elsewhere.Keep(t.Context(), audit.Operator(), &connection.Client{App: "gmail", ID: "two"}); err != nil {
+			t.Fatal(err)
+		}
+		find("one")
+		time.Sleep(5 * time.Second)
+		find("two")
+	})
 }
