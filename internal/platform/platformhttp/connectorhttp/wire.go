@@ -53,15 +53,15 @@ type ConnectorOperations struct {
 
 // ConnectorRequest asks for a connector.
 type ConnectorRequest struct {
-	Type       string           `json:"type" enum:"mcp,rest"`
-	Name       string           `json:"name" minLength:"1" maxLength:"60"`
-	Slug       string           `json:"slug,omitempty" maxLength:"32" doc:"Id of its app; begins with x-. Empty: made of the name."`
-	URL        string           `json:"url,omitempty" maxLength:"2048" doc:"Address of the MCP server."`
-	Transport  string           `json:"transport,omitempty" enum:"streamable_http,sse" doc:"sse is the older pair of an event stream and POST. Default streamable_http."`
-	OpenAPIURL string           `json:"openapi_url,omitempty" maxLength:"2048" doc:"Address of the OpenAPI document. It is fetched without credentials."`
-	OpenAPI    any              `json:"openapi,omitempty" doc:"The OpenAPI document itself: an object, or a text of JSON or YAML."`
-	BaseURL    string           `json:"base_url,omitempty" maxLength:"2048" doc:"Where the API stands. Empty: the first server of the document. Without a document, requests of your own making are the only tool."`
-	Auth       *ConnectorAuth   `json:"auth,omitempty"`
+	Type       string               `json:"type" enum:"mcp,rest"`
+	Name       string               `json:"name" minLength:"1" maxLength:"60"`
+	Slug       string               `json:"slug,omitempty" maxLength:"32" doc:"Id of its app; begins with x-. Empty: made of the name."`
+	URL        string               `json:"url,omitempty" maxLength:"2048" doc:"Address of the MCP server."`
+	Transport  string               `json:"transport,omitempty" enum:"streamable_http,sse" doc:"sse is the older pair of an event stream and POST. Default streamable_http."`
+	OpenAPIURL string               `json:"openapi_url,omitempty" maxLength:"2048" doc:"Address of the OpenAPI document. It is fetched without credentials."`
+	OpenAPI    any                  `json:"openapi,omitempty" doc:"The OpenAPI document itself: an object, or a text of JSON or YAML."`
+	BaseURL    string               `json:"base_url,omitempty" maxLength:"2048" doc:"Where the API stands. Empty: the first server of the document. Without a document, requests of your own making are the only tool."`
+	Auth       *ConnectorAuth       `json:"auth,omitempty"`
 	Tools      *ConnectorTools      `json:"tools,omitempty"`
 	Operations *ConnectorOperations `json:"operations,omitempty"`
 }
@@ -83,10 +83,10 @@ func (r *ConnectorRequest) request() (connector.Request, error) {
 
 // ConnectorChange changes a connector; what is left out stays.
 type ConnectorChange struct {
-	Name    *string        `json:"name,omitempty" minLength:"1" maxLength:"60"`
-	Enabled *bool          `json:"enabled,omitempty" doc:"A connector that is off is neither found nor run."`
-	Auth    *ConnectorAuth `json:"auth,omitempty"`
-	Tools   *ConnectorTools    `json:"tools,omitempty"`
+	Name    *string         `json:"name,omitempty" minLength:"1" maxLength:"60"`
+	Enabled *bool           `json:"enabled,omitempty" doc:"A connector that is off is neither found nor run."`
+	Auth    *ConnectorAuth  `json:"auth,omitempty"`
+	Tools   *ConnectorTools `json:"tools,omitempty"`
 }
 
 // ConnectorRefresh may bring a newer document.
