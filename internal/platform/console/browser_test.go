@@ -134,15 +134,30 @@ func TestPagesInBrowser(t *testing.T) {
 		name, path string
 		status     int
 	}{
-		{"home", "/", 200}, {"apps", "/apps", 200}, {"app", "/apps/desk", 200}, {"app-locked", "/apps/locked", 200}, {"docs", "/docs", 200}, {"sign-in", "/sign-in?next=/connect/x", 200},
-		{"link", w.link(t), 200}, {"missing", "/no/such/page", 404}, {"problem", "/problems/invalid_key", 200}, {"no-app", "/apps?q=nothing", 200}, {"connect-doubt", doubt, 200}, {"connect-unknown", "/connect/none", 404},
+		{"home", "/", 200},
+		{"apps", "/apps", 200},
+		{"app", "/apps/desk", 200},
+		{"app-locked", "/apps/locked", 200},
+		{"docs", "/docs", 200},
+		{"sign-in", "/sign-in?next=/connect/x", 200},
+		{"link", w.link(t), 200},
+		{"missing", "/no/such/page", 404},
+		{"problem", "/problems/invalid_key", 200},
+		{"no-app", "/apps?q=nothing", 200},
+		{"connect-doubt", doubt, 200},
+		{"connect-unknown", "/connect/none", 404},
 	}
 	inside := []struct {
 		name, path string
 		status     int
 	}{
-		{"account", "/account", 200}, {"activity", "/account/activity", 200}, {"new-key", "/account/keys/new", 200}, {"key", "/account/keys/" + keyID, 200},
-		{"connection", "/account/connections/" + connectionID, 200}, {"connect-form", choose + "?way=key", 200}, {"connect-oauth", oauth, 200},
+		{"account", "/account", 200},
+		{"activity", "/account/activity", 200},
+		{"new-key", "/account/keys/new", 200},
+		{"key", "/account/keys/" + keyID, 200},
+		{"connection", "/account/connections/" + connectionID, 200},
+		{"connect-form", choose + "?way=key", 200},
+		{"connect-oauth", oauth, 200},
 		{"app-in", "/apps/desk", 200},
 	}
 	b := browsertest.Start(t)

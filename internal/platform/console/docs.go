@@ -96,7 +96,7 @@ func (c *Console) docs(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	policy, _, _ := gate.Policies()
-	view.Limit = int(policy.Quantity)
+	view.Limit = policy.Quantity
 	if view.Sample, err = c.sample(); err != nil {
 		c.fail(w, r, err)
 		return

@@ -163,23 +163,14 @@ func (c *Console) fail(w http.ResponseWriter, r *http.Request, err error) {
 
 // headingOf says in a few words what went wrong.
 func headingOf(p *problem.Problem) string {
-	switch p.Kind {
-	case problem.NotFound:
-		return "There is nothing here"
-	case problem.Gone:
-		return "This is over"
-	case problem.Forbidden:
-		return "This is not allowed"
-	case problem.RateLimited:
-		return "Too much at once"
-	case problem.Conflict:
-		return "This does not fit"
-	case problem.Unavailable, problem.Timeout:
-		return "Not right now"
-	case problem.Internal:
-		return "Something went wrong on our side"
+	heading, ok := map[problem.Kind]string{
+		problem.NotFound: "There is nothing here", problem.Gone: "This is over", problem.Forbidden: "This is not allowed", problem.RateLimited: "Too much at once",
+		problem.Conflict: "This does not fit", problem.Unavailable: "Not right now", problem.Timeout: "Not right now", problem.Internal: "Something went wrong on our side",
+	}[p.Kind]
+	if !ok {
+		return "This does not work"
 	}
-	return "This does not work"
+	return heading
 }
 
 // lost answers what no route takes: a page to browsers, a problem to programs.
