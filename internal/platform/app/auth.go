@@ -216,6 +216,9 @@ type ClientAuth struct {
 	JWT      *JWTUse           `yaml:"jwt"`
 	MTLS     bool              `yaml:"mtls"`
 	Both     bool              `yaml:"both"` // also in the body
+	// Needs are further values that the operator keeps with the client, for
+	// templates: bot_token, signing_secret.
+	Needs []string `yaml:"needs"`
 }
 
 // JWTUse is an assertion that we sign.

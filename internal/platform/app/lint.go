@@ -162,6 +162,7 @@ func (s *Scheme) provides() []string {
 	if s.OAuth == nil {
 		return names
 	}
+	names = append(names, s.OAuth.Client.Needs...)
 	for name := range s.OAuth.Token.Capture {
 		names = append(names, name)
 	}
@@ -245,8 +246,8 @@ func (c *checker) who() {
 	if w.Base != "" {
 		c.address("who/base", w.Base)
 	}
-	if w.ID == "" && w.Label == "" {
-		c.fault("who", "say where the answer names the account: id, label")
+	if w.ID == "" && w.Label == "" && w.Expect.Pointer == "" {
+		c.fault("who", "say where the answer names the account: id, label; or what to expect where it names none")
 	}
 }
 

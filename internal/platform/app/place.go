@@ -74,8 +74,31 @@ func fill(structure any, values Values, whole map[string]any) (any, error) {
 // maxPlace bounds the index that a pointer of a definition may name.
 const maxPlace = 100
 
+// hole is a place in a list that Put passed by and nothing has taken yet.
+type hole struct{}
+
+// Compact takes places that nothing has taken out of the lists of a body.
+func Compact(body any) any {
+	switch v := body.(type) {
+	case map[string]any:
+		for name, inside := range v {
+			v[name] = Compact(inside)
+		}
+	case []any:
+		if slices.Contains(v, any(hole{})) {
+			v = slices.DeleteFunc(slices.Clone(v), func(one any) bool { return one == hole{} })
+		}
+		for i, inside := range v {
+			v[i] = Compact(inside)
+		}
+		return v
+	}
+	return body
+}
+
 // Put places a value in a body: under a name, or where a pointer that begins
-// with / leads. What lies on the way is made; numbers make lists.
+// with / leads. What lies on the way is made; numbers make lists. When all has
+// its place, Compact closes the gaps of those.
 func Put(body map[string]any, place string, value any) error {
 	pointer, deep := strings.CutPrefix(place, "/")
 	if !deep {
@@ -108,7 +131,10 @@ func put(node any, names []string, value any) (any, error) {
 		}
 		list = slices.Clone(list)
 		for len(list) <= i {
-			list = append(list, nil)
+			list = append(list, hole{})
+		}
+		if list[i] == (hole{}) {
+			list[i] = nil
 		}
 		list[i], err = put(list[i], names[1:], value)
 		return list, err

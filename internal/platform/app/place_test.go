@@ -50,6 +50,7 @@ func TestPut(t *testing.T) {
 		{"a name", [][2]string{{"a", "1"}, {"b/c", "2"}}, map[string]any{"a": "1", "b/c": "2"}},
 		{"a pointer", [][2]string{{"/a/b", "1"}, {"/a/c", "2"}}, map[string]any{"a": map[string]any{"b": "1", "c": "2"}}},
 		{"a list", [][2]string{{"/a/1/b", "2"}, {"/a/0/b", "1"}, {"/a/0/c", "3"}}, map[string]any{"a": []any{map[string]any{"b": "1", "c": "3"}, map[string]any{"b": "2"}}}},
+		{"a list with gaps", [][2]string{{"/a/2/b", "2"}, {"/a/0", "1"}, {"/x/y/1", "3"}}, map[string]any{"a": []any{"1", map[string]any{"b": "2"}}, "x": map[string]any{"y": []any{"3"}}}},
 		{"escaped", [][2]string{{"/a~1b/~0", "1"}}, map[string]any{"a/b": map[string]any{"~": "1"}}},
 	}
 	for _, tt := range tests {
@@ -61,6 +62,7 @@ func TestPut(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
+			app.Compact(got)
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("Put (-want +got):\n%s", diff)
 			}

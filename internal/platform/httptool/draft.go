@@ -60,7 +60,7 @@ func (e *Executor) draft(ctx context.Context, c *tool.Call) (*draft, error) {
 			return nil, err
 		}
 	}
-	return d, d.sign(c)
+	return d, nil
 }
 
 // defined fills the request of a tool of the definition.
