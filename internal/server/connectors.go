@@ -13,6 +13,7 @@ import (
 	"ace/internal/platform/connector"
 	"ace/internal/platform/httptool"
 	"ace/internal/platform/mcptool"
+	"ace/internal/platform/oauthclient"
 	"ace/internal/platform/tool"
 	"ace/internal/storage/platformstore"
 )
@@ -30,8 +31,8 @@ type caller struct {
 
 func (s *Server) newCaller() *caller {
 	return &caller{
-		shipped: httptool.New(s.guard.Client(patient(egress.AppAPI())), nil),
-		own:     httptool.New(s.guard.Client(patient(egress.Connector())), nil),
+		shipped: httptool.New(s.guard.Client(patient(egress.AppAPI())), &httptool.Options{Sign: oauthclient.Sign}),
+		own:     httptool.New(s.guard.Client(patient(egress.Connector())), &httptool.Options{Sign: oauthclient.Sign}),
 		servers: mcptool.New(s.guard.Client(patient(egress.Connector())), nil),
 	}
 }

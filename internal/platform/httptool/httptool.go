@@ -47,6 +47,8 @@ type Options struct {
 	MaxAnswer int64
 	// UserAgent is sent with each call. Default "ace".
 	UserAgent string
+	// Sign signs calls whose scheme asks for it. Nil: such calls go unsigned.
+	Sign Sign
 }
 
 // New answers an executor.
@@ -70,7 +72,7 @@ func (e *Executor) Execute(ctx context.Context, c *tool.Call) (*tool.Answer, err
 	if err != nil {
 		return nil, err
 	}
-	got, err := e.send(ctx, c.App, d)
+	got, err := e.send(ctx, c, d)
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +144,7 @@ func (e *Executor) value(ctx context.Context, c *tool.Call) (any, error) {
 		return nil, err
 	}
 	d.secrets = nil // what is learned here may be a secret, and is not shown
-	got, err := e.send(ctx, c.App, d)
+	got, err := e.send(ctx, c, d)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +164,8 @@ func orNone(pointer string) string {
 }
 
 // send makes the call and reads the answer.
-func (e *Executor) send(ctx context.Context, a *app.App, d *draft) (*answer, error) {
+func (e *Executor) send(ctx context.Context, c *tool.Call, d *draft) (*answer, error) {
+	a := c.App
 	var dialled atomic.Bool
 	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { dialled.Store(true) }})
 	req, err := http.NewRequestWithContext(traced, d.method, d.url.String(), d.reader())
@@ -172,6 +175,9 @@ func (e *Executor) send(ctx context.Context, a *app.App, d *draft) (*answer, err
 	req.Header = d.header
 	if req.Header.Get("User-Agent") == "" {
 		req.Header.Set("User-Agent", e.options.UserAgent)
+	}
+	if err := e.sign(c, req); err != nil {
+		return nil, err
 	}
 	res, err := e.doer.Do(req)
 	if err != nil {

@@ -1,7 +1,24 @@
 package httptool
 
-import "ace/internal/platform/tool"
+import (
+	"fmt"
+	"net/http"
 
-// sign adds a signature over the whole request, for the schemes that ask for
-// one.
-func (d *draft) sign(c *tool.Call) error { return nil }
+	"ace/internal/platform/app"
+	"ace/internal/platform/tool"
+)
+
+// Sign adds a signature over a whole request, for the schemes that ask for one,
+// and leaves the others alone. The request can be read again.
+type Sign func(r *http.Request, s *app.Scheme, values app.Values) error
+
+// sign is the last thing that happens to a request before it is sent.
+func (e *Executor) sign(c *tool.Call, r *http.Request) error {
+	if e.options.Sign == nil || c.Scheme == nil {
+		return nil
+	}
+	if err := e.options.Sign(r, c.Scheme, c.Live.Values); err != nil {
+		return fmt.Errorf("signing a call of %s: %w", c.App.ID, err)
+	}
+	return nil
+}

@@ -167,15 +167,16 @@ func bodyOf(r *http.Request) ([]byte, error) {
 	return io.ReadAll(again)
 }
 
-// Sign signs a request of an app's API where the scheme asks for it: by OAuth 1,
-// or by Signature Version 4 with the credentials access_key_id,
-// secret_access_key and, if there is one, session_token. Requests of other
-// schemes stay as they are. The request has to have a body that can be read
-// again, and its header has to be complete.
-func (c *Client) Sign(r *http.Request, s *app.Scheme, values app.Values) error {
+// Sign signs a request of an app's API where the scheme asks for it: by OAuth 1
+// with client_id, client_secret, access_token and access_token_secret, or by
+// Signature Version 4 with access_key_id, secret_access_key and, if there is
+// one, session_token. Requests of other schemes stay as they are, and those of
+// an OAuth 1 whose send says where the credentials go. The request has to have a
+// body that can be read again, and its header has to be complete.
+func Sign(r *http.Request, s *app.Scheme, values app.Values) error {
 	value := func(name string) string { v, _ := values.Value(name); return v }
 	switch {
-	case s.Type == app.TypeOAuth1 && s.OAuth1 != nil:
+	case s.Type == app.TypeOAuth1 && s.OAuth1 != nil && len(s.Send.Headers) == 0 && len(s.Send.Query) == 0:
 		return sign1(r, s.OAuth1, values, &signature.Token{Token: value(accessToken), TokenSecret: value(tokenSecret)})
 	case s.Type == app.TypeSigV4 && s.SigV4 != nil:
 		region, err := app.Expand(s.SigV4.Region, values, nil)

@@ -125,7 +125,7 @@ func TestQuirkOAuth1Typed(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	if err := c.Sign(r, s, app.Map(g.Credentials)); err != nil {
+	if err := oauthclient.Sign(r, s, app.Map(g.Credentials)); err != nil {
 		t.Fatal(err)
 	}
 	p := signed1(&seen{Request: r, form: url.Values{"a": {"1"}}}, signature.HMACSHA256, "cs", "at-secret")
@@ -144,17 +144,18 @@ func TestSignV4(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := oauthclient.New(plain(), nil)
-	if err := c.Sign(r, s, app.Map{"access_key_id": "AK", "secret_access_key": "sk", "region": "eu-west-1"}); err != nil || !strings.Contains(r.Header.Get("Authorization"), "Credential=AK/") || !strings.Contains(r.Header.Get("Authorization"), "/eu-west-1/ses/aws4_request") {
+	if err := oauthclient.Sign(r, s, app.Map{"access_key_id": "AK", "secret_access_key": "sk", "region": "eu-west-1"}); err != nil || !strings.Contains(r.Header.Get("Authorization"), "Credential=AK/") || !strings.Contains(r.Header.Get("Authorization"), "/eu-west-1/ses/aws4_request") {
 		t.Errorf("Authorization = %q, %v", r.Header.Get("Authorization"), err)
 	}
-	if err := c.Sign(r, s, app.Map{}); err == nil {
+	if err := oauthclient.Sign(r, s, app.Map{}); err == nil {
 		t.Error("without a region it signs")
 	}
-	_, bearer := define(t, plainDefinition)
-	r.Header.Del("Authorization")
-	if err := c.Sign(r, bearer, app.Map{}); err != nil || r.Header.Get("Authorization") != "" {
-		t.Errorf("a bearer's call is signed: %v", err)
+	for name, definition := range map[string]string{"a bearer's": plainDefinition, "OAuth 1 whose token goes elsewhere": `auth: [{type: oauth1, oauth1: {}, send: {query: {token: "{access_token}"}}}]`} {
+		_, other := define(t, definition)
+		r.Header.Del("Authorization")
+		if err := oauthclient.Sign(r, other, app.Map{}); err != nil || r.Header.Get("Authorization") != "" {
+			t.Errorf("%s call is signed: %v", name, err)
+		}
 	}
 }
 

@@ -237,7 +237,7 @@ func (d *deal) putCredentials(r *http.Request) error {
 		}
 		r.SetBasicAuth(halves["user"], halves["pass"])
 	}
-	return d.c.Sign(r, d.scheme, d.values)
+	return Sign(r, d.scheme, d.values)
 }
 
 // Steps implements connection.Stepper with the credentials of live put into each
