@@ -145,7 +145,8 @@ func (s *server) link(ctx context.Context, in *nameInput) (*out[Link], error) {
 func (s *server) createKey(ctx context.Context, in *struct {
 	Name string `path:"name"`
 	Body KeyRequest
-}) (*out[Key], error) {
+},
+) (*out[Key], error) {
 	a, err := s.accounts.ByName(ctx, in.Name)
 	if err != nil {
 		return nil, err
@@ -189,7 +190,8 @@ func (s *server) listKeys(ctx context.Context, in *nameInput) (*out[Keys], error
 // revokeKey looks for the key in every account: the operator owns all.
 func (s *server) revokeKey(ctx context.Context, in *struct {
 	ID string `path:"id"`
-}) (*struct{}, error) {
+},
+) (*struct{}, error) {
 	accounts, err := s.accounts.List(ctx)
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package apikey
 
 import (
 	"context"
+	"maps"
 	"net/netip"
 	"strings"
 	"sync"
@@ -236,9 +237,7 @@ func (s *Service) Flush(ctx context.Context) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for id, at := range due {
-		s.touched[id] = at
-	}
+	maps.Copy(s.touched, due)
 	for id, at := range s.touched {
 		if time.Since(at) > time.Hour {
 			delete(s.touched, id)
