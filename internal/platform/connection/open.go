@@ -67,6 +67,9 @@ func (s *Service) Open(ctx context.Context, by audit.Actor, accountID string, in
 	if err != nil {
 		return nil, err
 	}
+	if in.Wish.Scheme != "" {
+		in.Wish.Scheme = scheme.ID
+	}
 	if in.Wish.Scopes, err = wishedScopes(scheme, in.Wish.Scopes, in.Profile); err != nil {
 		return nil, err
 	}
@@ -118,11 +121,11 @@ func (s *Service) wishedScheme(ctx context.Context, accountID string, a *app.App
 		return nil, err
 	}
 	if id != "" {
-		scheme, known := a.Scheme(id)
+		scheme := named(a, id)
 		switch {
-		case !known:
+		case scheme == nil:
 			return nil, invalid("/auth", fmt.Sprintf("%s is connected by one of: %s.", a.Name, strings.Join(schemeIDs(a.Schemes), ", ")))
-		case !slices.ContainsFunc(usable, func(u *app.Scheme) bool { return u.ID == id }):
+		case !slices.ContainsFunc(usable, func(u *app.Scheme) bool { return u.ID == scheme.ID }):
 			return nil, s.notConnectable(a)
 		}
 		usable = []*app.Scheme{scheme}
@@ -134,6 +137,17 @@ func (s *Service) wishedScheme(ctx context.Context, accountID string, a *app.App
 		return nil, problem.New(problem.Conflict, "app_needs_no_connection", a.Name+" needs no connection: run its tools as they are.").With("app", a.ID).Advise("find_tools")
 	}
 	return usable[0], nil
+}
+
+// named is the scheme with an id or, as the catalogue lists them, of a type.
+func named(a *app.App, id string) *app.Scheme {
+	if scheme, known := a.Scheme(id); known {
+		return scheme
+	}
+	if i := slices.IndexFunc(a.Schemes, func(s app.Scheme) bool { return s.Type == id }); i >= 0 {
+		return &a.Schemes[i]
+	}
+	return nil
 }
 
 func schemeIDs(schemes []app.Scheme) []string {

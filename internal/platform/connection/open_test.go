@@ -70,6 +70,10 @@ func TestOpenKeepsTheWish(t *testing.T) {
 		s.ExpiresAt.Sub(s.CreatedAt) != 2*time.Hour || s.AskedBy.Name != "Laptop" {
 		t.Errorf("session = %+v", s)
 	}
+	byType, err := w.Open(t.Context(), agent(), account, connection.Request{App: "notes", Wish: connection.Wish{Scheme: "key"}})
+	if err != nil || byType.Wish.Scheme != "key" {
+		t.Errorf("by the kind of sign-in: %+v, %v", byType, err)
+	}
 	again, err := w.Open(t.Context(), agent(), account, in)
 	if err != nil || again.CreatedAt != s.CreatedAt || w.Link(again.ID) != w.Link(s.ID) {
 		t.Errorf("a repetition with the id: %+v, %v, want the same session and link", again, err)
@@ -78,8 +82,8 @@ func TestOpenKeepsTheWish(t *testing.T) {
 	if !strings.HasPrefix(link, base+"/connect/") || len(token(link)) != 43 || strings.Contains(link, s.ID) {
 		t.Errorf("link %q, want 256 bits that are not the id", link)
 	}
-	if got := w.store.Actions(); len(got) != 1 || got[0] != "connect.asked" {
-		t.Errorf("recorded %v, want one connect.asked", got)
+	if got := w.store.Actions(); len(got) != 2 || got[0] != "connect.asked" {
+		t.Errorf("recorded %v, want two of connect.asked", got)
 	}
 }
 

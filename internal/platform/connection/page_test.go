@@ -494,3 +494,38 @@ func TestScopesThatWereNotGranted(t *testing.T) {
 		t.Errorf("connection = %s %s %v, want active with scopes_missing", c.Status, c.Reason, c.Scopes)
 	}
 }
+
+// TestTwoReplicas walks one link over three processes: each step on another.
+func TestTwoReplicas(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	other := w.replica(nil)
+	s, link := w.ask(t, "notes", connection.Wish{Scheme: "oauth2"})
+	o, err := other.Submit(t.Context(), link, ann(), connection.Form{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := url.Values{"state": {state(t, o)}, "code": {"good"}}
+	// The browser's request comes twice, on both at once: one goes on.
+	results := make(chan error, 2)
+	for _, service := range []*connection.Service{w.Service, other} {
+		go func() { _, err := service.Callback(t.Context(), "notes", ann(), query); results <- err }()
+	}
+	var refused int
+	for range 2 {
+		switch got := code(<-results); got {
+		case "":
+		case "sign_in_unknown", "connect_session_busy":
+			refused++
+		default:
+			t.Errorf("Callback = %s", got)
+		}
+	}
+	got, err := other.Session(t.Context(), account, s.ID)
+	if err != nil || got.Status != connection.SessionConnected || refused != 1 {
+		t.Fatalf("session = %+v, %v with %d refused, want one", got, err, refused)
+	}
+	if live, err := other.Use(t.Context(), account, got.ConnectionID); err != nil || value(live, "access_token") != "access-1" {
+		t.Errorf("Use on the other replica: %v", err)
+	}
+}

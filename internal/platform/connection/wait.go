@@ -113,14 +113,7 @@ func (s *Service) refreshJob(ctx context.Context, job jobs.Job) error {
 	if k.allowed() != nil || k.c.NextRefreshAt.IsZero() {
 		return nil //nolint:nilerr // disabled, or for the person to mend
 	}
-	return jobs.Later(latest(k.c.NextRefreshAt, time.Now().Add(time.Second)))
-}
-
-func latest(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
+	return jobs.Later(time.Now().Add(max(time.Second, time.Until(k.c.NextRefreshAt))))
 }
 
 func (s *Service) farewellJob(ctx context.Context, job jobs.Job) error {

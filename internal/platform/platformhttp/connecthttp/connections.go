@@ -22,7 +22,8 @@ type Connection struct {
 	Account   Identity   `json:"account" doc:"Whose account at the app it is, as far as the app tells."`
 	Status    string     `json:"status" enum:"active,needs_reconnect,error,disabled,revoked"`
 	Reason    *string    `json:"status_reason" nullable:"true" doc:"Why it is not active; scopes_missing also while it is."`
-	Auth      string     `json:"auth" doc:"The app's way to sign in that it was connected by."`
+	Auth      string     `json:"auth" doc:"The kind of sign-in that it was connected by: oauth2, key and others."`
+	Scheme    string     `json:"scheme" doc:"Which of the app's ways to sign in, by its id."`
 	Scopes    []string   `json:"scopes" doc:"What was granted."`
 	EndUser   *string    `json:"end_user" nullable:"true"`
 	CreatedAt time.Time  `json:"created_at"`
@@ -174,16 +175,19 @@ func (f *Face) check(ctx context.Context, in *idInput) (*body[Connection], error
 }
 
 func (f *Face) wire(ctx context.Context, c *connection.Connection) Connection {
-	name := c.App
+	name, auth := c.App, c.Scheme
 	if a, err := f.Apps.App(ctx, c.AccountID, c.App); err == nil {
 		name = a.Name
+		if scheme, known := a.Scheme(c.Scheme); known && c.Scheme != "" {
+			auth = scheme.Type
+		}
 	}
 	scopes := c.Scopes
 	if scopes == nil {
 		scopes = []string{}
 	}
 	return Connection{
-		ID: c.ID, App: c.App, AppName: name, Label: text(c.Label), Default: c.Default, Status: string(c.Status), Reason: text(c.Reason), Auth: c.Scheme, Scopes: scopes,
+		ID: c.ID, App: c.App, AppName: name, Label: text(c.Label), Default: c.Default, Status: string(c.Status), Reason: text(c.Reason), Auth: auth, Scheme: c.Scheme, Scopes: scopes,
 		Account: Identity{text(c.Identity.ID), text(c.Identity.Name), text(c.Identity.Email), text(c.Identity.Tenant)}, EndUser: text(c.EndUser),
 		CreatedAt: c.CreatedAt, LastUsed: when(c.LastUsedAt), Checked: when(c.LastCheckedAt), Expires: when(c.TokenExpiresAt), Refresh: when(c.NextRefreshAt),
 	}

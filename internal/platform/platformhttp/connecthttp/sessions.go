@@ -22,7 +22,7 @@ type ConnectRequest struct {
 // out.
 type ReconnectRequest struct {
 	Label       string            `json:"label,omitempty" maxLength:"60" doc:"Tells several connections of one app apart."`
-	Auth        string            `json:"auth,omitempty" maxLength:"64" doc:"One of the app's ways to sign in. Empty: the person chooses."`
+	Auth        string            `json:"auth,omitempty" maxLength:"64" doc:"One of the app's ways to sign in, by kind (oauth2, key) or id. Empty: the person chooses."`
 	Scopes      []string          `json:"scopes,omitempty" maxItems:"100" doc:"Scopes to ask for. Empty: the app's usual ones."`
 	Profile     string            `json:"scope_profile,omitempty" maxLength:"64" doc:"A named set of the app's scopes, such as read_only."`
 	Params      map[string]string `json:"params,omitempty" doc:"Values that are no secrets, such as a subdomain. Keys and passwords are typed on the page behind the link, never here."`
