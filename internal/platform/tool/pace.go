@@ -12,6 +12,9 @@ const (
 	maxPaces = 10_000
 	maxHold  = time.Minute
 	maxBurst = 50
+	// maxTurn is how long a call waits at most: beyond, its caller does better to
+	// come back.
+	maxTurn = 10 * time.Second
 )
 
 // paces keep to how often apps want to be called: never more calls in any second
@@ -78,7 +81,7 @@ func (p *paces) turn(ctx context.Context, a *app.App, key string) (delay time.Du
 		}
 	}
 	delay = turn.Sub(at)
-	if until, bounded := ctx.Deadline(); bounded && turn.After(until) {
+	if until, bounded := ctx.Deadline(); delay > maxTurn || bounded && turn.After(until) {
 		return delay, false
 	}
 	if burst == 0 {

@@ -62,13 +62,9 @@ type Deprecation struct {
 	ReplacedBy string `json:"replaced_by,omitempty"`
 }
 
-type formatInput struct {
-	Format string `query:"format" enum:"json_schema,openai,openai_responses,anthropic,gemini,mcp" default:"json_schema"`
-}
-
 type toolInput struct {
-	Tool string `path:"tool" maxLength:"200"`
-	formatInput
+	Tool   string `path:"tool" maxLength:"200"`
+	Format string `query:"format" enum:"json_schema,openai,openai_responses,anthropic,gemini,mcp" default:"json_schema"`
 }
 
 func (f *Face) get(ctx context.Context, in *toolInput) (*body[ToolDefinition], error) {
@@ -90,9 +86,9 @@ type ToolList struct {
 }
 
 type toolsInput struct {
-	App   string `query:"app" maxLength:"64"`
-	Tools string `query:"tools" maxLength:"6000" doc:"Ids with commas between, at most 64."`
-	formatInput
+	App    string `query:"app" maxLength:"64"`
+	Tools  string `query:"tools" maxLength:"6000" doc:"Ids with commas between, at most 64."`
+	Format string `query:"format" enum:"json_schema,openai,openai_responses,anthropic,gemini,mcp" default:"json_schema"`
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"64"`
 	Cursor string `query:"cursor" maxLength:"200"`
 }
