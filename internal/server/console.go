@@ -21,7 +21,7 @@ func (s *Server) console(p *platform, store *platformstore.Store, shelf *library
 	}
 	deps := console.Deps{
 		Site:     console.Site{BaseURL: s.cfg.PlatformBaseURL(), Name: s.cfg.PlatformName, Contact: s.cfg.Contact},
-		Accounts: p.accounts, Keys: p.keys, Audit: store, Library: shelf, Connections: p.connections, Box: s.box, Log: s.log, Document: document,
+		Accounts: p.accounts, Keys: p.keys, Audit: store, Library: shelf, Connections: p.connections, Approvals: p.tools, Box: s.box, Log: s.log, Document: document,
 	}
 	if strings.HasPrefix(s.cfg.PlatformBaseURL(), "https://") { // only there do issuers read it
 		deps.ClientDocument = func() ([]byte, error) { return oauthclient.Document(s.cfg.PlatformBaseURL(), s.cfg.PlatformName) }

@@ -24,6 +24,7 @@ type accountView struct {
 	Fault       string // of the password form
 	Activity    []activityRow
 	Connections []connectionRow
+	Waiting     []approvalRow
 	Connects    bool // the reader may connect apps
 }
 
@@ -61,6 +62,9 @@ func (c *Console) accountView(r *http.Request) (*accountView, error) {
 	}
 	var err error
 	if view.Connections, err = c.connectionRows(r, caller.Account); err != nil {
+		return nil, err
+	}
+	if view.Waiting, err = c.waiting(r.Context(), caller.Account); err != nil {
 		return nil, err
 	}
 	view.Connects = caller.Session.User.Role.Connects()
@@ -182,6 +186,14 @@ func actions() map[string]string {
 		"connection.needs_reconnect":     "A connection stopped working ({reason})",
 		"connection.ended_at_vendor":     "{app} was told to forget a sign-in",
 		"connection.not_ended_at_vendor": "{app} could not be told to forget a sign-in",
+		"connection.unreadable":          "What was kept of a connection cannot be read any more",
+		"connector.made":                 "The connector {app} was made",
+		"connector.changed":              "The connector {app} was changed",
+		"connector.refreshed":            "A connector was read anew",
+		"connector.approved":             "Changed tools of the connector {app} were approved",
+		"connector.deleted":              "The connector {app} was deleted",
+		"run.approved":                   "A run of {tool} was approved",
+		"run.denied":                     "A run of {tool} was refused",
 		"connect.undone":                 "A new connection was taken back",
 	}
 }

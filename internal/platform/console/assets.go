@@ -75,5 +75,5 @@ func (a assets) favicon(w http.ResponseWriter, r *http.Request) {
 func robots(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Cache-Control", "public, max-age=3600")
-	_, _ = w.Write([]byte("User-agent: *\nDisallow: /account\nDisallow: /connect/\nDisallow: /oauth/\nDisallow: /sign-in\nDisallow: /api/\nAllow: /\n"))
+	_, _ = w.Write([]byte("User-agent: *\nDisallow: /account\nDisallow: /approvals/\nDisallow: /connect/\nDisallow: /oauth/\nDisallow: /sign-in\nDisallow: /api/\nAllow: /\n"))
 }

@@ -51,6 +51,8 @@ type Deps struct {
 	Connections *connection.Service
 	Box         *seal.Box // seals what waits in a cookie while a person is elsewhere
 	Log         *slog.Logger
+	// Approvals are runs that wait for a person.
+	Approvals Approvals
 	// ClientDocument is what authorization servers read of this platform as an
 	// OAuth client; nil: it is not published.
 	ClientDocument func() ([]byte, error)
@@ -133,6 +135,8 @@ func Rules() gate.Rules {
 		"GET /account/connections/{id}":  person,
 		"POST /account/connections/{id}": connects,
 		"POST /apps/{app}/connect":       connects,
+		"GET /approvals/{id}":            person,
+		"POST /approvals/{id}":           connects,
 
 		"GET /connect/{token}":       open,
 		"POST /connect/{token}":      open,
@@ -181,6 +185,8 @@ func (c *Console) Mount(mux gate.Mux) {
 	page("GET /account/connections/{id}", c.connection)
 	page("POST /account/connections/{id}", c.changeConnection)
 	page("POST /apps/{app}/connect", c.connectApp)
+	page("GET /approvals/{id}", c.approval)
+	page("POST /approvals/{id}", c.decide)
 
 	page("GET /connect/{token}", c.connect)
 	page("POST /connect/{token}", c.submitConnect)

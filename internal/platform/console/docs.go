@@ -66,6 +66,9 @@ func needs(n gate.Need) string {
 	for i, name := range names {
 		names[i] = strings.ToUpper(name[:1]) + name[1:]
 	}
+	if n.RawRequests {
+		names = append(names, "requests of its own making")
+	}
 	return strings.Join(names, ", ")
 }
 

@@ -26,7 +26,7 @@ func pageNames() []string {
 		"home", "docs", "apps", "app", "problem", "failure",
 		"signin", "link",
 		"account", "activity", "newkey", "key", "madekey", "connection",
-		"connect", "outcome",
+		"connect", "outcome", "approval",
 	}
 }
 
@@ -45,7 +45,7 @@ func loadTemplates() (templates, error) {
 
 // functions are what templates call.
 func functions() template.FuncMap {
-	return template.FuncMap{"ago": ago, "used": used, "day": day, "stamp": stamp, "hue": hue, "initial": initial, "join": strings.Join, "told": tell, "ticks": ticks}
+	return template.FuncMap{"ago": ago, "used": used, "day": day, "hour": hour, "stamp": stamp, "hue": hue, "initial": initial, "join": strings.Join, "told": tell, "ticks": ticks}
 }
 
 // frame is what every page shows around its content.

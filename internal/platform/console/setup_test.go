@@ -3,6 +3,7 @@ package console_test
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -10,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"ace/internal/foundation/httpserver"
 	"ace/internal/foundation/password"
@@ -27,6 +29,7 @@ import (
 	"ace/internal/platform/console"
 	"ace/internal/platform/library"
 	"ace/internal/platform/platformhttp/gate"
+	"ace/internal/platform/tool"
 	"ace/internal/storage"
 	"ace/internal/storage/platformstore"
 )
@@ -170,6 +173,8 @@ type world struct {
 	account     *account.Account
 	identities  *provider
 	base        string
+	runs        *runs
+	shelf       *library.Library
 }
 
 // options are what worlds differ in.
@@ -204,12 +209,13 @@ func setup(t *testing.T, o options) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{base: o.base, db: db, store: platformstore.New(db, nil), vendor: &vendor{}}
+	w := &world{base: o.base, runs: &runs{}, db: db, store: platformstore.New(db, nil), vendor: &vendor{}}
 	w.accounts, w.keys = account.New(w.store, password.New(), box.MAC), apikey.New(w.store, box.MAC)
 	if w.account, _, err = w.accounts.Create(t.Context(), audit.Operator(), "demo", ""); err != nil {
 		t.Fatal(err)
 	}
 	shelf := shelf(t, o.apps)
+	w.shelf = shelf
 	keeper := clients.New(w.store, box)
 	if err := keeper.KeepAll(t.Context(), append(o.clients, &connection.Client{App: "desk", ID: "client", Secret: "hush"})); err != nil {
 		t.Fatal(err)
@@ -221,7 +227,7 @@ func setup(t *testing.T, o options) *world {
 		Store: platformstore.Connections{Store: w.store}, Apps: shelf, Clients: keeper, Authorizer: o.vendor, Checker: o.vendor, Stepper: o.vendor,
 	}, box, &connection.Options{BaseURL: o.base})
 	deps := console.Deps{
-		Identities: o.identities, Failures: map[string]console.Failure{"invalid_key": {"401", []string{"There is no such API key."}, "Send `Authorization: Bearer ace_…`."}},
+		Identities: o.identities, Approvals: w.runs, Failures: map[string]console.Failure{"invalid_key": {"401", []string{"There is no such API key."}, "Send `Authorization: Bearer ace_…`."}},
 		Site: console.Site{BaseURL: o.base, Name: "ACE Test", Contact: "help@platform.example"}, Accounts: w.accounts, Keys: w.keys, Audit: w.store, Library: shelf, Connections: w.connections,
 		Box: box, Log: slog.New(slog.DiscardHandler), Document: []byte(document), ClientDocument: func() ([]byte, error) { return []byte(`{"client_id":"x"}`), nil },
 	}
@@ -400,6 +406,61 @@ func (w *world) ask(t *testing.T, app string, wish connection.Wish) *connection.
 		t.Fatal(err)
 	}
 	return s
+}
+
+// runs are runs that wait for a person, in memory.
+type runs struct{ all []*tool.Awaiting }
+
+func (r *runs) Approvals(_ context.Context, accountID string) ([]*tool.Awaiting, error) {
+	var found []*tool.Awaiting
+	for _, one := range r.all {
+		if one.Run.AccountID == accountID && one.Run.Status == tool.AwaitingApproval {
+			found = append(found, one)
+		}
+	}
+	return found, nil
+}
+
+func (r *runs) Approval(_ context.Context, accountID, id string) (*tool.Awaiting, error) {
+	for _, one := range r.all {
+		if one.Run.AccountID == accountID && one.Run.Approval.ID == id {
+			return one, nil
+		}
+	}
+	return nil, problem.New(problem.NotFound, "approval_not_found", "There is no such approval.")
+}
+
+func (r *runs) Approve(ctx context.Context, by audit.Actor, accountID, id string, agreed bool, reason string) (*tool.Run, error) {
+	one, err := r.Approval(ctx, accountID, id)
+	if err != nil {
+		return nil, err
+	}
+	if one.Run.Status != tool.AwaitingApproval {
+		return nil, problem.New(problem.Conflict, "approval_over", "This run does not wait for an approval any more.")
+	}
+	one.Run.Status = tool.Running
+	if !agreed {
+		one.Run.Status = tool.Denied
+	}
+	one.Run.Approval.DecidedBy, one.Run.Approval.DecidedAt, one.Run.Approval.Reason = by, time.Now(), reason
+	return one.Run, nil
+}
+
+// wait makes a run of the account that waits for a person.
+func (w *world) wait(t *testing.T, accountID, arguments string) string {
+	t.Helper()
+	a, found, err := w.shelf.Shared().Catalog.Tool("desk__delete_ticket")
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := fmt.Sprintf("apr_%d", len(w.runs.all)+1)
+	w.runs.all = append(w.runs.all, &tool.Awaiting{
+		Run: &tool.Run{
+			ID: "run_1", AccountID: accountID, By: audit.Actor{Kind: audit.ByKey, Name: "Laptop"}, Tool: found.ID, App: a.ID, EndUser: "u_42", Status: tool.AwaitingApproval,
+			CreatedAt: time.Now(), Approval: tool.Approval{ID: id, ExpiresAt: time.Now().Add(time.Hour)},
+		}, App: a, Tool: found, Arguments: []byte(arguments),
+	})
+	return id
 }
 
 // provider is an OpenID provider that vouches for whom its callback names.

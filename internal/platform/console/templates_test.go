@@ -15,7 +15,7 @@ func TestTemplates(t *testing.T) {
 	views := map[string]any{
 		"home": homeView{}, "docs": docsView{}, "apps": appsView{}, "app": appView{}, "failure": failureView{}, "problem": problemView{}, "signin": signInView{}, "link": linkView{},
 		"account": &accountView{}, "activity": activityView{}, "newkey": newKeyView{}, "key": keyView{}, "madekey": madeKeyView{}, "connection": &connectionView{},
-		"connect": connectView{}, "outcome": outcomeView{},
+		"connect": connectView{}, "outcome": outcomeView{}, "approval": &approvalView{},
 	}
 	for _, name := range pageNames() {
 		view, ok := views[name]

@@ -44,6 +44,9 @@ func count(n int, noun string) string {
 // day is a date.
 func day(t time.Time) string { return t.UTC().Format("2 January 2006") }
 
+// hour is the time of a day.
+func hour(t time.Time) string { return t.UTC().Format("15:04") }
+
 // stamp is a time for machines, in the attribute datetime.
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
