@@ -30,7 +30,7 @@ import (
 )
 
 // Version is the version of the platform's API, as openapi.json tells it.
-const Version = "1.1.0"
+const Version = "1.2.0"
 
 // Base is where the REST API stands.
 const Base = "/api/v1"

@@ -260,8 +260,10 @@ func (s Runs) SweepRuns(ctx context.Context, now time.Time) error {
 			(SELECT id FROM tool_run WHERE status = 'awaiting_approval' AND approval_until <= $1 LIMIT $3)`, []any{at, tool.CodeApprovalExpired}},
 		{`UPDATE tool_run SET result = '' WHERE id IN (SELECT id FROM tool_run WHERE result <> '' AND kept_until <= $1 LIMIT $2)`, []any{at}},
 		{`DELETE FROM tool_file WHERE id IN (SELECT id FROM tool_file WHERE expires_at <= $1 LIMIT $2)`, []any{at}},
-		{`DELETE FROM tool_run WHERE id IN (SELECT id FROM tool_run WHERE created_at <= $1 AND status NOT IN ('running', 'awaiting_approval') LIMIT $2)`,
-			[]any{row.Millis(now.Add(-tool.KeepRuns))}},
+		{
+			`DELETE FROM tool_run WHERE id IN (SELECT id FROM tool_run WHERE created_at <= $1 AND status NOT IN ('running', 'awaiting_approval') LIMIT $2)`,
+			[]any{row.Millis(now.Add(-tool.KeepRuns))},
+		},
 	} {
 		for n := int64(sweepAtOnce); n == sweepAtOnce; {
 			err := s.db.Tx(ctx, func(tx *sql.Tx) (err error) {
