@@ -116,7 +116,7 @@ func (c *checker) addresses() {
 
 // address checks an https address, which may hold {params}.
 func (c *checker) address(at, text string) {
-	u, err := url.Parse(strings.NewReplacer("{", "x", "}", "x", "|", "x").Replace(text))
+	u, err := url.Parse(regexp.MustCompile(`\{[^{}]*\}`).ReplaceAllString(text, "x"))
 	switch {
 	case err != nil || u.Host == "" && !strings.HasPrefix(text, "{"):
 		c.fault(at, "%q is no address", text)
