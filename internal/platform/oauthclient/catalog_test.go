@@ -81,11 +81,8 @@ func tryDefinition(t *testing.T, a *app.App, s *app.Scheme) {
 				credentials[f.Name] = "typed"
 			}
 		}
-		g, err := c.Exchange(t.Context(), a, s, nil, params, credentials)
-		if err != nil {
-			t.Fatalf("Exchange: %v", err)
-		}
-		credentials = g.Credentials
+		// Exchange would ask whether they look right; Refresh makes the same call.
+		client = nil
 	} else {
 		attempt := newAttempt()
 		address, err := c.Begin(t.Context(), a, s, client, params, attempt)

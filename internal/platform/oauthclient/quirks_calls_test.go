@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"ace/internal/platform/app"
@@ -234,6 +235,11 @@ auth: [{type: oauth2, oauth: {authorize: {url: "https://a.example/a"}, token: {u
 // calls, which httptool makes (rows 35 to 37).
 func TestQuirksOfCalls(t *testing.T) {
 	t.Parallel()
+	synctest.Test(t, playCalls)
+}
+
+func playCalls(t *testing.T) {
+	t.Helper()
 	a, s := define(t, `
 base: https://api.a.example
 auth: [{type: key, fields: [{name: key}], send: {headers: {X-Key: "{key}"}}}]
@@ -279,7 +285,7 @@ tools:
 		answers["limited"] = one
 		_, err := call("limited")
 		failure, ok := errors.AsType[*tool.Failure](err)
-		if !ok || failure.Code != tool.CodeRateLimited || failure.RetryAfter < 25*time.Second || failure.RetryAfter > 31*time.Second {
+		if !ok || failure.Code != tool.CodeRateLimited || failure.RetryAfter != 30*time.Second {
 			t.Errorf("36 %s: the failure is %+v", name, err)
 		}
 	}
