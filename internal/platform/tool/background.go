@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"time"
 
+	"ace/internal/platform/tool/output"
+
 	"ace/internal/foundation/jobs"
 	"ace/internal/foundation/problem"
 	"ace/internal/foundation/typeid"
@@ -48,7 +50,7 @@ func (s *Service) askApproval(ctx context.Context, p *plan) (*Result, error) {
 }
 
 func (s *Service) keepRequest(ctx context.Context, p *plan, queued bool) (*Result, error) {
-	arguments, err := encode(p.arguments)
+	arguments, err := output.Encode(p.arguments)
 	if err != nil {
 		return nil, err
 	}

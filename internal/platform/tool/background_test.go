@@ -265,10 +265,18 @@ func TestApprovals(t *testing.T) {
 		approval apikey.Approval
 		waits    bool
 	}{
-		{read, apikey.ApproveNone, false}, {write, apikey.ApproveNone, false}, {remove, apikey.ApproveNone, false},
-		{read, apikey.ApproveDestructive, false}, {write, apikey.ApproveDestructive, false}, {remove, apikey.ApproveDestructive, true},
-		{read, apikey.ApproveWrites, false}, {write, apikey.ApproveWrites, true}, {remove, apikey.ApproveWrites, true},
-		{get, apikey.ApproveWrites, false}, {del, apikey.ApproveWrites, true}, {del, apikey.ApproveDestructive, true},
+		{read, apikey.ApproveNone, false},
+		{write, apikey.ApproveNone, false},
+		{remove, apikey.ApproveNone, false},
+		{read, apikey.ApproveDestructive, false},
+		{write, apikey.ApproveDestructive, false},
+		{remove, apikey.ApproveDestructive, true},
+		{read, apikey.ApproveWrites, false},
+		{write, apikey.ApproveWrites, true},
+		{remove, apikey.ApproveWrites, true},
+		{get, apikey.ApproveWrites, false},
+		{del, apikey.ApproveWrites, true},
+		{del, apikey.ApproveDestructive, true},
 	}
 	for _, tt := range tests {
 		w := setup(t)

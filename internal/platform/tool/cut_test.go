@@ -15,10 +15,11 @@ import (
 
 	"ace/internal/foundation/problem"
 	"ace/internal/platform/tool"
+	"ace/internal/platform/tool/output"
 )
 
 // outputs runs a tool whose app answers value, and reads all parts of it.
-func outputs(t *testing.T, w *world, value any, shape tool.Shape) []tool.Part {
+func outputs(t *testing.T, w *world, value any, shape tool.Shape) []output.Part {
 	t.Helper()
 	w.reply = func(context.Context, int, *tool.Call) (*tool.Answer, error) {
 		return &tool.Answer{Status: 200, Output: value}, nil
@@ -29,7 +30,7 @@ func outputs(t *testing.T, w *world, value any, shape tool.Shape) []tool.Part {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parts := []tool.Part{res.Part}
+	parts := []output.Part{res.Part}
 	for res.Cursor != "" {
 		if res, err = w.Output(t.Context(), w.by(nil), res.Run.ID, res.Cursor); err != nil {
 			t.Fatal(err)
@@ -55,7 +56,7 @@ func decoded(t *testing.T, text []byte) any {
 
 // joined puts parts together as a caller would: each goes on where its pointer
 // says.
-func joined(t *testing.T, parts []tool.Part) any {
+func joined(t *testing.T, parts []output.Part) any {
 	t.Helper()
 	whole := decoded(t, parts[0].Output)
 	for _, p := range parts[1:] {
@@ -156,7 +157,7 @@ func TestParts(t *testing.T) {
 
 // check holds parts to the promise: put together they are the whole, and none is
 // larger than it may be.
-func check(t *testing.T, value any, most int, parts []tool.Part) {
+func check(t *testing.T, value any, most int, parts []output.Part) {
 	t.Helper()
 	text, err := json.Marshal(value)
 	if err != nil {

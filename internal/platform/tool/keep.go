@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 
+	"ace/internal/platform/tool/output"
+
 	"ace/internal/foundation/problem"
 	"ace/internal/foundation/seal"
 )
@@ -87,11 +89,11 @@ func (s *Service) takeAnswer(ctx context.Context, r *Run, k *kept, answer *Answe
 	if answer.Output == nil && answer.File != nil {
 		return nil
 	}
-	output, err := encode(project(answer.Output, fields))
+	text, err := output.Encode(output.Project(answer.Output, fields))
 	if err != nil {
 		return fmt.Errorf("encoding the output of %s: %w", r.ID, err)
 	}
-	k.Output, r.OutputBytes = output, len(output)
+	k.Output, r.OutputBytes = text, len(text)
 	return nil
 }
 
@@ -111,16 +113,6 @@ func advice(p *problem.Problem) string {
 }
 
 // encode writes JSON as it is kept: what need not be escaped is not.
-func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
-}
-
 func decode(data []byte, v any) error {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
@@ -132,7 +124,7 @@ func (s *Service) place(r *Run, column string) seal.Place {
 }
 
 func (s *Service) seal(r *Run, column string, v any) (string, error) {
-	text, err := encode(v)
+	text, err := output.Encode(v)
 	if err != nil {
 		return "", fmt.Errorf("encoding the %s of %s: %w", column, r.ID, err)
 	}
@@ -214,12 +206,12 @@ func (s *Service) told(ctx context.Context, c *Caller, r *Run, k *kept, most int
 		return out, nil
 	}
 	if most == 0 {
-		most = max(k.Part, MinPart)
+		most = max(k.Part, output.MinPart)
 		if k.Part == 0 {
-			most = DefaultPart
+			most = output.DefaultPart
 		}
 	}
-	part, err := cut(k.Output, position{Run: r.ID, Max: most})
+	part, err := output.Cut(k.Output, output.Position{Run: r.ID, Max: most})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("cutting the output of %s", r.ID), err)
 	}

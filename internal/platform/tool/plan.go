@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 
+	"ace/internal/platform/tool/output"
+
 	"ace/internal/foundation/jsonschema"
 	"ace/internal/foundation/problem"
 	"ace/internal/foundation/typeid"
@@ -85,12 +87,12 @@ func (in *Request) check() error {
 		in.Timeout = DefaultTimeout
 	}
 	if in.Output.MaxBytes == 0 {
-		in.Output.MaxBytes = DefaultPart
+		in.Output.MaxBytes = output.DefaultPart
 	}
 	switch {
 	case in.Timeout < 0 || in.Timeout > MaxTimeout:
 		return refuse("/timeout_seconds", "A run may take 1 to 300 seconds.")
-	case in.Output.MaxBytes < MinPart || in.Output.MaxBytes > MaxPart:
+	case in.Output.MaxBytes < output.MinPart || in.Output.MaxBytes > output.MaxPart:
 		return refuse("/output/max_bytes", "A part of an output has 500 to 4194304 bytes.")
 	case len(in.Output.Fields) > maxFields:
 		return refuse("/output/fields", "Name at most 50 fields.")

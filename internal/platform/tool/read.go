@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"ace/internal/platform/tool/output"
+
 	"ace/internal/foundation/problem"
 	"ace/internal/foundation/typeid"
 	"ace/internal/platform/app"
@@ -68,10 +70,10 @@ func (s *Service) List(ctx context.Context, c *Caller, q Query) ([]*Run, error) 
 // first. Nothing is run again. Its problems: run_not_found (NotFound),
 // invalid_cursor (Invalid), output_expired (Gone), run_not_over (Conflict).
 func (s *Service) Output(ctx context.Context, c *Caller, id, cursor string) (*Result, error) {
-	at := position{Run: id, Max: DefaultPart}
+	at := output.Position{Run: id, Max: output.DefaultPart}
 	if cursor != "" {
 		var err error
-		if at, err = readCursor(cursor); err != nil {
+		if at, err = output.ReadCursor(cursor); err != nil {
 			return nil, err
 		}
 		if id != "" && id != at.Run {
@@ -97,7 +99,7 @@ func (s *Service) Output(ctx context.Context, c *Caller, id, cursor string) (*Re
 	case k.Output == nil:
 		return s.told(ctx, c, r, k, at.Max)
 	}
-	part, err := cut(k.Output, at)
+	part, err := output.Cut(k.Output, at)
 	if err != nil {
 		return nil, err
 	}

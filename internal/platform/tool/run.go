@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"time"
 
+	"ace/internal/platform/tool/output"
+
 	"ace/internal/platform/apikey"
 	"ace/internal/platform/audit"
 )
@@ -125,23 +127,16 @@ type Request struct {
 // Shape is how an output is told.
 type Shape struct {
 	Fields   []string `json:"fields,omitempty"`    // dot paths that are kept; empty: all
-	MaxBytes int      `json:"max_bytes,omitempty"` // of one part; 0: DefaultPart
+	MaxBytes int      `json:"max_bytes,omitempty"` // of one part; 0: output.DefaultPart
 }
-
-// Sizes of one part of an output, in bytes.
-const (
-	DefaultPart = 1 << 20
-	MinPart     = 500
-	MaxPart     = 4 << 20
-)
 
 // Result is a run with as much of its output as was asked for.
 type Result struct {
-	Run     *Run
-	Failure *Failure // nil: the app refused nothing
-	Part             // of the output
-	Next    map[string]any
-	Files   []*FileInfo
+	Run         *Run
+	Failure     *Failure // nil: the app refused nothing
+	output.Part          // as much as was asked for
+	Next        map[string]any
+	Files       []*FileInfo
 	// Gone says that there was an output and it is no longer kept.
 	Gone bool
 	// Of a dry run: Run is not kept, and nothing was sent.
@@ -151,18 +146,6 @@ type Result struct {
 
 // OK reports whether the app did what it was asked.
 func (r *Result) OK() bool { return r.Run.Status == Succeeded }
-
-// Part is a piece of an output. Parts in the order of their cursors make up the
-// whole.
-type Part struct {
-	Output json.RawMessage // nil: none
-	// Continues is the JSON Pointer of the value at which the piece goes on; empty
-	// for the first.
-	Continues string
-	// Omitted counts what follows, by dot path of the array, object or text.
-	Omitted map[string]int
-	Cursor  string // of the next piece; empty: this is the last
-}
 
 // Query selects runs; empty members select all.
 type Query struct {

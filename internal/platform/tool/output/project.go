@@ -1,14 +1,14 @@
-package tool
+package output
 
 import "strings"
 
 // fields is a tree of the dot paths that are kept of an output.
 type fields map[string]fields // empty: everything below
 
-// project keeps the named paths of a decoded value: "items.subject" is the
+// Project keeps the named paths of a decoded value: "items.subject" is the
 // subject of the entries of items, since lists are looked through. A name that
 // holds dots itself may stand at the end of a path. No paths keep everything.
-func project(value any, paths []string) any {
+func Project(value any, paths []string) any {
 	if len(paths) == 0 {
 		return value
 	}

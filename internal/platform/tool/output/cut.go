@@ -1,8 +1,17 @@
-package tool
+// Package output tells the output of a run in parts that fit: what a model can
+// read at once.
+//
+//	Project(value, paths)       what was asked for
+//	Cut(text, Position) -> Part ends between values; a Cursor leads on
+//	ReadCursor(text)            where the next part begins
+//
+// Parts in the order of their cursors make up the whole.
+package output
 
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -13,9 +22,28 @@ import (
 	"ace/internal/foundation/problem"
 )
 
-// position is where a part of an output begins: a value, by the way there, and
+// Sizes of one part of an output, in bytes.
+const (
+	DefaultPart = 1 << 20
+	MinPart     = 500
+	MaxPart     = 4 << 20
+)
+
+// Part is a piece of an output. Parts in the order of their cursors make up the
+// whole.
+type Part struct {
+	Output json.RawMessage // nil: none
+	// Continues is the JSON Pointer of the value at which the piece goes on; empty
+	// for the first.
+	Continues string
+	// Omitted counts what follows, by dot path of the array, object or text.
+	Omitted map[string]int
+	Cursor  string // of the next piece; empty: this is the last
+}
+
+// Position is where a part of an output begins: a value, by the way there, and
 // within a text the bytes before it.
-type position struct {
+type Position struct {
 	Run    string `json:"r"`
 	Path   []step `json:"p,omitempty"`
 	Offset int    `json:"o,omitempty"`
@@ -34,14 +62,14 @@ const (
 	cursorQuery  = "output of a run"
 )
 
-func (p position) cursor() (string, error) {
+func (p Position) cursor() (string, error) {
 	text, err := json.Marshal(p)
 	return cursorPrefix + cursor.Encode(cursorQuery, string(text)), err
 }
 
-// readCursor returns invalid_cursor (Invalid) for what no answer held.
-func readCursor(text string) (position, error) {
-	var p position
+// ReadCursor returns invalid_cursor (Invalid) for what no answer held.
+func ReadCursor(text string) (Position, error) {
+	var p Position
 	refused := problem.New(problem.Invalid, "invalid_cursor", "This is not a cursor of an output. Use next_output_cursor as it was answered.").At("/cursor")
 	rest, ok := strings.CutPrefix(text, cursorPrefix)
 	if !ok || len(text) > 8<<10 {
@@ -56,17 +84,19 @@ func readCursor(text string) (position, error) {
 
 const maxDepth = 512
 
-// cut answers the part of an output that begins at a position, as large as its
+// Cut answers the part of an output that begins at a Position, as large as its
 // Max allows. It ends between entries of an array or members of an object; only
 // what is too large for a part of its own is divided, a text between two
 // characters. Every part holds something, so that the parts come to an end.
-func cut(output []byte, at position) (*Part, error) {
+func Cut(output []byte, at Position) (*Part, error) {
 	if len(at.Path) == 0 && at.Offset == 0 && len(output) <= at.Max {
 		return &Part{Output: output}, nil
 	}
 	var value any
-	if err := decode(output, &value); err != nil {
-		return nil, err
+	decoder := json.NewDecoder(bytes.NewReader(output))
+	decoder.UseNumber()
+	if err := decoder.Decode(&value); err != nil {
+		return nil, fmt.Errorf("reading an output: %w", err)
 	}
 	c := cutter{most: at.Max, offset: at.Offset}
 	if !c.emit(value, at.Path, nil) && !c.stopped {
@@ -79,7 +109,7 @@ func cut(output []byte, at position) (*Part, error) {
 	part.Omitted = map[string]int{}
 	count(value, c.path, c.stop, "", part.Omitted)
 	var err error
-	part.Cursor, err = position{Run: at.Run, Path: c.path, Offset: c.stop, Max: at.Max}.cursor()
+	part.Cursor, err = Position{Run: at.Run, Path: c.path, Offset: c.stop, Max: at.Max}.cursor()
 	return part, err
 }
 
@@ -103,7 +133,7 @@ func (c *cutter) stopAt(path []step, offset int) bool {
 	return false
 }
 
-// emit writes a value from a position inside it; empty: from its beginning. It
+// emit writes a value from a Position inside it; empty: from its beginning. It
 // reports whether all of it is written.
 func (c *cutter) emit(value any, from, path []step) bool {
 	begins := len(from) == 0 && c.offset == 0
@@ -126,7 +156,7 @@ func (c *cutter) emit(value any, from, path []step) bool {
 	}
 	switch {
 	case !begins:
-		return false // a position that is not in this output
+		return false // a Position that is not in this output
 	case c.values > 0:
 		return c.stopAt(path, 0)
 	}
@@ -140,7 +170,7 @@ func (c *cutter) fits(value any) bool {
 }
 
 func (c *cutter) whole(value any) bool {
-	text, err := encode(value)
+	text, err := Encode(value)
 	if err != nil {
 		text = []byte("null") // it was decoded from JSON
 	}
@@ -187,7 +217,7 @@ func (c *cutter) object(o map[string]any, from, path []step) bool {
 		}
 		name := names[i]
 		here := append(slices.Clip(path), step{Member: true, Name: name})
-		label, err := encode(name)
+		label, err := Encode(name)
 		if err != nil {
 			return false
 		}
@@ -306,7 +336,7 @@ func size(value any, most int) int {
 			n = quoted(v)
 		}
 	default:
-		text, _ := encode(v) // numbers, true, false, null
+		text, _ := Encode(v) // numbers, true, false, null
 		n = len(text)
 	}
 	return n
@@ -348,7 +378,7 @@ func count(value any, path []step, offset int, name string, into map[string]int)
 		return
 	}
 	below := func(part string) string { return strings.TrimPrefix(name+"."+part, ".") }
-	// What the position names itself is left out whole unless it goes on inside.
+	// What the Position names itself is left out whole unless it goes on inside.
 	whole := 0
 	if len(path) == 1 && offset == 0 {
 		whole = 1
@@ -381,4 +411,16 @@ func pointerOf(path []step) string {
 		_, _ = b.WriteString(strings.NewReplacer("~", "~0", "/", "~1").Replace(s.Name))
 	}
 	return b.String()
+}
+
+// Encode is the JSON of a value, written as models read it: without escapes for
+// HTML.
+func Encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		return nil, fmt.Errorf("writing an output: %w", err)
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
