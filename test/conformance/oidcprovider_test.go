@@ -131,39 +131,56 @@ func (a *authority) person(address string, allow bool) url.Values {
 		a.t.Fatal(err)
 	}
 	browser := &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	res, err := browser.Get(address)
+	page, next := a.visit(browser, address, nil)
 	for range 12 {
-		if err != nil {
-			a.t.Fatal(err)
-		}
-		page, readErr := io.ReadAll(res.Body)
-		_ = res.Body.Close()
-		if readErr != nil {
-			a.t.Fatal(readErr)
-		}
-		next, moved := res.Location()
-		if moved == nil && !strings.HasPrefix(next.String(), a.origin) {
-			if !strings.HasPrefix(next.String(), platformURL) {
-				a.t.Fatalf("the browser is sent to %s", next)
-			}
-			return next.Query()
-		}
 		form := formAction.FindSubmatch(page)
 		switch {
-		case moved == nil:
-			res, err = browser.Get(next.String())
+		case next != nil && strings.HasPrefix(next.String(), platformURL):
+			return next.Query()
+		case next != nil:
+			page, next = a.visit(browser, next.String(), nil)
 		case form == nil:
-			a.t.Fatalf("%s answered %d: %s", res.Request.URL, res.StatusCode, page)
+			a.t.Fatalf("a page has no form: %s", page)
 		case strings.Contains(string(page), `value="login"`):
-			res, err = browser.PostForm(string(form[1]), url.Values{"prompt": {"login"}, "login": {"ann"}, "password": {"x"}})
+			page, next = a.visit(browser, string(form[1]), url.Values{"prompt": {"login"}, "login": {"ann"}, "password": {"x"}})
 		case allow:
-			res, err = browser.PostForm(string(form[1]), url.Values{"prompt": {"consent"}})
+			page, next = a.visit(browser, string(form[1]), url.Values{"prompt": {"consent"}})
 		default:
-			res, err = browser.Get(string(form[1]) + "/abort")
+			page, next = a.visit(browser, string(form[1])+"/abort", nil)
 		}
 	}
 	a.t.Fatal("the pages never end")
 	return nil
+}
+
+// visit opens a page, or posts a form, and answers what is there or where it
+// leads to: nothing but the authority's own pages, and our callback.
+func (a *authority) visit(browser *http.Client, address string, form url.Values) (page []byte, next *url.URL) {
+	a.t.Helper()
+	if !strings.HasPrefix(address, a.origin) {
+		a.t.Fatalf("the browser is sent to %s", address)
+	}
+	method := http.MethodGet
+	if form != nil {
+		method = http.MethodPost
+	}
+	r, err := http.NewRequestWithContext(a.t.Context(), method, address, strings.NewReader(form.Encode()))
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	res, err := browser.Do(r)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	if page, err = io.ReadAll(res.Body); err != nil {
+		a.t.Fatal(err)
+	}
+	if next, err = res.Location(); err != nil {
+		next = nil
+	}
+	return page, next
 }
 
 func (a *authority) begin(made *app.App, s *app.Scheme, client *connection.Client) (*connection.Attempt, string) {
