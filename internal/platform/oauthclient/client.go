@@ -21,12 +21,15 @@ type Doer interface {
 }
 
 // Registrations keeps clients that were registered dynamically (RFC 7591), by
-// account, app and issuer. connection.Clients implements it.
+// account, app and issuer. clients.Keeper implements it.
 type Registrations interface {
 	// Registered answers nil where there is none.
 	Registered(ctx context.Context, accountID, appID, issuer string) (*connection.Client, error)
 	// Keep keeps a client in place of one of the same account, app and issuer.
 	Keep(ctx context.Context, by audit.Actor, client *connection.Client) error
+	// MarkBroken notes that the issuer does not know a client any more, if it is
+	// still the one with this id.
+	MarkBroken(ctx context.Context, client *connection.Client) error
 }
 
 // Options tunes a Client.

@@ -42,10 +42,22 @@ func (d *deal) beginMCP(ctx context.Context, attempt *connection.Attempt) (strin
 	if err != nil {
 		return "", err
 	}
-	client, err := d.identify(ctx, s, attempt)
+	client, reused, err := d.identify(ctx, s, attempt)
 	if err != nil {
 		return "", err
 	}
+	there, err := d.beginAs(ctx, s, client, attempt)
+	if err != nil || !reused || !d.forgotten(ctx, there) {
+		return there, err
+	}
+	if client, err = d.register(ctx, s, attempt); err != nil {
+		return "", err
+	}
+	return d.beginAs(ctx, s, client, attempt)
+}
+
+// beginAs answers where a person consents to a client of ours.
+func (d *deal) beginAs(ctx context.Context, s *discovery.Server, client *connection.Client, attempt *connection.Attempt) (string, error) {
 	attempt.Issuer = s.Issuer
 	if s.IssInCallback {
 		attempt.Extra[extraIssRequired] = "1"
@@ -132,7 +144,11 @@ func (d *deal) finishMCP(ctx context.Context, attempt *connection.Attempt, callb
 			d.grant.Credentials[name] = value
 		}
 	}
-	return d.finish(ctx, attempt, callback)
+	err := d.finish(ctx, attempt, callback)
+	if failed := asFailed(err); failed != nil && failed.Class == connection.ClientBroken && attempt.Extra[mcpOwn] != "" {
+		d.lost(ctx, attempt.AccountID, attempt.Issuer, attempt.Extra[mcpClient])
+	}
+	return err
 }
 
 // remembered restores the profile of the issuer that the tokens are from.
@@ -156,6 +172,7 @@ func (d *deal) refreshMCP(ctx context.Context, conn *connection.Connection) erro
 	err := d.refresh2(ctx, conn)
 	if failed := asFailed(err); failed != nil && failed.Class == connection.ClientBroken && d.given[mcpOwn] != "" {
 		failed.Class = connection.GrantOver
+		d.lost(ctx, conn.AccountID, d.given[mcpIssuer], d.given[mcpClient])
 	}
 	return err
 }

@@ -40,6 +40,15 @@ func (r *registrations) Keep(_ context.Context, _ audit.Actor, c *connection.Cli
 	return nil
 }
 
+func (r *registrations) MarkBroken(_ context.Context, c *connection.Client) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if kept := r.kept[c.AccountID+" "+c.App+" "+c.Issuer]; kept != nil && kept.ID == c.ID {
+		kept.Broken = true
+	}
+	return nil
+}
+
 const platform = "https://platform.example"
 
 // mcpVendor is an MCP server with an authorization server beside it, as its
@@ -95,6 +104,12 @@ func newMCP(t *testing.T, change func(*mcpVendor)) *mcpVendor {
 		"mcp.example/.well-known/oauth-protected-resource/v1/mcp":  document(&m.resource),
 		"as.example/.well-known/oauth-authorization-server/tenant": document(&m.issuer),
 		"mcp.example/.well-known/oauth-authorization-server":       func(*seen) reply { return reply{status: 404} },
+		"as.example/authorize": func(s *seen) reply {
+			if s.query.Get("client_id") == "dyn-0" { // a registration that was lost
+				return reply{status: 400, body: "<html>Who?</html>"}
+			}
+			return reply{body: "<html>Sign in</html>"}
+		},
 		"as.example/register": func(s *seen) reply { return m.register(s) },
 		"as.example/token":    m.token,
 		"mcp.example/token":   m.token,
@@ -288,8 +303,9 @@ func TestMCPRegistersOnce(t *testing.T) {
 	}
 	one := kept.kept["acc_1 app https://as.example/tenant"]
 	for name, change := range map[string]func(c *connection.Client){
-		"a broken client":  func(c *connection.Client) { c.Broken = true },
-		"another callback": func(c *connection.Client) { c.Extra["redirect_uri"] = "https://old.example" },
+		"a broken client":       func(c *connection.Client) { c.Broken = true },
+		"a client that is lost": func(c *connection.Client) { c.ID = "dyn-0" },
+		"another callback":      func(c *connection.Client) { c.Extra["redirect_uri"] = "https://old.example" },
 		"a secret that is over": func(c *connection.Client) {
 			c.Extra["client_secret_expires_at"] = strconv.FormatInt(time.Now().Unix(), 10)
 		},
@@ -311,15 +327,21 @@ func TestMCPRegistersOnce(t *testing.T) {
 func TestMCPForgottenClients(t *testing.T) {
 	t.Parallel()
 	m := newMCP(t, nil)
-	c := oauthclient.New(m, nil)
+	kept := &registrations{}
+	c := oauthclient.New(m, &oauthclient.Options{Registrations: kept})
 	a, s := mcpApp(true)
 	g, _, err := through(t, c, a, s, nil, newAttempt(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	m.clients = nil
-	if _, err := c.Refresh(t.Context(), a, s, nil, &connection.Connection{}, g.Credentials); failureOf(t, err).Class != connection.GrantOver {
-		t.Errorf("a registration that was forgotten: %v", err)
+	one := kept.kept["acc_1 app https://as.example/tenant"]
+	if _, err := c.Refresh(t.Context(), a, s, nil, &connection.Connection{AccountID: "acc_1"}, g.Credentials); failureOf(t, err).Class != connection.GrantOver || !one.Broken {
+		t.Errorf("a registration that was forgotten: %v, broken %v", err, one.Broken)
+	}
+	one.Broken = false
+	if _, _, err := through(t, c, a, s, nil, newAttempt(), ""); problemCode(err) != "sign_in_failed" || !one.Broken {
+		t.Errorf("a registration that was forgotten at the sign-in: %v, broken %v", err, one.Broken)
 	}
 	m.clients = []string{"by-hand"}
 	byHand := &connection.Client{App: "app", ID: "by-hand"}

@@ -28,21 +28,43 @@ const (
 
 // identify answers the client for a server, in the order of MCP: one that the
 // operator registered, our client id metadata document, a dynamic registration.
-func (d *deal) identify(ctx context.Context, s *discovery.Server, attempt *connection.Attempt) (*connection.Client, error) {
-	if byHand, err := d.byHand(ctx, attempt.AccountID); err != nil || byHand != nil {
-		return byHand, err
+func (d *deal) identify(ctx context.Context, s *discovery.Server, attempt *connection.Attempt) (client *connection.Client, reused bool, err error) {
+	if client, err = d.byHand(ctx, attempt.AccountID); err != nil || client != nil {
+		return client, false, err
 	}
 	if s.Documents && d.documented(s) {
 		attempt.Redirect = d.c.options.PlatformURL + documentCallback
-		return &connection.Client{App: d.app.ID, ID: d.c.options.PlatformURL + DocumentPath, Issuer: s.Issuer}, nil
+		return &connection.Client{App: d.app.ID, ID: d.c.options.PlatformURL + DocumentPath, Issuer: s.Issuer}, false, nil
 	}
 	if s.Register == "" {
-		return nil, clientMissing(d.app)
+		return nil, false, clientMissing(d.app)
 	}
 	if kept := d.registered(ctx, s, attempt); kept != nil {
-		return kept, nil
+		return kept, true, nil
 	}
-	return d.register(ctx, s, attempt)
+	client, err = d.register(ctx, s, attempt)
+	return client, false, err
+}
+
+// forgotten reports whether an issuer refuses the address that a person would be
+// sent to, as it does once it has lost our registration: nothing would come back
+// from there to learn it by.
+func (d *deal) forgotten(ctx context.Context, address string) bool {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return false
+	}
+	r.Header.Set("Accept", "text/html")
+	a, err := reply.Fetch(d.c.doer, r, "text")
+	return err == nil && slices.Contains([]int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound}, a.Status)
+}
+
+// lost notes that an issuer refused our registration, so that the next sign-in
+// makes another. Not noting it costs that sign-in a look at forgotten.
+func (d *deal) lost(ctx context.Context, accountID, issuer, id string) {
+	if keeper := d.c.options.Registrations; keeper != nil {
+		_ = keeper.MarkBroken(ctx, &connection.Client{App: d.app.ID, AccountID: accountID, Issuer: issuer, ID: id}) // see above
+	}
 }
 
 // byHand is the client that the account or the operator registered, or nil.
