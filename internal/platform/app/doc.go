@@ -241,7 +241,7 @@ type Input struct {
 	Name     string
 	Required bool
 	Schema   map[string]any // JSON Schema
-	Where    string         // path, query, header, body, media, mail; "" by the rules of Place
+	Where    string         // path, query, header, body, media, fixed, mail; "" by the rules of Place
 	Wire     string         // the vendor's own name, where ours differs; from / on a pointer into the body
 	Style    string         // how lists and objects stand in a query; empty: repeated
 	As       any            // what is sent in place of the value; see Sent

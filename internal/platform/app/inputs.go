@@ -113,6 +113,7 @@ const (
 	InHeader = "header"
 	InBody   = "body"
 	InMedia  = "media" // the second part of a body that is related
+	InFixed  = "fixed" // nowhere by itself: templates of what is fixed name it
 	InMail   = "mail"  // a field or a part of the e-mail that Tool.Mail places
 )
 

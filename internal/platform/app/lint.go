@@ -293,8 +293,8 @@ func (c *checker) input(at string, in *Input) {
 	at += "/in/" + in.Name
 	c.match(at, inputShape, in.Name)
 	c.schema(at, in.Schema)
-	if in.Where != "" && !slices.Contains([]string{InPath, InQuery, InHeader, InBody, InMedia, InMail}, in.Where) {
-		c.fault(at, "where is path, query, header, body, media or mail")
+	if in.Where != "" && !slices.Contains([]string{InPath, InQuery, InHeader, InBody, InMedia, InFixed, InMail}, in.Where) {
+		c.fault(at, "where is path, query, header, body, media, fixed or mail")
 	}
 }
 

@@ -233,8 +233,8 @@ func (d *draft) place(c *tool.Call, in *app.Input, query url.Values, body map[st
 	switch c.Tool.Place(in) {
 	case app.InPath:
 		return nil // address has it
-	case app.InMedia, app.InMail:
-		return nil // encode has them
+	case app.InMedia, app.InMail, app.InFixed:
+		return nil // encode has them, or fix
 	}
 	value, err := in.Sent(value)
 	if err != nil {
