@@ -10,12 +10,13 @@ import (
 	"ace/internal/foundation/problem"
 	"ace/internal/platform/account"
 	"ace/internal/platform/audit"
+	"ace/internal/platform/console/page"
 	"ace/internal/platform/platformhttp/gate"
 )
 
 // accountView fills account.html.
 type accountView struct {
-	frame
+	page.Frame
 	Notice      string
 	Keys        []keyRow
 	Ended       []keyRow // keys that open nothing any more
@@ -48,12 +49,12 @@ func (c *Console) account(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	view.Notice = notices()[r.URL.Query().Get("done")]
-	c.show(w, r, http.StatusOK, "account", view)
+	c.pages.Show(w, r, http.StatusOK, "account", view)
 }
 
 func (c *Console) accountView(r *http.Request) (*accountView, error) {
 	f, caller := c.personal(r, "Your account")
-	view := &accountView{frame: f, User: caller.Session.User, Login: caller.Session.User.Email}
+	view := &accountView{Frame: f, User: caller.Session.User, Login: caller.Session.User.Email}
 	if view.Login == "" && caller.Session.User.Role == account.Owner {
 		view.Login = caller.Session.Account.Name
 	}
@@ -111,12 +112,12 @@ func (c *Console) setPassword(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	view.Fault = p.Detail
-	c.show(w, r, http.StatusUnprocessableEntity, "account", view)
+	c.pages.Show(w, r, http.StatusUnprocessableEntity, "account", view)
 }
 
 // activityView fills activity.html.
 type activityView struct {
-	frame
+	page.Frame
 	Activity []activityRow
 	Older    string // path of the next page; empty: this is the last one
 }
@@ -142,11 +143,11 @@ func (c *Console) activity(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, err)
 		return
 	}
-	view := activityView{frame: f, Activity: activityRows(entries)}
+	view := activityView{Frame: f, Activity: activityRows(entries)}
 	if len(entries) == activityPage {
 		view.Older = "/account/activity?before=" + strconv.FormatInt(entries[len(entries)-1].Seq, 10)
 	}
-	c.show(w, r, http.StatusOK, "activity", view)
+	c.pages.Show(w, r, http.StatusOK, "activity", view)
 }
 
 func activityRows(entries []audit.Entry) []activityRow {

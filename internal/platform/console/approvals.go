@@ -11,6 +11,7 @@ import (
 	"ace/internal/foundation/httpserver"
 	"ace/internal/foundation/problem"
 	"ace/internal/platform/audit"
+	"ace/internal/platform/console/page"
 	"ace/internal/platform/platformhttp/gate"
 	"ace/internal/platform/tool"
 )
@@ -51,7 +52,7 @@ func rowOfApproval(w *tool.Awaiting) approvalRow {
 
 // approvalView fills approval.html.
 type approvalView struct {
-	frame
+	page.Frame
 	Run        approvalRow
 	Waits      bool
 	Tone       string
@@ -70,7 +71,7 @@ func (c *Console) approval(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, err)
 		return
 	}
-	c.show(w, r, http.StatusOK, "approval", view)
+	c.pages.Show(w, r, http.StatusOK, "approval", view)
 }
 
 func (c *Console) approvalView(r *http.Request) (*approvalView, error) {
@@ -80,7 +81,7 @@ func (c *Console) approvalView(r *http.Request) (*approvalView, error) {
 		return nil, err
 	}
 	f.Narrow = true
-	view := &approvalView{frame: f, Run: rowOfApproval(one), Connects: caller.Session.User.Role.Connects(), Reason: one.Run.Approval.Reason}
+	view := &approvalView{Frame: f, Run: rowOfApproval(one), Connects: caller.Session.User.Role.Connects(), Reason: one.Run.Approval.Reason}
 	view.Tone, view.State, view.Waits = stateOfRun(one.Run)
 	if !one.Run.Approval.DecidedAt.IsZero() {
 		view.DecidedBy = whoDid(one.Run.Approval.DecidedBy)
@@ -157,7 +158,7 @@ func (c *Console) notDecided(w http.ResponseWriter, r *http.Request, err error) 
 		return
 	}
 	view.Fault = p.Detail
-	c.show(w, r, p.Kind.Status(), "approval", view)
+	c.pages.Show(w, r, p.Kind.Status(), "approval", view)
 }
 
 // waiting are the runs of an account that wait for a person.

@@ -10,6 +10,7 @@ import (
 	"ace/internal/foundation/problem"
 	"ace/internal/platform/app"
 	"ace/internal/platform/connection"
+	"ace/internal/platform/console/page"
 )
 
 // appRow is an app as lists show it.
@@ -25,7 +26,7 @@ func rowOfApp(a *app.App) appRow {
 
 // appsView fills apps.html.
 type appsView struct {
-	frame
+	page.Frame
 	Query, Category string
 	Categories      []string
 	Apps            []appRow
@@ -66,7 +67,7 @@ func (c *Console) apps(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	query := r.URL.Query()
-	view := appsView{frame: f, Query: strings.TrimSpace(query.Get("q")), Category: query.Get("category"), All: listed(catalog)}
+	view := appsView{Frame: f, Query: strings.TrimSpace(query.Get("q")), Category: query.Get("category"), All: listed(catalog)}
 	var found []*app.App
 	for _, a := range catalog.Apps() {
 		for _, category := range a.Categories {
@@ -103,7 +104,7 @@ func (c *Console) apps(w http.ResponseWriter, r *http.Request) {
 	if page < last {
 		view.Later = at(page + 1)
 	}
-	c.show(w, r, http.StatusOK, "apps", view)
+	c.pages.Show(w, r, http.StatusOK, "apps", view)
 }
 
 // listed counts the apps of the catalogue.
@@ -132,7 +133,7 @@ func matches(a *app.App, query, category string) bool {
 
 // appView fills app.html.
 type appView struct {
-	frame
+	page.Frame
 	App      *app.App
 	Ways     []way
 	Tools    []toolRow
@@ -176,7 +177,7 @@ func (c *Console) app(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	f.Hidden, f.Description = !a.Listed, a.About
-	view := appView{frame: f, App: a}
+	view := appView{Frame: f, App: a}
 	for i := range a.Schemes {
 		view.Ways = append(view.Ways, wayOf(a, &a.Schemes[i]))
 	}
@@ -198,7 +199,7 @@ func (c *Console) app(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	view.Free = connection.NeedsNone(a)
-	c.show(w, r, http.StatusOK, "app", view)
+	c.pages.Show(w, r, http.StatusOK, "app", view)
 }
 
 // wayOf describes a scheme to people.

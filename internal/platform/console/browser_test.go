@@ -153,7 +153,8 @@ func TestPagesInBrowser(t *testing.T) {
 	}{
 		{"account", "/account", 200},
 		{"activity", "/account/activity", 200},
-		{"new-key", "/account/keys/new", 200}, {"approval", "/approvals/" + w.wait(t, w.account.ID, `{"id":"4711"}`), 200},
+		{"new-key", "/account/keys/new", 200},
+		{"approval", "/approvals/" + w.wait(t, w.account.ID, `{"id":"4711"}`), 200},
 		{"key", "/account/keys/" + keyID, 200},
 		{"connection", "/account/connections/" + connectionID, 200},
 		{"connect-form", choose + "?way=key", 200},

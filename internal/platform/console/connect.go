@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -15,12 +14,13 @@ import (
 	"ace/internal/platform/app"
 	"ace/internal/platform/audit"
 	"ace/internal/platform/connection"
+	"ace/internal/platform/console/page"
 	"ace/internal/platform/platformhttp/gate"
 )
 
 // connectView fills connect.html: the question, and the form.
 type connectView struct {
-	frame
+	page.Frame
 	Action     string // path of the link
 	App        appRow
 	Whose      string // name of the account
@@ -185,7 +185,7 @@ func (c *Console) ask(w http.ResponseWriter, r *http.Request, status int, visit 
 	f.Narrow = true
 	wish := visit.Session.Wish
 	view := connectView{
-		frame: f, Action: r.URL.Path, App: rowOfApp(visit.App), Doubt: wish.Verify == connection.VerifyLink, Label: wish.Label, EndUser: wish.EndUser,
+		Frame: f, Action: r.URL.Path, App: rowOfApp(visit.App), Doubt: wish.Verify == connection.VerifyLink, Label: wish.Label, EndUser: wish.EndUser,
 		Expires: visit.Session.ExpiresAt, Minutes: int((time.Until(visit.Session.ExpiresAt) + time.Minute - 1) / time.Minute), Fault: p.Detail,
 	}
 	if i := strings.LastIndex(view.Action, "/deny"); i > 0 {
@@ -205,11 +205,11 @@ func (c *Console) ask(w http.ResponseWriter, r *http.Request, status int, visit 
 	}
 	scheme := chosen(visit.Schemes, form.Scheme)
 	view.offer(visit, scheme, form, p)
-	w.Header().Set("Content-Security-Policy", contentPolicy(leadsTo(visit, scheme)))
+	w.Header().Set("Content-Security-Policy", page.ContentPolicy(leadsTo(visit, scheme)))
 	if back := returnHost(wish.RedirectURL); back != "" {
 		view.Return = back
 	}
-	c.show(w, r, status, "connect", view)
+	c.pages.Show(w, r, status, "connect", view)
 }
 
 // offer fills in how the app can be connected.
@@ -233,24 +233,6 @@ func (v *connectView) offer(visit *connection.Visit, scheme *app.Scheme, form co
 		return
 	}
 	v.Inputs = append(paramInputs(visit, scheme, form, faults), fieldInputs(scheme, form, faults)...)
-}
-
-// told is what a field says to those who hear the page.
-type told struct {
-	Ids string // of what describes it
-	Bad bool
-}
-
-func tell(i int, f field) told {
-	id := "f" + strconv.Itoa(i)
-	t := told{Bad: f.Fault != ""}
-	if f.About != "" {
-		t.Ids = id + "-about"
-	}
-	if t.Bad {
-		t.Ids = strings.TrimSpace(t.Ids + " " + id + "-fault")
-	}
-	return t
 }
 
 // paramInputs are what calls need besides credentials, such as a subdomain.
@@ -373,7 +355,7 @@ func returnHost(address string) string {
 }
 
 // asker names the account that a link is for, and who asked for it.
-func (c *Console) asker(ctx context.Context, session *connection.Session, f frame) (account, by string, err error) {
+func (c *Console) asker(ctx context.Context, session *connection.Session, f page.Frame) (account, by string, err error) {
 	a, err := c.Accounts.ByID(ctx, session.AccountID)
 	if err != nil {
 		return "", "", err

@@ -8,6 +8,7 @@ import (
 	"ace/internal/foundation/problem"
 	"ace/internal/platform/app"
 	"ace/internal/platform/connection"
+	"ace/internal/platform/console/page"
 	"ace/internal/platform/platformhttp/gate"
 )
 
@@ -123,7 +124,7 @@ func urgency(row connectionRow) int {
 
 // connectionView fills connection.html.
 type connectionView struct {
-	frame
+	page.Frame
 	Connection connectionRow
 	Scheme     string
 	Scopes     []string
@@ -147,7 +148,7 @@ func (c *Console) connection(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	view.Notice = connectionNotices()[r.URL.Query().Get("done")]
-	c.show(w, r, http.StatusOK, "connection", view)
+	c.pages.Show(w, r, http.StatusOK, "connection", view)
 }
 
 func (c *Console) connectionView(r *http.Request) (*connectionView, error) {
@@ -165,7 +166,7 @@ func (c *Console) connectionView(r *http.Request) (*connectionView, error) {
 	}
 	f.Title, f.Narrow = row.AppName, true
 	view := &connectionView{
-		frame: f, Connection: row, Scheme: conn.Scheme, Scopes: conn.Scopes, Disabled: conn.Status == connection.Disabled, Connects: caller.Session.User.Role.Connects(),
+		Frame: f, Connection: row, Scheme: conn.Scheme, Scopes: conn.Scopes, Disabled: conn.Status == connection.Disabled, Connects: caller.Session.User.Role.Connects(),
 	}
 	lib, err := c.Library.For(r.Context(), caller.Account)
 	if err != nil {
@@ -245,7 +246,7 @@ func (c *Console) changeFailed(w http.ResponseWriter, r *http.Request, err error
 		return
 	}
 	view.Fault = p.Detail
-	c.show(w, r, p.Kind.Status(), "connection", view)
+	c.pages.Show(w, r, p.Kind.Status(), "connection", view)
 }
 
 // reconnect answers the address of a link that mends a connection.

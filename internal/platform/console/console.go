@@ -18,10 +18,8 @@
 package console
 
 import (
-	"fmt"
 	"log/slog"
 	"net/http"
-	"strings"
 
 	"ace/internal/foundation/httpserver"
 	"ace/internal/foundation/seal"
@@ -29,16 +27,13 @@ import (
 	"ace/internal/platform/apikey"
 	"ace/internal/platform/audit"
 	"ace/internal/platform/connection"
+	"ace/internal/platform/console/page"
 	"ace/internal/platform/library"
 	"ace/internal/platform/platformhttp/gate"
 )
 
 // Site is what the pages say about the platform.
-type Site struct {
-	BaseURL string // without a slash at the end
-	Name    string
-	Contact string // e-mail address; may be empty
-}
+type Site = page.Site
 
 // Deps are what the pages call.
 type Deps struct {
@@ -74,21 +69,16 @@ type Failure struct {
 // Console answers the pages. It is safe for concurrent use once it is mounted.
 type Console struct {
 	Deps
-	templates templates
-	assets    assets
-	calls     []call // of the API
-	secure    bool
-	gate      *gate.Gate
+	pages *page.Set
+	calls []call // of the API
+	gate  *gate.Gate
 }
 
 // New answers the pages; Mount puts them behind a gate.
 func New(d Deps) (*Console, error) {
-	c := &Console{Deps: d, secure: strings.HasPrefix(d.Site.BaseURL, "https://")}
+	c := &Console{Deps: d}
 	var err error
-	if c.assets, err = loadAssets(); err != nil {
-		return nil, err
-	}
-	if c.templates, err = loadTemplates(); err != nil {
+	if c.pages, err = page.New(d.Site); err != nil {
 		return nil, err
 	}
 	if c.calls, err = readCalls(d.Document); err != nil {
@@ -154,56 +144,46 @@ func (c *Console) Mount(mux gate.Mux) {
 	mux.Gate.RefusePages(c.refuse)
 	mux.ErrorsUnder("/", c.lost)
 	mux.ErrorsUnder("/api/", httpserver.WriteProblem)
-	secure := httpserver.SecurePages(httpserver.PagePolicy{ContentSecurityPolicy: contentPolicy(""), HTTPSOnly: c.secure})
-	page := func(pattern string, h http.HandlerFunc) { mux.Handle(pattern, secure(h)) }
+	show := func(pattern string, h http.HandlerFunc) { mux.Handle(pattern, c.pages.Guard(h)) }
 
-	page("GET /{$}", c.home)
-	page("GET /docs", c.docs)
-	page("GET /apps", c.apps)
-	page("GET /apps/{app}", c.app)
-	page("GET /problems/{code}", c.problem)
-	page("GET /robots.txt", robots)
-	page("GET /assets/{file}", c.assets.serve)
-	page("GET /favicon.ico", c.assets.favicon)
+	show("GET /{$}", c.home)
+	show("GET /docs", c.docs)
+	show("GET /apps", c.apps)
+	show("GET /apps/{app}", c.app)
+	show("GET /problems/{code}", c.problem)
+	show("GET /robots.txt", c.pages.Robots)
+	show("GET /assets/{file}", c.pages.Serve)
+	show("GET /favicon.ico", c.pages.Favicon)
 
-	page("GET /sign-in", c.showSignIn)
-	page("POST /sign-in", c.signIn)
-	page("GET /sign-in/{token}", c.showLink)
-	page("POST /sign-in/{token}", c.redeem)
-	page("GET /sign-in/openid", c.beginIdentity)
-	page("GET /sign-in/openid/callback", c.finishIdentity)
-	page("POST /sign-out", c.signOut)
+	show("GET /sign-in", c.showSignIn)
+	show("POST /sign-in", c.signIn)
+	show("GET /sign-in/{token}", c.showLink)
+	show("POST /sign-in/{token}", c.redeem)
+	show("GET /sign-in/openid", c.beginIdentity)
+	show("GET /sign-in/openid/callback", c.finishIdentity)
+	show("POST /sign-out", c.signOut)
 
-	page("GET /account", c.account)
-	page("GET /account/activity", c.activity)
-	page("GET /account/keys/new", c.newKey)
-	page("POST /account/keys", c.makeKey)
-	page("GET /account/keys/{id}", c.key)
-	page("POST /account/keys/{id}/rotate", c.rotateKey)
-	page("POST /account/keys/{id}/revoke", c.revokeKey)
-	page("POST /account/password", c.setPassword)
-	page("GET /account/connections/{id}", c.connection)
-	page("POST /account/connections/{id}", c.changeConnection)
-	page("POST /apps/{app}/connect", c.connectApp)
-	page("GET /approvals/{id}", c.approval)
-	page("POST /approvals/{id}", c.decide)
+	show("GET /account", c.account)
+	show("GET /account/activity", c.activity)
+	show("GET /account/keys/new", c.newKey)
+	show("POST /account/keys", c.makeKey)
+	show("GET /account/keys/{id}", c.key)
+	show("POST /account/keys/{id}/rotate", c.rotateKey)
+	show("POST /account/keys/{id}/revoke", c.revokeKey)
+	show("POST /account/password", c.setPassword)
+	show("GET /account/connections/{id}", c.connection)
+	show("POST /account/connections/{id}", c.changeConnection)
+	show("POST /apps/{app}/connect", c.connectApp)
+	show("GET /approvals/{id}", c.approval)
+	show("POST /approvals/{id}", c.decide)
 
-	page("GET /connect/{token}", c.connect)
-	page("POST /connect/{token}", c.submitConnect)
-	page("POST /connect/{token}/deny", c.denyConnect)
-	page("POST /connect/{token}/undo", c.undoConnect)
-	page("GET /oauth/callback/{app}", c.callback)
-	page("POST /oauth/callback/{app}", c.callbackForm)
+	show("GET /connect/{token}", c.connect)
+	show("POST /connect/{token}", c.submitConnect)
+	show("POST /connect/{token}/deny", c.denyConnect)
+	show("POST /connect/{token}/undo", c.undoConnect)
+	show("GET /oauth/callback/{app}", c.callback)
+	show("POST /oauth/callback/{app}", c.callbackForm)
 	if c.ClientDocument != nil {
-		page("GET /oauth/client.json", c.clientDocument)
+		show("GET /oauth/client.json", c.clientDocument)
 	}
-}
-
-// contentPolicy is what a page may load, and where its forms may lead besides
-// this host: browsers follow the redirects of a form with the same rule.
-func contentPolicy(formsTo string) string {
-	if formsTo != "" {
-		formsTo = " " + formsTo
-	}
-	return fmt.Sprintf("default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; form-action 'self'%s; base-uri 'none'; frame-ancestors 'none'", formsTo)
 }

@@ -9,6 +9,7 @@ import (
 
 	"ace/internal/foundation/problem"
 	"ace/internal/platform/app"
+	"ace/internal/platform/console/page"
 	"ace/internal/platform/platformhttp/gate"
 )
 
@@ -74,7 +75,7 @@ func needs(n gate.Need) string {
 
 // docsView fills docs.html.
 type docsView struct {
-	frame
+	page.Frame
 	Calls  []call
 	Limit  int     // requests a minute per key
 	Sample *sample // nil: no tool has an example
@@ -92,7 +93,7 @@ func (c *Console) docs(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	f.Hidden, f.Description = false, "Connect an app, find a tool and run it, with curl."
-	view := docsView{frame: f, Calls: slices.Clone(c.calls)}
+	view := docsView{Frame: f, Calls: slices.Clone(c.calls)}
 	for i := range view.Calls {
 		if need, known := c.gate.Need(view.Calls[i].Method + " " + view.Calls[i].Path); known {
 			view.Calls[i].Needs = needs(need)
@@ -104,7 +105,7 @@ func (c *Console) docs(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, err)
 		return
 	}
-	c.show(w, r, http.StatusOK, "docs", view)
+	c.pages.Show(w, r, http.StatusOK, "docs", view)
 }
 
 // sample is the app and the tool that examples use.
@@ -142,7 +143,7 @@ func (c *Console) sample() (*sample, error) {
 
 // homeView fills home.html.
 type homeView struct {
-	frame
+	page.Frame
 	Apps   []appRow
 	All    int
 	Tools  int
@@ -163,7 +164,7 @@ func (c *Console) home(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, err)
 		return
 	}
-	view := homeView{frame: f, All: listed(catalog)}
+	view := homeView{Frame: f, All: listed(catalog)}
 	for _, a := range catalog.Apps() {
 		if a.Listed {
 			view.Tools += a.Tools.Len()
@@ -176,12 +177,12 @@ func (c *Console) home(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, err)
 		return
 	}
-	c.show(w, r, http.StatusOK, "home", view)
+	c.pages.Show(w, r, http.StatusOK, "home", view)
 }
 
 // problemView fills problem.html.
 type problemView struct {
-	frame
+	page.Frame
 	Code string
 	Failure
 }
@@ -200,22 +201,5 @@ func (c *Console) problem(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	f.Hidden, f.Narrow = false, true
-	c.show(w, r, http.StatusOK, "problem", problemView{f, code, failure})
-}
-
-// part is a stretch of text, or of code in it.
-type part struct {
-	Text string
-	Code bool
-}
-
-// ticks splits text at the signs that enclose code.
-func ticks(text string) []part {
-	var parts []part
-	for i, one := range strings.Split(text, "`") {
-		if one != "" {
-			parts = append(parts, part{one, i%2 == 1})
-		}
-	}
-	return parts
+	c.pages.Show(w, r, http.StatusOK, "problem", problemView{f, code, failure})
 }

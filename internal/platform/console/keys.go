@@ -11,6 +11,7 @@ import (
 
 	"ace/internal/foundation/problem"
 	"ace/internal/platform/apikey"
+	"ace/internal/platform/console/page"
 	"ace/internal/platform/platformhttp/gate"
 )
 
@@ -34,9 +35,9 @@ func rowOfKey(k *apikey.Key) keyRow {
 	}
 	switch {
 	case !k.RevokedAt.IsZero():
-		row.State = "revoked " + ago(k.RevokedAt)
+		row.State = "revoked " + page.Ago(k.RevokedAt)
 	case !row.Live:
-		row.State = "expired " + ago(k.ExpiresAt)
+		row.State = "expired " + page.Ago(k.ExpiresAt)
 	}
 	return row
 }
@@ -49,7 +50,7 @@ func limitsOf(k *apikey.Key) []string {
 		limits = append(limits, "only "+strings.Join(restrict.Apps, ", "))
 	}
 	if len(restrict.Tools) > 0 {
-		limits = append(limits, "only "+count(len(restrict.Tools), "tool"))
+		limits = append(limits, "only "+page.Count(len(restrict.Tools), "tool"))
 	}
 	if restrict.ReadOnlyTools {
 		limits = append(limits, "changes nothing")
@@ -58,7 +59,7 @@ func limitsOf(k *apikey.Key) []string {
 		limits = append(limits, "also requests of its own making")
 	}
 	if len(restrict.Networks) > 0 {
-		limits = append(limits, "only from "+count(len(restrict.Networks), "network"))
+		limits = append(limits, "only from "+page.Count(len(restrict.Networks), "network"))
 	}
 	if restrict.EndUser != "" {
 		limits = append(limits, "only for "+restrict.EndUser)
@@ -86,7 +87,7 @@ type keyForm struct {
 
 // newKeyView fills newkey.html.
 type newKeyView struct {
-	frame
+	page.Frame
 	Form   keyForm
 	Fault  string
 	At     string // field that the fault is in; empty: none in particular
@@ -106,19 +107,19 @@ func (c *Console) newKeyView(r *http.Request, form keyForm) newKeyView {
 	f, _ := c.personal(r, "Make a key")
 	f.Narrow = true
 	return newKeyView{
-		frame: f, Form: form, Spans: spans(),
+		Frame: f, Form: form, Spans: spans(),
 		Unfold: form.Apps+form.Tools+form.Networks+form.EndUser != "" || form.ReadOnly || form.Raw,
 	}
 }
 
 func (c *Console) newKey(w http.ResponseWriter, r *http.Request) {
 	form := keyForm{Read: true, Connect: true, Run: true, Approval: string(apikey.ApproveDestructive)}
-	c.show(w, r, http.StatusOK, "newkey", c.newKeyView(r, form))
+	c.pages.Show(w, r, http.StatusOK, "newkey", c.newKeyView(r, form))
 }
 
 // madeKeyView fills madekey.html, the only page that ever shows a key.
 type madeKeyView struct {
-	frame
+	page.Frame
 	Key     keyRow
 	Secret  string
 	Replace string // what becomes of the key that this one replaces
@@ -150,13 +151,13 @@ func (c *Console) makeKey(w http.ResponseWriter, r *http.Request) {
 			view.At = at
 		}
 	}
-	c.show(w, r, http.StatusUnprocessableEntity, "newkey", view)
+	c.pages.Show(w, r, http.StatusUnprocessableEntity, "newkey", view)
 }
 
 func (c *Console) showKey(w http.ResponseWriter, r *http.Request, k *apikey.Key, secret, replace string) {
 	f, _ := c.personal(r, "Your new key")
 	f.Narrow = true
-	c.show(w, r, http.StatusOK, "madekey", madeKeyView{frame: f, Key: rowOfKey(k), Secret: secret, Replace: replace})
+	c.pages.Show(w, r, http.StatusOK, "madekey", madeKeyView{Frame: f, Key: rowOfKey(k), Secret: secret, Replace: replace})
 }
 
 func readKeyForm(r *http.Request) keyForm {
@@ -211,7 +212,7 @@ func split(text string) []string {
 
 // keyView fills key.html.
 type keyView struct {
-	frame
+	page.Frame
 	Key      keyRow
 	Approval string
 	Restrict apikey.Restrictions
@@ -233,7 +234,7 @@ func (c *Console) key(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	f.Narrow, f.Title = true, k.Name
-	view := keyView{frame: f, Key: rowOfKey(k), Restrict: k.Restrict, Graces: graces()}
+	view := keyView{Frame: f, Key: rowOfKey(k), Restrict: k.Restrict, Graces: graces()}
 	for _, network := range k.Restrict.Networks {
 		view.Networks = append(view.Networks, network.String())
 	}
@@ -241,7 +242,7 @@ func (c *Console) key(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, err)
 		return
 	}
-	c.show(w, r, http.StatusOK, "key", view)
+	c.pages.Show(w, r, http.StatusOK, "key", view)
 }
 
 // maker names who made a key.

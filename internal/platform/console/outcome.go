@@ -7,11 +7,12 @@ import (
 
 	"ace/internal/foundation/problem"
 	"ace/internal/platform/connection"
+	"ace/internal/platform/console/page"
 )
 
 // outcomeView fills outcome.html: how a link ended.
 type outcomeView struct {
-	frame
+	page.Frame
 	App        appRow
 	Tone       string // good, stop
 	Heading    string
@@ -31,7 +32,7 @@ func (c *Console) showOutcome(w http.ResponseWriter, r *http.Request, visit *con
 		return
 	}
 	f.Narrow = true
-	view := outcomeView{frame: f, App: rowOfApp(visit.App), Tone: "stop"}
+	view := outcomeView{Frame: f, App: rowOfApp(visit.App), Tone: "stop"}
 	status := http.StatusGone
 	switch visit.Status {
 	case connection.SessionConnected:
@@ -59,7 +60,7 @@ func (c *Console) showOutcome(w http.ResponseWriter, r *http.Request, visit *con
 	if visit.Session.Wish.RedirectURL != "" && visit.Status == connection.SessionConnected {
 		view.Return, view.ReturnHost = visit.Session.Wish.RedirectURL, returnHost(visit.Session.Wish.RedirectURL)
 	}
-	c.show(w, r, status, "outcome", view)
+	c.pages.Show(w, r, status, "outcome", view)
 }
 
 // connected fills in what a link that did its work made.

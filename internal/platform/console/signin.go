@@ -9,6 +9,7 @@ import (
 
 	"ace/internal/foundation/httpserver"
 	"ace/internal/foundation/problem"
+	"ace/internal/platform/console/page"
 	"ace/internal/platform/platformhttp/gate"
 )
 
@@ -19,7 +20,7 @@ const (
 
 // signInView fills signin.html.
 type signInView struct {
-	frame
+	page.Frame
 	Next     string
 	Name     string // as typed
 	Fault    string
@@ -30,7 +31,7 @@ type signInView struct {
 
 // linkView fills link.html.
 type linkView struct {
-	frame
+	page.Frame
 	Action string
 }
 
@@ -57,7 +58,7 @@ func localPath(next string) string {
 }
 
 func (c *Console) signInView(r *http.Request, next string) signInView {
-	view := signInView{frame: c.frameFor(r, nil, "Sign in"), Next: next, ForLink: strings.HasPrefix(next, "/connect/")}
+	view := signInView{Frame: c.pages.Frame(r, nil, "Sign in"), Next: next, ForLink: strings.HasPrefix(next, "/connect/")}
 	view.Narrow = true
 	if c.Identities != nil {
 		view.Provider = c.Identities.Name()
@@ -81,7 +82,7 @@ func (c *Console) showSignIn(w http.ResponseWriter, r *http.Request) {
 		view.Notice = "You are signed out."
 	}
 	c.remember(w.Header(), next)
-	c.show(w, r, http.StatusOK, "signin", view)
+	c.pages.Show(w, r, http.StatusOK, "signin", view)
 }
 
 func (c *Console) signIn(w http.ResponseWriter, r *http.Request) {
@@ -127,9 +128,9 @@ func (c *Console) signInFailed(w http.ResponseWriter, r *http.Request, next stri
 		status = http.StatusUnprocessableEntity // 401 would ask for a scheme of HTTP
 	}
 	if wait := httpserver.RetryAfterSeconds(p); wait > 0 {
-		view.Fault += " Try again in " + count((wait+59)/60, "minute") + "."
+		view.Fault += " Try again in " + page.Count((wait+59)/60, "minute") + "."
 	}
-	c.show(w, r, status, "signin", view)
+	c.pages.Show(w, r, status, "signin", view)
 }
 
 // enter gives the browser a new session, ends the one it had, and leads on.
@@ -150,9 +151,14 @@ func (c *Console) enter(w http.ResponseWriter, r *http.Request, secret, next str
 // showLink asks for a press of the button: programs that look at links before
 // people do must not use them up.
 func (c *Console) showLink(w http.ResponseWriter, r *http.Request) {
-	view := linkView{frame: c.frameFor(r, nil, "Sign in"), Action: r.URL.Path}
+	session, err := c.gate.Session(r)
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	view := linkView{Frame: c.pages.Frame(r, session, "Sign in"), Action: r.URL.Path}
 	view.Narrow = true
-	c.show(w, r, http.StatusOK, "link", view)
+	c.pages.Show(w, r, http.StatusOK, "link", view)
 }
 
 func (c *Console) redeem(w http.ResponseWriter, r *http.Request) {
@@ -201,7 +207,7 @@ const waitInCookie = 15 * time.Minute
 
 // cookie makes a cookie that only this host reads; maxAge 0 takes it away.
 func (c *Console) cookie(h http.Header, name, value string, maxAge time.Duration) {
-	cookie := http.Cookie{Name: c.cookieName(name), Value: value, Path: "/", MaxAge: int(maxAge / time.Second), HttpOnly: true, Secure: c.secure, SameSite: http.SameSiteLaxMode}
+	cookie := http.Cookie{Name: c.cookieName(name), Value: value, Path: "/", MaxAge: int(maxAge / time.Second), HttpOnly: true, Secure: c.Site.Secure(), SameSite: http.SameSiteLaxMode}
 	if maxAge == 0 {
 		cookie.MaxAge = -1
 	}
@@ -209,7 +215,7 @@ func (c *Console) cookie(h http.Header, name, value string, maxAge time.Duration
 }
 
 func (c *Console) cookieName(name string) string {
-	if c.secure {
+	if c.Site.Secure() {
 		return "__Host-" + name
 	}
 	return name

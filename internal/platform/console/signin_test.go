@@ -48,6 +48,7 @@ func TestFixation(t *testing.T) {
 		t.Fatal("the planted session went on")
 	}
 	first := b.cookies["ace_session"]
+	contains(t, "a link while somebody is signed in", b.get(w.link(t)).text, "You are signed in to the account", "<strong>demo</strong>")
 	b.send(http.MethodPost, w.link(t), nil)
 	if b.cookies["ace_session"] == first {
 		t.Fatal("a second sign-in kept the session of the first")

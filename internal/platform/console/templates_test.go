@@ -3,12 +3,14 @@ package console
 import (
 	"testing"
 
+	"ace/internal/platform/console/page"
+
 	"github.com/jba/templatecheck"
 )
 
 func TestTemplates(t *testing.T) {
 	t.Parallel()
-	all, err := loadTemplates()
+	all, err := page.New(page.Site{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -17,13 +19,13 @@ func TestTemplates(t *testing.T) {
 		"account": &accountView{}, "activity": activityView{}, "newkey": newKeyView{}, "key": keyView{}, "madekey": madeKeyView{}, "connection": &connectionView{},
 		"connect": connectView{}, "outcome": outcomeView{}, "approval": &approvalView{},
 	}
-	for _, name := range pageNames() {
+	for _, name := range page.Names() {
 		view, ok := views[name]
 		if !ok {
 			t.Errorf("the page %s has no view here", name)
 			continue
 		}
-		if err := templatecheck.CheckHTML(all[name].Lookup(name+".html"), view); err != nil {
+		if err := templatecheck.CheckHTML(all.Template(name), view); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
