@@ -8,14 +8,13 @@ import (
 	"log/slog"
 	"time"
 
-	"ace/internal/platform/tool/output"
-
 	"ace/internal/foundation/jobs"
 	"ace/internal/foundation/problem"
 	"ace/internal/foundation/typeid"
 	"ace/internal/platform/apikey"
 	"ace/internal/platform/app"
 	"ace/internal/platform/audit"
+	"ace/internal/platform/tool/output"
 )
 
 // Kinds of jobs.

@@ -7,10 +7,9 @@ import (
 	"errors"
 	"fmt"
 
-	"ace/internal/platform/tool/output"
-
 	"ace/internal/foundation/problem"
 	"ace/internal/foundation/seal"
+	"ace/internal/platform/tool/output"
 )
 
 // kept is what of a run is sealed for a day.
@@ -22,8 +21,9 @@ type kept struct {
 	Part    int             `json:"part,omitempty"` // bytes of one part, as the request wanted
 }
 
-// finish ends a run: it seals what came of it and writes the row.
-func (s *Service) finish(ctx context.Context, r *Run, shape Shape, o outcome, recorded bool) (*kept, error) {
+// finish ends a run: it seals what came of it and writes the row. named says
+// that somebody may ask for the run by its id after a crash.
+func (s *Service) finish(ctx context.Context, r *Run, shape Shape, o outcome, named bool) (*kept, error) {
 	k, err := s.take(ctx, r, shape, o)
 	if err != nil {
 		return nil, err
@@ -32,9 +32,13 @@ func (s *Service) finish(ctx context.Context, r *Run, shape Shape, o outcome, re
 	if r.Result, err = s.seal(r, "result", k); err != nil {
 		return nil, err
 	}
-	if !recorded {
-		_, _, err := s.Store.InsertRun(ctx, r, false)
-		return k, err
+	// What the caller reads on is there for it on every replica.
+	readOn := len(k.Files) > 0 || len(k.Output) > partOf(k, shape.MaxBytes)
+	switch {
+	case !named && !readOn && s.record(r):
+		return k, nil
+	case !named:
+		return k, s.Store.RecordRuns(ctx, []*Run{r})
 	}
 	done, err := s.Store.FinishRun(ctx, r)
 	if err == nil && !done {
@@ -112,7 +116,7 @@ func advice(p *problem.Problem) string {
 	return p.NextAction
 }
 
-// encode writes JSON as it is kept: what need not be escaped is not.
+// decode reads JSON as it is kept, its numbers as they were written.
 func decode(data []byte, v any) error {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
@@ -171,6 +175,18 @@ func (s *Service) asked(r *Run) (*asked, error) {
 	return in, nil
 }
 
+// partOf is how large a part of an output is: as is asked for now, as the request
+// wanted, or as is usual.
+func partOf(k *kept, most int) int {
+	switch {
+	case most > 0:
+		return most
+	case k.Part > 0:
+		return max(k.Part, output.MinPart)
+	}
+	return output.DefaultPart
+}
+
 // unsaid is the failure of a run of which only the code is kept.
 func unsaid(r *Run) *Failure {
 	switch r.Code {
@@ -205,13 +221,7 @@ func (s *Service) told(ctx context.Context, c *Caller, r *Run, k *kept, most int
 	if k.Output == nil {
 		return out, nil
 	}
-	if most == 0 {
-		most = max(k.Part, output.MinPart)
-		if k.Part == 0 {
-			most = output.DefaultPart
-		}
-	}
-	part, err := output.Cut(k.Output, output.Position{Run: r.ID, Max: most})
+	part, err := output.Cut(k.Output, output.Position{Run: r.ID, Max: partOf(k, most)})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("cutting the output of %s", r.ID), err)
 	}

@@ -8,14 +8,13 @@ import (
 	"slices"
 	"sync"
 
-	"ace/internal/platform/tool/output"
-
 	"ace/internal/foundation/jsonschema"
 	"ace/internal/foundation/problem"
 	"ace/internal/foundation/typeid"
 	"ace/internal/platform/apikey"
 	"ace/internal/platform/app"
 	"ace/internal/platform/connection"
+	"ace/internal/platform/tool/output"
 )
 
 // plan is a run that may be made: everything about it is known but the

@@ -83,6 +83,9 @@ type Store interface {
 	HoldRun(ctx context.Context, id, owner string, until time.Time, sent bool) (held, cancel bool, err error)
 	// FinishRun writes the end of a run that is still its owner's.
 	FinishRun(ctx context.Context, r *Run) (done bool, err error)
+	// RecordRuns writes runs that are over, new ones and ones that are still their
+	// owner's, in one transaction. What is somebody else's by now stays.
+	RecordRuns(ctx context.Context, runs []*Run) error
 	// LetGoRun ends an owner's hold, so that another goes on at once.
 	LetGoRun(ctx context.Context, id, owner string) error
 	// CancelRun ends a run that waits, and asks for the end of one that runs. It

@@ -4,11 +4,10 @@ import (
 	"context"
 	"slices"
 
-	"ace/internal/platform/tool/output"
-
 	"ace/internal/foundation/problem"
 	"ace/internal/foundation/typeid"
 	"ace/internal/platform/app"
+	"ace/internal/platform/tool/output"
 )
 
 const maxList = 200
@@ -32,6 +31,9 @@ func (s *Service) Get(ctx context.Context, c *Caller, id string) (*Result, error
 func (s *Service) visible(ctx context.Context, c *Caller, id string) (*Run, error) {
 	if !typeid.Valid(RunPrefix, id) {
 		return nil, runNotFound()
+	}
+	if err := s.settled(ctx); err != nil {
+		return nil, err
 	}
 	r, err := s.Store.Run(ctx, c.AccountID, id)
 	if err != nil {
@@ -62,6 +64,9 @@ func (s *Service) List(ctx context.Context, c *Caller, q Query) ([]*Run, error) 
 			q.EndUser = end
 		}
 		q.Apps, q.Tools = c.Key.Restrict.Apps, c.Key.Restrict.Tools
+	}
+	if err := s.settled(ctx); err != nil {
+		return nil, err
 	}
 	return s.Store.Runs(ctx, c.AccountID, q)
 }

@@ -4,10 +4,9 @@ import (
 	"encoding/json"
 	"time"
 
-	"ace/internal/platform/tool/output"
-
 	"ace/internal/platform/apikey"
 	"ace/internal/platform/audit"
+	"ace/internal/platform/tool/output"
 )
 
 // Status is the state of a run.

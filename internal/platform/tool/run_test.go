@@ -345,6 +345,9 @@ func TestNothingSecretIsKept(t *testing.T) {
 	if _, err := w.Run(t.Context(), w.by(nil), in); err != nil {
 		t.Fatal(err)
 	}
+	if list, err := w.List(t.Context(), w.by(nil), tool.Query{Limit: 10}); err != nil || len(list) != 3 {
+		t.Errorf("%d runs, %v", len(list), err)
+	}
 	for _, r := range w.store.All() {
 		text, _ := json.Marshal(r)
 		if strings.Contains(string(text), "private") || strings.Contains(string(text), "s3cret") {

@@ -75,6 +75,7 @@ type Service struct {
 	schemas  schemas
 	breakers breakers
 	paces    paces
+	recorder recorder
 
 	mu      sync.Mutex
 	going   map[string]context.CancelCauseFunc // runs of this process, by id
@@ -149,9 +150,8 @@ func (s *Service) runNow(ctx context.Context, p *plan) (*Result, error) {
 	r := p.run
 	r.Status, r.Sent, r.StartedAt = Running, true, r.CreatedAt
 	r.Owner, r.LeaseUntil = s.options.Replica, r.CreatedAt.Add(r.Timeout+holdMargin)
-	// What may be repeated leaves no trace that has to be there before it is sent.
-	recorded := !r.Safe || p.named
-	if recorded {
+	// What may be repeated needs no trace that is there before it is sent.
+	if !r.Safe || p.named {
 		kept, inserted, err := s.Store.InsertRun(ctx, r, false)
 		if err != nil {
 			return nil, err
@@ -165,7 +165,7 @@ func (s *Service) runNow(ctx context.Context, p *plan) (*Result, error) {
 	defer end()
 	outcome := s.perform(work, p)
 	s.options.Step("run: answered")
-	kept, err := s.finish(context.WithoutCancel(ctx), r, p.request.Output, outcome, recorded)
+	kept, err := s.finish(context.WithoutCancel(ctx), r, p.request.Output, outcome, p.named)
 	if err != nil {
 		return nil, err
 	}

@@ -46,23 +46,12 @@ func runJob(id string) jobs.Job { return jobs.Job{Kind: tool.JobRun, Ref: id, Ru
 
 // InsertRun implements tool.Store.
 func (s Runs) InsertRun(ctx context.Context, r *tool.Run, queued bool) (kept *tool.Run, inserted bool, err error) {
-	actor, err := row.JSON(r.By)
-	if err != nil {
-		return nil, false, err
-	}
 	var due []jobs.Job
-	err = s.db.Tx(ctx, func(tx *sql.Tx) error {
-		n, err := row.Exec(ctx, tx, `INSERT INTO tool_run (id, account_id, actor, key_id, tool, app, connection_id, end_user, status, async, safe, sent, cancelling, attempts, app_status, code,
-			output_bytes, timeout_ms, approval_id, approval_until, decided_by, decided_at, decided_reason, owner, lease_until, created_at, started_at, ended_at, request, result, kept_until)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, NULLIF($19, ''), $20, '', 0, '', $21, $22, $23, $24, $25, $26, $27, $28)
-			ON CONFLICT (id) DO NOTHING`,
-			r.ID, r.AccountID, actor, r.KeyID, r.Tool, r.App, r.ConnectionID, r.EndUser, string(r.Status), r.Async, r.Safe, r.Sent, r.Cancelling, int64(r.Attempts), int64(r.AppStatus), r.Code,
-			int64(r.OutputBytes), r.Timeout.Milliseconds(), r.Approval.ID, row.Millis(r.Approval.ExpiresAt), r.Owner, row.Millis(r.LeaseUntil),
-			row.Millis(r.CreatedAt), row.Millis(r.StartedAt), row.Millis(r.EndedAt), r.Request, r.Result, row.Millis(r.KeptUntil))
-		if err != nil {
+	err = s.db.Tx(ctx, func(tx *sql.Tx) (err error) {
+		if inserted, err = insertRun(ctx, tx, r); err != nil {
 			return err
 		}
-		if inserted, due = n > 0, nil; inserted && queued {
+		if due = nil; inserted && queued {
 			due = []jobs.Job{runJob(r.ID)}
 		}
 		return row.Schedule(ctx, tx, due...)
@@ -76,6 +65,21 @@ func (s Runs) InsertRun(ctx context.Context, r *tool.Run, queued bool) (kept *to
 	}
 	kept, err = s.Run(ctx, r.AccountID, r.ID)
 	return kept, false, err
+}
+
+func insertRun(ctx context.Context, tx *sql.Tx, r *tool.Run) (inserted bool, err error) {
+	actor, err := row.JSON(r.By)
+	if err != nil {
+		return false, err
+	}
+	n, err := row.Exec(ctx, tx, `INSERT INTO tool_run (id, account_id, actor, key_id, tool, app, connection_id, end_user, status, async, safe, sent, cancelling, attempts, app_status, code,
+		output_bytes, timeout_ms, approval_id, approval_until, decided_by, decided_at, decided_reason, owner, lease_until, created_at, started_at, ended_at, request, result, kept_until)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, NULLIF($19, ''), $20, '', 0, '', $21, $22, $23, $24, $25, $26, $27, $28)
+		ON CONFLICT (id) DO NOTHING`,
+		r.ID, r.AccountID, actor, r.KeyID, r.Tool, r.App, r.ConnectionID, r.EndUser, string(r.Status), r.Async, r.Safe, r.Sent, r.Cancelling, int64(r.Attempts), int64(r.AppStatus), r.Code,
+		int64(r.OutputBytes), r.Timeout.Milliseconds(), r.Approval.ID, row.Millis(r.Approval.ExpiresAt), r.Owner, row.Millis(r.LeaseUntil),
+		row.Millis(r.CreatedAt), row.Millis(r.StartedAt), row.Millis(r.EndedAt), r.Request, r.Result, row.Millis(r.KeptUntil))
+	return n > 0, err
 }
 
 // Run implements tool.Store.
@@ -173,14 +177,37 @@ func (s Runs) HoldRun(ctx context.Context, id, owner string, until time.Time, se
 
 // FinishRun implements tool.Store.
 func (s Runs) FinishRun(ctx context.Context, r *tool.Run) (done bool, err error) {
-	err = s.db.Tx(ctx, func(tx *sql.Tx) error {
-		n, err := row.Exec(ctx, tx, `UPDATE tool_run SET status = $3, attempts = $4, app_status = $5, code = $6, output_bytes = $7, ended_at = $8, request = '', result = $9, kept_until = $10, lease_until = 0
-			WHERE id = $1 AND owner = $2 AND status = 'running'`,
-			r.ID, r.Owner, string(r.Status), int64(r.Attempts), int64(r.AppStatus), r.Code, int64(r.OutputBytes), row.Millis(r.EndedAt), r.Result, row.Millis(r.KeptUntil))
-		done = n > 0
+	err = s.db.Tx(ctx, func(tx *sql.Tx) (err error) {
+		done, err = finishRun(ctx, tx, r)
 		return err
 	})
 	return done, err
+}
+
+func finishRun(ctx context.Context, tx *sql.Tx, r *tool.Run) (done bool, err error) {
+	n, err := row.Exec(ctx, tx, `UPDATE tool_run SET status = $3, attempts = $4, app_status = $5, code = $6, output_bytes = $7, ended_at = $8, request = '', result = $9, kept_until = $10, lease_until = 0
+		WHERE id = $1 AND owner = $2 AND status = 'running'`,
+		r.ID, r.Owner, string(r.Status), int64(r.Attempts), int64(r.AppStatus), r.Code, int64(r.OutputBytes), row.Millis(r.EndedAt), r.Result, row.Millis(r.KeptUntil))
+	return n > 0, err
+}
+
+// RecordRuns implements tool.Store.
+func (s Runs) RecordRuns(ctx context.Context, runs []*tool.Run) error {
+	if len(runs) == 0 {
+		return nil
+	}
+	return s.db.Tx(ctx, func(tx *sql.Tx) error {
+		for _, r := range runs {
+			inserted, err := insertRun(ctx, tx, r)
+			if err == nil && !inserted {
+				_, err = finishRun(ctx, tx, r)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // LetGoRun implements tool.Store.

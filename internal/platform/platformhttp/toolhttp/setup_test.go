@@ -82,7 +82,7 @@ tools:
 
 // world is a platform on SQLite whose only app is a fake provider.
 type world struct {
-	t        *testing.T
+	t        testing.TB
 	handler  http.Handler
 	store    *platformstore.Store
 	accounts *account.Service
@@ -94,7 +94,7 @@ type world struct {
 	log      *bytes.Buffer
 }
 
-func setup(t *testing.T) *world {
+func setup(t testing.TB) *world {
 	t.Helper()
 	w := &world{t: t, log: &bytes.Buffer{}, conns: &connections{token: "token-secret-1"}}
 	db, err := sqldb.Open(t.Context(), sqldbtest.SQLite(t), nil)
@@ -200,7 +200,7 @@ type provider struct {
 	gate  chan struct{}
 }
 
-func newProvider(t *testing.T) *provider {
+func newProvider(t testing.TB) *provider {
 	t.Helper()
 	p := &provider{valid: "token-secret-1"}
 	p.server = httptest.NewServer(p)

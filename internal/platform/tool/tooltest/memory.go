@@ -166,6 +166,19 @@ func (m *Memory) FinishRun(_ context.Context, end *tool.Run) (bool, error) {
 	}), nil
 }
 
+// RecordRuns implements tool.Store.
+func (m *Memory) RecordRuns(ctx context.Context, runs []*tool.Run) error {
+	for _, r := range runs {
+		if _, inserted, err := m.InsertRun(ctx, r, false); err != nil || inserted {
+			continue // another account's stays
+		}
+		if _, err := m.FinishRun(ctx, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // LetGoRun implements tool.Store.
 func (m *Memory) LetGoRun(_ context.Context, id, owner string) error {
 	if m.change(id, func(r *tool.Run) bool {

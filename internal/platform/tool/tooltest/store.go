@@ -213,6 +213,44 @@ func finish(t *testing.T, s tool.Store, r, first, second *tool.Run) {
 	}
 }
 
+func records(t *testing.T, s tool.Store) {
+	end := func(r *tool.Run) *tool.Run {
+		over := *r
+		over.Status, over.EndedAt, over.Request, over.Result, over.KeptUntil, over.Attempts, over.LeaseUntil = tool.Failed, at(), "", "sealed", at().Add(time.Hour), 3, time.Time{}
+		return &over
+	}
+	fresh := NewRun(tool.Running)
+	mine := NewRun(tool.Running)
+	mine.Owner, mine.LeaseUntil = "p1", at().Add(time.Minute)
+	lost := NewRun(tool.Running)
+	lost.Owner, lost.LeaseUntil = "p2", at().Add(time.Minute)
+	over := NewRun(tool.Succeeded)
+	over.Owner = "p1"
+	for _, r := range []*tool.Run{mine, lost, over} {
+		insert(t, s, r)
+	}
+	batch := []*tool.Run{end(fresh), end(mine), end(lost), end(over)}
+	for _, r := range batch {
+		r.Owner = "p1"
+	}
+	if err := s.RecordRuns(t.Context(), batch); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name   string
+		run    *tool.Run
+		status tool.Status
+	}{{"a new one", fresh, tool.Failed}, {"one's own", mine, tool.Failed}, {"another's", lost, tool.Running}, {"one that is over", over, tool.Succeeded}} {
+		got, err := s.RunByID(t.Context(), tt.run.ID)
+		if err != nil || got == nil || got.Status != tt.status || (got.Status == tool.Failed) != (got.Result == "sealed" && got.Request == "" && got.Attempts == 3 && got.LeaseUntil.IsZero()) {
+			t.Errorf("%s: %+v, %v", tt.name, got, err)
+		}
+	}
+	if err := s.RecordRuns(t.Context(), nil); err != nil {
+		t.Errorf("RecordRuns of none = %v", err)
+	}
+}
+
 func cancels(t *testing.T, s tool.Store) {
 	ctx := t.Context()
 	held := NewRun(tool.Running)
