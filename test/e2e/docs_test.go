@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"ace/internal/sandbox/sandboxtest"
+	"ace/test/harness"
 )
 
 // The shell blocks of the documents are run as they stand there. A comment
@@ -79,12 +80,13 @@ func printed(line string) *regexp.Regexp {
 // reader follows a document in a shell.
 type reader struct {
 	*world
-	state string // file with the shell's variables
+	state    string // file with the shell's variables
+	platform string
 }
 
 func (r *reader) sh(script string) (string, error) {
 	r.t.Helper()
-	script = strings.NewReplacer("http://127.0.0.1:8080", r.store, "http://127.0.0.1:8082", r.sandbox.URL, "bin/ace", r.binary).Replace(script)
+	script = strings.NewReplacer("http://127.0.0.1:8080", r.store, "http://127.0.0.1:8082", r.sandbox.URL, "http://127.0.0.1:8081", r.platform, "bin/ace", r.binary).Replace(script)
 	cmd := exec.Command("sh", "-c", "set -eu; set -a; . "+r.state+"\n"+script+"\nexport -p > "+r.state)
 	cmd.Env = append(os.Environ(), "ACE_STORE_URL="+r.store, "ACE_DATA_DIR="+r.dir, "ACE_ADMIN_ADDR=")
 	out, err := cmd.CombinedOutput()
@@ -112,14 +114,17 @@ func TestDocuments(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Fatal("no curl was found; install it: the documents use it")
 	}
-	for name, least := range map[string]int{"README.md": 7, "docs/commerce.md": 5, "docs/a2a.md": 6, "docs/paid-services.md": 2} {
+	for name, least := range map[string]int{"README.md": 9, "docs/commerce.md": 5, "docs/a2a.md": 6, "docs/paid-services.md": 2} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			steps := readSteps(t, filepath.Join("..", "..", filepath.FromSlash(name)))
 			if len(steps) < least {
 				t.Fatalf("%d steps were found, want at least %d", len(steps), least)
 			}
-			r := &reader{world: start(t), state: filepath.Join(t.TempDir(), "state")}
+			platform := harness.FreeAddr(t)
+			r := &reader{
+				world: start(t, "ACE_HOSTS=store,platform", "ACE_PLATFORM_ADDR="+platform), state: filepath.Join(t.TempDir(), "state"), platform: "http://" + platform,
+			}
 			if err := os.WriteFile(r.state, nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -133,7 +138,7 @@ func TestDocuments(t *testing.T) {
 					t.Fatalf("%s:%d: %v\n%s", name, s.line, err, out)
 				}
 				for _, want := range s.want {
-					want = strings.ReplaceAll(want, "http://127.0.0.1:8080", r.store)
+					want = strings.NewReplacer("http://127.0.0.1:8080", r.store, "http://127.0.0.1:8081", r.platform).Replace(want)
 					if !printed(want).MatchString(out) {
 						t.Errorf("%s:%d prints\n%s\nwant a line like %q", name, s.line, out, want)
 					}
