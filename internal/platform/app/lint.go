@@ -344,11 +344,13 @@ func (c *checker) example(at string, t *Tool) {
 		return
 	}
 	text, err := json.Marshal(t.Example)
-	if err != nil {
+	arguments := map[string]any{}
+	if err != nil || json.Unmarshal(text, &arguments) != nil {
 		c.fault(at+"/example", "cannot be written as JSON")
 		return
 	}
-	if err := schema.Check(text); err != nil {
+	schema.Fill(arguments)
+	if err := schema.CheckValue(arguments); err != nil {
 		c.fault(at+"/example", "does not fit the inputs: %v", err)
 	}
 }

@@ -40,9 +40,6 @@ func (d *draft) encode(ctx context.Context, c *tool.Call, body map[string]any) e
 	case c.Tool.Body == app.BodyRaw:
 		return d.raw(ctx, c, body)
 	}
-	if err := inlineFiles(ctx, c, body); err != nil {
-		return err
-	}
 	if err := putMail(ctx, c, body); err != nil {
 		return err
 	}
@@ -101,21 +98,28 @@ func (d *draft) raw(ctx context.Context, c *tool.Call, body map[string]any) erro
 	return nil
 }
 
-// inlineFiles puts the bytes of files into a body that is text, as base64.
-func inlineFiles(ctx context.Context, c *tool.Call, body map[string]any) error {
+// inlineFiles answers a call whose files stand in the arguments themselves, as
+// base64, where its body is text.
+func inlineFiles(ctx context.Context, c *tool.Call) (*tool.Call, error) {
+	switch c.Tool.Body {
+	case app.BodyMultipart, app.BodyRaw, app.BodyRelated, app.BodyNone:
+		return c, nil
+	}
+	made := *c
 	for i := range c.Tool.In {
 		in := &c.Tool.In[i]
-		value, ok := body[in.WireName()]
-		if !ok || !isFile(c, in) {
+		value, given := c.Arguments[in.Name]
+		if !given || !isFile(c, in) || c.Tool.Place(in) != app.InBody {
 			continue
 		}
 		file, err := c.Open(ctx, app.Text(value))
 		if err != nil {
-			return err
+			return nil, err
 		}
-		body[in.WireName()] = base64.StdEncoding.EncodeToString(file.Data)
+		made.Arguments = maps.Clone(made.Arguments)
+		made.Arguments[in.Name] = base64.StdEncoding.EncodeToString(file.Data)
 	}
-	return nil
+	return &made, nil
 }
 
 // flatten writes a body as a form: lists repeat, and with brackets objects and

@@ -43,7 +43,7 @@ func (e *Executor) draft(ctx context.Context, c *tool.Call) (*draft, error) {
 	var err error
 	if c.Tool.Free {
 		err = d.free(c, query)
-	} else {
+	} else if c, err = inlineFiles(ctx, c); err == nil {
 		err = d.defined(c, query, body)
 	}
 	if err != nil {

@@ -52,6 +52,10 @@ tools:
     call: GET /list
     about: Lists.
     in: {kind: {type: string, wire: filter, as: "kind={}"}}
+  inline:
+    call: POST /inline
+    about: Sends a file inside JSON.
+    in: {file!: {type: string, format: ace-file, wire: /files/0, as: {bytes: "{}"}}}
   related:
     call: POST /upload
     about: Uploads.
@@ -129,13 +133,17 @@ func TestShapes(t *testing.T) {
 		arguments          map[string]any
 		want               string // method, address, body
 	}{
-		{"deep in the body", "key", "issue", map[string]any{"project": "P", "text": "Hi", "people": []any{"a", "b"}},
-			`POST /issues {"fields":{"description":{"content":[{"text":"Hi"}],"type":"doc"},"kind":{"name":"x-P"},"people":[{"id":"a"},{"id":"b"}],"project":{"key":"P"}},"notify":{"who":["P"]}}`},
+		{
+			"deep in the body", "key", "issue",
+			map[string]any{"project": "P", "text": "Hi", "people": []any{"a", "b"}},
+			`POST /issues {"fields":{"description":{"content":[{"text":"Hi"}],"type":"doc"},"kind":{"name":"x-P"},"people":[{"id":"a"},{"id":"b"}],"project":{"key":"P"}},"notify":{"who":["P"]}}`,
+		},
 		{"variables", "key", "query", map[string]any{"title": "T"}, `POST /graphql {"query":"mutation($input: I!) { make(input: $input) { id } }","variables":{"input":{"kind":"usual","title":"T"}}}`},
 		{"what is fixed alone", "key", "query", nil, `POST /graphql {"query":"mutation($input: I!) { make(input: $input) { id } }","variables":{"input":{"kind":"usual"}}}`},
 		{"members of the body", "key", "record", map[string]any{"fields": map[string]any{"Name": "A"}}, `POST /records {"Name":"A"}`},
 		{"made in a query", "key", "list", map[string]any{"kind": "bug"}, "GET /list?filter=kind%3Dbug "},
 		{"the base of a scheme", "other", "list", nil, "GET /other/list "},
+		{"a file inside", "key", "inline", map[string]any{"file": "f1"}, `POST /inline {"files":[{"bytes":"Y29udGVudCBvZiBmMQ=="}]}`},
 		{"a file as it is", "key", "raw", map[string]any{"path": "/é", "file": "f1"}, "POST /raw content of f1"},
 	}
 	for _, tt := range tests {
@@ -184,12 +192,24 @@ func TestParts(t *testing.T) {
 		mediaType  string
 		want       []string
 	}{
-		{"related text", "related", map[string]any{"name": "n", "parent": "p", "content": "Hi"}, "multipart/related",
-			[]string{`|application/json; charset=utf-8|{"name":"n","parents":["p"]}`, "|text/plain; charset=utf-8|Hi"}},
-		{"related file", "related", map[string]any{"name": "n", "file": "f1"}, "multipart/related",
-			[]string{`|application/json; charset=utf-8|{"name":"n"}`, "|text/x-note|content of f1"}},
-		{"form", "form", map[string]any{"name": "n", "file": "f1", "zone": "z"}, "multipart/form-data",
-			[]string{`form-data; name="attributes"||{"name":"n"}`, `form-data; name="zone"||z`, `form-data; name="file"; filename="f1.txt"|text/x-note|content of f1`}},
+		{
+			"related text", "related",
+			map[string]any{"name": "n", "parent": "p", "content": "Hi"},
+			"multipart/related",
+			[]string{`|application/json; charset=utf-8|{"name":"n","parents":["p"]}`, "|text/plain; charset=utf-8|Hi"},
+		},
+		{
+			"related file", "related",
+			map[string]any{"name": "n", "file": "f1"},
+			"multipart/related",
+			[]string{`|application/json; charset=utf-8|{"name":"n"}`, "|text/x-note|content of f1"},
+		},
+		{
+			"form", "form",
+			map[string]any{"name": "n", "file": "f1", "zone": "z"},
+			"multipart/form-data",
+			[]string{`form-data; name="attributes"||{"name":"n"}`, `form-data; name="zone"||z`, `form-data; name="file"; filename="f1.txt"|text/x-note|content of f1`},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
