@@ -230,9 +230,14 @@ func (fetcher) Fetch(_ context.Context, url string) (*tool.File, error) {
 	return &tool.File{Name: "fetched", MediaType: "text/plain", Data: []byte(url)}, nil
 }
 
-type keys struct{ all map[string]*apikey.Key }
+type keys struct {
+	mu  sync.Mutex
+	all map[string]*apikey.Key
+}
 
 func (k *keys) Get(_ context.Context, _, id string) (*apikey.Key, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	if key := k.all[id]; key != nil {
 		return key, nil
 	}
@@ -246,6 +251,8 @@ func (w *world) by(change func(*apikey.Key)) *tool.Caller {
 	if change != nil {
 		change(key)
 	}
+	w.keys.mu.Lock()
+	defer w.keys.mu.Unlock()
 	w.keys.all[key.ID] = key
 	return &tool.Caller{AccountID: account, Key: key, Actor: audit.Actor{Kind: audit.ByKey, ID: key.ID}}
 }

@@ -25,7 +25,7 @@ func cpu(b *testing.B) time.Duration {
 // call of the same app, over sockets, by itself and through the platform with
 // its key, checks, connection and record of the run.
 //
-//	go test -run XXX -bench Run ./internal/platform/platformhttp/toolhttp
+//	go test -run '^$' -bench Run ./internal/platform/platformhttp/toolhttp
 func BenchmarkRun(b *testing.B) {
 	w := setup(b)
 	platform := httptest.NewServer(w.handler)
