@@ -82,13 +82,13 @@ func openSQLite(ctx context.Context, path string) (*DB, error) {
 		return nil, err
 	}
 	name := "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + sqlitePragmas
-	write, err := sql.Open("sqlite", name+"&_txlock=immediate")
+	write, err := openKeeping("sqlite", name+"&_txlock=immediate")
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("opening %s: %w", path, err), unlock())
 	}
 	write.SetMaxOpenConns(1)
 	db := &DB{write: write, unlock: unlock}
-	if db.read, err = sql.Open("sqlite", name+"&_pragma=query_only(ON)"); err == nil {
+	if db.read, err = openKeeping("sqlite", name+"&_pragma=query_only(ON)"); err == nil {
 		db.read.SetMaxOpenConns(4)
 		db.read.SetMaxIdleConns(4)
 		err = write.PingContext(ctx) // makes the file, so that a reader finds it
