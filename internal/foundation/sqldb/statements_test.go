@@ -3,6 +3,7 @@ package sqldb_test
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -62,7 +63,7 @@ func TestStatementsAreUsedAgain(t *testing.T) {
 				t.Errorf("n%d has the id %d", i%10, got)
 			}
 		}
-		if err := db.Reader().QueryRowContext(t.Context(), byName, "none").Scan(new(int64)); err != sql.ErrNoRows { //nolint:errorlint // it is never wrapped
+		if err := db.Reader().QueryRowContext(t.Context(), byName, "none").Scan(new(int64)); !errors.Is(err, sql.ErrNoRows) {
 			t.Errorf("a name that is not there: %v", err)
 		}
 		write(t, db, `UPDATE thing SET name = $2 WHERE id = $1`, int64(3), "renamed")
@@ -110,6 +111,9 @@ func TestStatementWithinItself(t *testing.T) {
 						t.Errorf("within: %d, %v", first, err)
 					}
 				}
+			}
+			if err := rows.Err(); err != nil {
+				t.Fatal(err)
 			}
 			return list
 		}

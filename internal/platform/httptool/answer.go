@@ -36,8 +36,10 @@ func (e *Executor) read(ctx context.Context, a *app.App, d *draft, res *http.Res
 		return nil, unreachable(ctx, a, err, true)
 	}
 	if err != nil || int64(len(body)) > e.options.MaxAnswer {
-		return nil, &tool.Failure{Code: tool.CodeResponseInvalid, AppStatus: res.StatusCode, NextAction: "fix_arguments",
-			Detail: "The answer of " + a.Name + " is larger than " + strconv.FormatInt(e.options.MaxAnswer>>20, 10) + " MiB. Ask for less, with a filter or a smaller page."}
+		return nil, &tool.Failure{
+			Code: tool.CodeResponseInvalid, AppStatus: res.StatusCode, NextAction: "fix_arguments",
+			Detail: "The answer of " + a.Name + " is larger than " + strconv.FormatInt(e.options.MaxAnswer>>20, 10) + " MiB. Ask for less, with a filter or a smaller page.",
+		}
 	}
 	got := &answer{status: res.StatusCode, header: d.maskHeader(res.Header), body: d.mask(body)}
 	got.mediaType, _, _ = mime.ParseMediaType(res.Header.Get("Content-Type"))
@@ -185,8 +187,10 @@ func result(c *tool.Call, got *answer) (*tool.Answer, error) {
 		return out, nil
 	}
 	if strings.HasSuffix(got.mediaType, "json") && got.value == nil && len(bytes.TrimSpace(got.body)) > 0 {
-		return nil, &tool.Failure{Code: tool.CodeResponseInvalid, AppStatus: got.status, AppBody: cut(string(got.body), shownBody), NextAction: "none",
-			Detail: c.App.Name + " answered JSON that cannot be read. The call was carried out."}
+		return nil, &tool.Failure{
+			Code: tool.CodeResponseInvalid, AppStatus: got.status, AppBody: cut(string(got.body), shownBody), NextAction: "none",
+			Detail: c.App.Name + " answered JSON that cannot be read. The call was carried out.",
+		}
 	}
 	switch {
 	case got.value == nil && len(got.body) > 0:

@@ -79,9 +79,7 @@ func (d *draft) defined(c *tool.Call, query url.Values, body map[string]any) err
 		return err
 	}
 	if values, err := url.ParseQuery(inline); err == nil {
-		for name, all := range values {
-			query[name] = all
-		}
+		maps.Copy(query, values)
 	}
 	if err := fixBody(c, body); err != nil {
 		return err
@@ -92,7 +90,7 @@ func (d *draft) defined(c *tool.Call, query url.Values, body map[string]any) err
 		}
 	}
 	app.Compact(body)
-	return d.fix(c, query, body)
+	return d.fix(c, query)
 }
 
 func joinQuery(a, b string) string {
@@ -332,7 +330,7 @@ func plain(v any) string {
 }
 
 // fix adds what the caller does not choose.
-func (d *draft) fix(c *tool.Call, query url.Values, body map[string]any) error {
+func (d *draft) fix(c *tool.Call, query url.Values) error {
 	values := app.Join(arguments(c.Arguments), c.Live.Values, app.Moment())
 	if err := d.fixHeaders(c); err != nil {
 		return err

@@ -3,6 +3,7 @@ package httptool
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -27,9 +28,7 @@ func (d *draft) free(c *tool.Call, query url.Values) error {
 	if err != nil {
 		return badArgument("/arguments/path", "The query of the path cannot be read. Use the argument query.")
 	}
-	for name, all := range values {
-		query[name] = all
-	}
+	maps.Copy(query, values)
 	given, _ := c.Arguments["query"].(map[string]any)
 	for name, value := range given {
 		query.Del(name)

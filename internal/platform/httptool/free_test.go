@@ -142,9 +142,8 @@ func TestFreeAnswers(t *testing.T) {
 		call := desk(t, server.URL, "key", "request", map[string]any{"path": tt.path})
 		call.Tool = call.Tool.With(call.Arguments)
 		answer, err := httptool.New(server.Client(), nil).Execute(t.Context(), call)
-		var failure *tool.Failure
 		code := ""
-		if errors.As(err, &failure) {
+		if failure, ok := errors.AsType[*tool.Failure](err); ok {
 			answer, code = failure.Answer, failure.Code
 		}
 		if answer == nil || code != tt.code {

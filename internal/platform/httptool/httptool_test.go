@@ -110,14 +110,26 @@ func TestRequests(t *testing.T) {
 		arguments          map[string]any
 		want               string // method, address, selected headers, body
 	}{
-		{"query", "key", "search", map[string]any{"query": "a b&c", "ids": []any{json.Number("1"), json.Number("2")}},
-			"GET /search?ids=1&ids=2&q=a+b%26c | Bearer s3cret | 2 | "},
-		{"path, header, body, envelope", "key", "create", map[string]any{"folder": "a/b ?", "title": "Hi", "tags": []any{"x"}, "trace": "t1"},
-			`POST /folders/a%2Fb%20%3F/notes?notify=no | Bearer s3cret | 2 | {"data":{"tags":["x"],"tenant":"acme","title":"Hi"}}`},
-		{"form with brackets", "key", "pay", map[string]any{"amount": json.Number("5"), "metadata": map[string]any{"a": "1"}, "items": []any{map[string]any{"p": "x"}}},
-			"POST /pay | Bearer s3cret | 2 | amount=5&items%5B0%5D%5Bp%5D=x&metadata%5Ba%5D=1"},
-		{"graphql", "key", "ask", map[string]any{"id": "I1"},
-			`POST /graphql | Bearer s3cret | 2 | {"query":"query($id: ID!) { issue(id: $id) { id } }","variables":{"id":"I1"}}`},
+		{
+			"query", "key", "search",
+			map[string]any{"query": "a b&c", "ids": []any{json.Number("1"), json.Number("2")}},
+			"GET /search?ids=1&ids=2&q=a+b%26c | Bearer s3cret | 2 | ",
+		},
+		{
+			"path, header, body, envelope", "key", "create",
+			map[string]any{"folder": "a/b ?", "title": "Hi", "tags": []any{"x"}, "trace": "t1"},
+			`POST /folders/a%2Fb%20%3F/notes?notify=no | Bearer s3cret | 2 | {"data":{"tags":["x"],"tenant":"acme","title":"Hi"}}`,
+		},
+		{
+			"form with brackets", "key", "pay",
+			map[string]any{"amount": json.Number("5"), "metadata": map[string]any{"a": "1"}, "items": []any{map[string]any{"p": "x"}}},
+			"POST /pay | Bearer s3cret | 2 | amount=5&items%5B0%5D%5Bp%5D=x&metadata%5Ba%5D=1",
+		},
+		{
+			"graphql", "key", "ask",
+			map[string]any{"id": "I1"},
+			`POST /graphql | Bearer s3cret | 2 | {"query":"query($id: ID!) { issue(id: $id) { id } }","variables":{"id":"I1"}}`,
+		},
 		{"key in the query", "query", "search", map[string]any{"query": "x"}, "GET /search?api_key=s3cret&q=x |  | 2 | "},
 		{"basic", "basic", "search", nil, "GET /search | Basic YW5uOnBhc3M= | 2 | "},
 		{"key in the path", "path", "search", nil, "GET /bots3cret/search |  | 2 | "},
@@ -198,8 +210,7 @@ func TestAnswers(t *testing.T) {
 
 func describe(t *testing.T, answer *tool.Answer, err error) string {
 	t.Helper()
-	var failure *tool.Failure
-	if errors.As(err, &failure) {
+	if failure, ok := errors.AsType[*tool.Failure](err); ok {
 		text := failure.Code + " " + failure.Detail + " " + map[bool]string{true: "true", false: "false"}[failure.Retryable] + " " + failure.NextAction
 		if failure.RetryAfter > 0 {
 			text += " " + failure.RetryAfter.String()

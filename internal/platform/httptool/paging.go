@@ -1,6 +1,7 @@
 package httptool
 
 import (
+	"maps"
 	"net/url"
 	"strconv"
 	"strings"
@@ -24,9 +25,9 @@ func next(c *tool.Call, got *answer) map[string]any {
 		}
 	}
 	with := func(name string, value any) map[string]any {
-		arguments := map[string]any{}
-		for k, v := range c.Arguments {
-			arguments[k] = v
+		arguments := maps.Clone(c.Arguments)
+		if arguments == nil {
+			arguments = map[string]any{}
 		}
 		arguments[name] = value
 		return arguments

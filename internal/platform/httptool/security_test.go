@@ -200,8 +200,7 @@ func TestEchoedSecrets(t *testing.T) {
 				answer, err := httptool.New(server.Client(), nil).Execute(t.Context(), call)
 				text, _ := json.Marshal(answer)
 				shown := string(text)
-				var failure *tool.Failure
-				if errors.As(err, &failure) {
+				if failure, ok := errors.AsType[*tool.Failure](err); ok {
 					text, _ := json.Marshal(failure)
 					shown += string(text)
 					text, _ = json.Marshal(failure.Answer)

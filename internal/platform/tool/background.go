@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"ace/internal/foundation/jobs"
@@ -386,8 +387,8 @@ func (s *Service) Approvals(ctx context.Context, accountID string) ([]*Awaiting,
 		return nil, err
 	}
 	var list []*Awaiting
-	for i := len(runs) - 1; i >= 0; i-- {
-		w, err := s.awaiting(ctx, runs[i])
+	for _, r := range slices.Backward(runs) {
+		w, err := s.awaiting(ctx, r)
 		if err != nil {
 			return nil, err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -294,7 +295,7 @@ func (s Runs) SweepRuns(ctx context.Context, now time.Time) error {
 	} {
 		for n := int64(sweepAtOnce); n == sweepAtOnce; {
 			err := s.db.Tx(ctx, func(tx *sql.Tx) (err error) {
-				n, err = row.Exec(ctx, tx, sweep.statement, append(sweep.args[:len(sweep.args):len(sweep.args)], int64(sweepAtOnce))...)
+				n, err = row.Exec(ctx, tx, sweep.statement, append(slices.Clip(sweep.args), int64(sweepAtOnce))...)
 				return err
 			})
 			if err != nil {

@@ -40,6 +40,7 @@ func BenchmarkRun(b *testing.B) {
 	}
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 	send := func(b *testing.B, url, body, bearer string) {
+		b.Helper()
 		method := http.MethodGet
 		if body != "" {
 			method = http.MethodPost

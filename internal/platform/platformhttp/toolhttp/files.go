@@ -95,8 +95,7 @@ func readUpload(r *http.Request) (*tool.File, error) {
 }
 
 func unreadable(err error) error {
-	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return problem.New(problem.TooLarge, "file_too_large", "A file has at most 25 MiB. Send a smaller one, or several.")
 	}
 	return problem.New(problem.Malformed, "body_unreadable", "The form cannot be read, or ended early. Send it again, whole.")

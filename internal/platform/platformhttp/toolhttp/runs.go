@@ -22,7 +22,7 @@ type RunRequest struct {
 	ConnectionID   string          `json:"connection_id,omitempty" maxLength:"64" doc:"Empty: the default connection of the app."`
 	EndUser        string          `json:"end_user,omitempty" maxLength:"200" doc:"Your own user whose connection it goes over."`
 	TimeoutSeconds int             `json:"timeout_seconds,omitempty" minimum:"1" maximum:"300" doc:"Default 60. Above 60 the run is answered at once and goes on."`
-	Output         OutputRequest   `json:"output,omitempty"`
+	Output         OutputRequest   `json:"output,omitzero"`
 	DryRun         bool            `json:"dry_run,omitempty" doc:"Check everything, show the request, send nothing."`
 }
 

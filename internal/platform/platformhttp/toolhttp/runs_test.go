@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"ace/internal/foundation/problem"
 	"ace/internal/platform/apikey"
@@ -322,8 +323,16 @@ func TestListOfRuns(t *testing.T) {
 	list := func(query string) []any {
 		return w.decode(w.call(http.MethodGet, "/api/v1/runs?"+query, "", bearer(key)...))["runs"].([]any)
 	}
-	if all := list(""); len(all) != 6 || all[0].(map[string]any)["tool"] != "desk__create" || all[0].(map[string]any)["error"].(map[string]any)["code"] != "app_not_found" || all[1].(map[string]any)["output"] != nil {
-		t.Errorf("runs = %v", all)
+	all := list("")
+	if len(all) != 6 {
+		t.Errorf("%d runs, want 6", len(all))
+	}
+	for i, one := range all {
+		r := one.(map[string]any)
+		failure, failed := r["error"].(map[string]any)
+		if r["output"] != nil || failed != (r["tool"] == "desk__create") || failed && failure["code"] != "app_not_found" || i > 0 && created(t, one).After(created(t, all[i-1])) {
+			t.Errorf("run %d = %v", i, r)
+		}
 	}
 	for query, want := range map[string]int{"status=failed": 1, "tool=desk__search": 5, "app=mail": 0, "connection_id=con_1&limit=2": 2} {
 		if got := len(list(query)); got != want {
@@ -348,6 +357,15 @@ func TestListOfRuns(t *testing.T) {
 	if got := w.decode(w.call(http.MethodGet, "/api/v1/runs", "", bearer(narrow)...))["runs"].([]any); len(got) != 1 {
 		t.Errorf("a key for one tool sees %d runs, want 1", len(got))
 	}
+}
+
+func created(t *testing.T, run any) time.Time {
+	t.Helper()
+	at, err := time.Parse(time.RFC3339, run.(map[string]any)["created_at"].(string))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
 }
 
 // Ids of another account are not there, on any route.

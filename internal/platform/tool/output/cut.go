@@ -312,7 +312,7 @@ func (c *cutter) fitsAlone(value any, path []step) bool {
 
 // size is how long a value is as JSON. It stops counting above most.
 func size(value any, most int) int {
-	n := 0
+	var n int
 	switch v := value.(type) {
 	case map[string]any:
 		n = 1 + max(1, len(v))
@@ -345,10 +345,10 @@ func size(value any, most int) int {
 // quoted is how long a text is as JSON.
 func quoted(s string) int {
 	n := len(`""`)
-	for i, width := 0, 0; i < len(s); i += width {
-		var r rune
-		r, width = utf8.DecodeRuneInString(s[i:])
+	for i := 0; i < len(s); {
+		r, width := utf8.DecodeRuneInString(s[i:])
 		n += cost(r, width)
+		i += width
 	}
 	return n
 }

@@ -28,6 +28,7 @@ func Run(t *testing.T, newStore func(t *testing.T) tool.Store) {
 		"runs are listed newest first":          lists,
 		"one owner at a time":                   holds,
 		"cancelling":                            cancels,
+		"many ends at once":                     records,
 		"approvals are decided once":            decides,
 		"files":                                 files,
 		"what is over is swept":                 sweeps,
