@@ -9,6 +9,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -117,10 +118,8 @@ func codeOf(a *app.App, got *answer) string {
 			return code
 		}
 	}
-	for _, status := range a.Rate.Status {
-		if status == got.status {
-			return tool.CodeRateLimited
-		}
+	if slices.Contains(a.Rate.Status, got.status) {
+		return tool.CodeRateLimited
 	}
 	if a.Rate.Remaining != "" && got.status == http.StatusForbidden && got.header.Get(a.Rate.Remaining) == "0" {
 		return tool.CodeRateLimited

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -170,7 +171,7 @@ func parts(t *testing.T, header string, body []byte) []string {
 	var all []string
 	for r := multipart.NewReader(strings.NewReader(string(body)), params["boundary"]); ; {
 		part, err := r.NextPart()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return all
 		}
 		if err != nil {
