@@ -144,6 +144,9 @@ func (s *Service) goOn(ctx context.Context, r *Run) {
 	defer end()
 	work, lost := s.hold(work, r)
 	shape, o := s.carryOut(work, r)
+	if _, expected := problem.From(o.refused); o.refused != nil && !expected && !errors.Is(o.refused, errLost) {
+		o = ended(work, r, r.App, o) // whatever broke off because the run was ended from outside
+	}
 	if lost() || errors.Is(o.refused, errLost) {
 		return // somebody else has it
 	}

@@ -37,7 +37,7 @@ const (
 func (s *Service) perform(ctx context.Context, p *plan) outcome {
 	live, err := s.credentials(ctx, p)
 	if err != nil {
-		return s.ended(ctx, p, outcome{refused: s.withLink(ctx, p, err)})
+		return ended(ctx, p.run, p.app.Name, outcome{refused: s.withLink(ctx, p, err)})
 	}
 	if p.tool.Call == "" {
 		return outcome{answer: identity(live.Connection)}
@@ -51,10 +51,10 @@ func (s *Service) perform(ctx context.Context, p *plan) outcome {
 		}
 		var failure *Failure
 		if !errors.As(err, &failure) {
-			return s.ended(ctx, p, outcome{refused: err})
+			return ended(ctx, p.run, p.app.Name, outcome{refused: err})
 		}
 		if ctx.Err() != nil {
-			return s.ended(ctx, p, outcome{failure: failure})
+			return ended(ctx, p.run, p.app.Name, outcome{failure: failure})
 		}
 		if failure.Code == CodeUnauthorized && !refreshed {
 			refreshed = true
@@ -142,20 +142,20 @@ func (s *Service) pause(ctx context.Context, p *plan, f *Failure) bool {
 }
 
 // ended words a run whose context ended before the call did.
-func (s *Service) ended(ctx context.Context, p *plan, o outcome) outcome {
+func ended(ctx context.Context, r *Run, name string, o outcome) outcome {
 	switch {
 	case ctx.Err() == nil:
 		return o
 	case errors.Is(context.Cause(ctx), errCancelled):
-		return outcome{failure: cancelled(p.run.Attempts > 0)}
+		return outcome{failure: cancelled(r.Attempts > 0)}
 	case errors.Is(context.Cause(ctx), errStopping):
 		return outcome{refused: errStopping}
 	}
-	f := &Failure{Code: CodeRunTimeout, Detail: "The time of the run was over before " + p.app.Name + " answered. It may have done what it was asked.", NextAction: "none"}
-	if p.run.Attempts == 0 {
-		f.Detail = "The time of the run was over before it could be sent to " + p.app.Name + "."
+	f := &Failure{Code: CodeRunTimeout, Detail: "The time of the run was over before " + name + " answered. It may have done what it was asked.", NextAction: "none"}
+	if r.Attempts == 0 {
+		f.Detail = "The time of the run was over before it could be sent to " + name + "."
 	}
-	if p.run.Safe {
+	if r.Safe {
 		f.Retryable, f.NextAction = true, "retry_later"
 	}
 	return outcome{failure: f}
