@@ -306,11 +306,26 @@ func (s Runs) SweepRuns(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// ReclaimRuns ends the holds of runs. Call it when a process starts that has
-// the database to itself: whoever held one is gone.
+// ReclaimRuns ends the holds of runs, and lets the jobs of those that nobody
+// waits for go on with them at once. Call it when a process starts that has the
+// database to itself: whoever held one is gone.
 func (s Runs) ReclaimRuns(ctx context.Context) error {
 	return s.db.Tx(ctx, func(tx *sql.Tx) error {
-		_, err := row.Exec(ctx, tx, `UPDATE tool_run SET lease_until = 0 WHERE status = 'running' AND lease_until > 0`)
+		rows, err := tx.QueryContext(ctx, `SELECT id FROM tool_run WHERE status = 'running' AND async AND lease_until > 0`)
+		due, err := row.Collect(rows, err, func(r row.Scanner) (jobs.Job, error) {
+			var id string
+			if err := r.Scan(&id); err != nil {
+				return jobs.Job{}, fmt.Errorf("reading a run: %w", err)
+			}
+			return runJob(id), nil
+		})
+		if err != nil {
+			return err
+		}
+		if err := row.Schedule(ctx, tx, due...); err != nil {
+			return err
+		}
+		_, err = row.Exec(ctx, tx, `UPDATE tool_run SET lease_until = 0 WHERE status = 'running' AND lease_until > 0`)
 		return err
 	})
 }
