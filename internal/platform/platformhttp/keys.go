@@ -49,7 +49,7 @@ type NewKey struct {
 type KeyRequest struct {
 	Name        string       `json:"name" minLength:"1" maxLength:"100" doc:"What the key is for."`
 	Permissions []string     `json:"permissions" minItems:"1" maxItems:"3"`
-	Restrict    Restrictions `json:"restrict,omitempty"`
+	Restrict    Restrictions `json:"restrict,omitzero" required:"false"`
 	Approval    string       `json:"approval,omitempty" enum:"none,destructive,writes"`
 	ExpiresAt   *time.Time   `json:"expires_at,omitempty"`
 }
@@ -166,7 +166,8 @@ func (s *server) getKey(ctx context.Context, in *idInput) (*body[Key], error) {
 func (s *server) changeKey(ctx context.Context, in *struct {
 	ID   string `path:"id" maxLength:"64"`
 	Body KeyChange
-}) (*body[Key], error) {
+},
+) (*body[Key], error) {
 	caller := gate.From(ctx)
 	k, err := s.Keys.Get(ctx, caller.Account, in.ID)
 	if err != nil {
