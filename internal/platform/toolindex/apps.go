@@ -21,33 +21,56 @@ func nameOf(a *app.App) named {
 
 const mentionWords = 4 // of the longest name that is looked for
 
+// mention is an app that a task names: how sure that is, and which words of the
+// task are its name.
+type mention struct {
+	strength float64
+	stems    map[string]bool
+}
+
 // mentions are the apps that a task names, with how sure that is: 1 for a name
 // as it is, less for a slip of one letter, and little for a common word (box,
 // close, notion) that nothing marks as a name.
-func (x *Index) mentions(task []word) map[string]float64 {
-	found := map[string]float64{}
+func (x *Index) mentions(task []word) map[string]mention {
+	found := map[string]mention{}
 	for i := range task {
-		var text strings.Builder
+		text, misspelt := "", false
 		for n := 0; n < mentionWords && i+n < len(task); n++ {
-			text.WriteString(task[i+n].written)
+			text += task[i+n].written
+			misspelt = misspelt || x.postings[task[i+n].stem] == nil
 			for _, a := range x.apps {
-				if strength := a.mentioned(text.String(), n == 0, task, i); strength > found[a.app.ID] {
-					found[a.app.ID] = strength
+				strength := a.mentioned(text, n == 0, misspelt, task, i)
+				if strength == 0 {
+					continue
 				}
+				m := found[a.app.ID]
+				if m.stems == nil {
+					m.stems = map[string]bool{}
+				}
+				m.strength = max(m.strength, strength)
+				for _, w := range task[i : i+n+1] {
+					m.stems[w.stem] = m.stems[w.stem] || strength > sure
+				}
+				found[a.app.ID] = m
 			}
 		}
 	}
 	return found
 }
 
-func (n *named) mentioned(text string, single bool, task []word, at int) float64 {
+// sure is the strength above which a task is taken to name an app.
+const sure = 0.5
+
+// mentioned answers how sure it is that a text is a name of the app. Only a word
+// that no tool knows can be a slip: "email" is not meant to be Gmail.
+func (n *named) mentioned(text string, single, misspelt bool, task []word, at int) float64 {
 	for _, name := range n.names {
 		switch {
 		case name == text && single && ambiguous(name) && !cued(task, at):
 			return 0.2
 		case name == text:
 			return 1
-		case len(name) >= 5 && len(text) >= 5 && slip(name, text):
+		case misspelt && len(name) >= 5 && len(text) >= 5 && slip(name, text):
 			return 0.8
 		}
 	}
@@ -99,18 +122,18 @@ func slip(a, b string) bool {
 	return a[i:] == b[i+1:]
 }
 
-func strongest(apps map[string]float64) float64 {
+func strongest(apps map[string]mention) float64 {
 	most := 0.0
-	for _, strength := range apps {
-		most = max(most, strength)
+	for _, m := range apps {
+		most = max(most, m.strength)
 	}
 	return most
 }
 
-func (x *Index) mentionedApps(strengths map[string]float64) []*app.App {
+func (x *Index) mentionedApps(found map[string]mention) []*app.App {
 	var list []*app.App
 	for _, a := range x.apps {
-		if strengths[a.app.ID] > 0.5 {
+		if found[a.app.ID].strength > sure {
 			list = append(list, a.app)
 		}
 	}

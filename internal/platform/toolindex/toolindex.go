@@ -35,6 +35,7 @@ const (
 	saturation    = 1.2
 	lengthShare   = 0.4
 	synonymWeight = 0.3
+	phraseGain    = 1.2
 	perApp        = 3 // tools of one app where none is named
 )
 
@@ -49,10 +50,11 @@ type Index struct {
 }
 
 type entry struct {
-	app   *app.App
-	tool  *app.Tool
-	name  []string // stems of name and title
-	class string   // of doing
+	app     *app.App
+	tool    *app.Tool
+	name    []string   // stems of name and title
+	phrases [][]string // stems of the phrases, without words that say nothing
+	class   string     // of doing
 }
 
 type posting struct {
@@ -84,13 +86,45 @@ func New(apps []*app.App) *Index {
 		x.apps = append(x.apps, nameOf(a))
 		for _, t := range a.Tools.All() {
 			weights := fieldsOf(a, t)
-			x.entries = append(x.entries, entry{a, t, stems(t.Name + " " + t.Title), x.classOf(t)})
+			x.entries = append(x.entries, entry{a, t, stems(t.Name + " " + t.Title), phrasesOf(t), x.classOf(t)})
 			fields = append(fields, weights)
 			total += sum(weights)
 		}
 	}
 	x.build(fields, total/math.Max(1, float64(len(fields))))
 	return x
+}
+
+func phrasesOf(t *app.Tool) [][]string {
+	var all [][]string
+	for _, phrase := range t.Phrases {
+		var telling []string
+		for _, w := range words(phrase) {
+			if !stopped(w.written) {
+				telling = append(telling, w.stem)
+			}
+		}
+		all = append(all, telling)
+	}
+	return all
+}
+
+// likeness is how much a phrase and a task have in common, from 0 to 1.
+func likeness(phrase []string, task []word) float64 {
+	held, telling := 0.0, 0.0
+	for _, w := range task {
+		if stopped(w.written) {
+			continue
+		}
+		telling++
+		if slices.Contains(phrase, w.stem) {
+			held++
+		}
+	}
+	if held == 0 {
+		return 0
+	}
+	return 2 * held / (telling + float64(len(phrase)))
 }
 
 func stemOf(w string) string {
@@ -193,7 +227,7 @@ type Hit struct {
 func (x *Index) Find(q Query) (hits []Hit, mentioned []*app.App) {
 	task := words(q.Task)
 	apps := x.mentions(task)
-	scores := x.scores(task)
+	scores := x.scores(task, apps)
 	class := x.taskClass(task)
 	for i, score := range scores {
 		e := &x.entries[i]
@@ -201,18 +235,18 @@ func (x *Index) Find(q Query) (hits []Hit, mentioned []*app.App) {
 			continue
 		}
 		hit := Hit{App: e.app, Tool: e.tool}
-		strength, isNamed := apps[e.app.ID]
+		named, isNamed := apps[e.app.ID]
 		switch {
 		case isNamed:
-			score = score*(1+2*strength) + strength
+			score = score*(1+2*named.strength) + named.strength
 			hit.MatchedOn = append(hit.MatchedOn, "app")
 		case len(apps) > 0:
-			score *= 1 - 0.65*strongest(apps)
+			score *= 1 - 0.85*strongest(apps)
 		}
 		if score <= 0 {
 			continue
 		}
-		score = x.refine(&hit, e, task, class, score)
+		score = x.refine(&hit, e, without(task, named.stems), class, score)
 		if q.Connected != nil && q.Connected(e.app.ID) {
 			score *= 1.15
 		}
@@ -230,8 +264,20 @@ func (q *Query) admits(e *entry) bool {
 		(q.Allowed == nil || q.Allowed(e.app.ID, e.tool.ID)) && (!q.ConnectedOnly || q.Connected != nil && q.Connected(e.app.ID))
 }
 
+// without are the words of a task that are no part of a name.
+func without(task []word, name map[string]bool) []word {
+	if len(name) == 0 {
+		return task
+	}
+	return slices.DeleteFunc(slices.Clone(task), func(w word) bool { return name[w.stem] })
+}
+
+// nameShare is what a word of an app's name still counts for the tools of that
+// app: in "my Google calendar" it says which app, and hardly what to do.
+const nameShare = 0.25
+
 // scores adds up the words of the task, and what means the same.
-func (x *Index) scores(task []word) map[int]float64 {
+func (x *Index) scores(task []word, apps map[string]mention) map[int]float64 {
 	scores := map[int]float64{}
 	weights := map[string]float64{}
 	for _, w := range task {
@@ -250,7 +296,11 @@ func (x *Index) scores(task []word) map[int]float64 {
 	// In a fixed order: sums of fractions depend on it.
 	for _, stem := range slices.Sorted(maps.Keys(weights)) {
 		for _, p := range x.postings[stem] {
-			scores[p.entry] += weights[stem] * x.idf[stem] * p.weight
+			weight := weights[stem] * x.idf[stem] * p.weight
+			if apps[x.entries[p.entry].app.ID].stems[stem] {
+				weight *= nameShare
+			}
+			scores[p.entry] += weight
 		}
 	}
 	return scores
@@ -259,16 +309,17 @@ func (x *Index) scores(task []word) map[int]float64 {
 // refine rewards a name that the task covers, and doing that agrees.
 func (x *Index) refine(hit *Hit, e *entry, task []word, class string, score float64) float64 {
 	covered, phrase := coverage(e.name, task, x.similar), false
-	score *= 1 + 0.6*covered
+	score *= 1 + 0.9*covered
 	if covered > 0.5 {
 		hit.MatchedOn = append(hit.MatchedOn, "name")
 	}
-	for _, p := range e.tool.Phrases {
-		if c := coverage(stems(p), task, nil); c >= 0.75 {
-			score *= 1 + 0.3*c
-			phrase = true
-			break
-		}
+	likest := 0.0
+	for _, p := range e.phrases {
+		likest = max(likest, likeness(p, task))
+	}
+	if likest > 0 {
+		score *= 1 + phraseGain*likest
+		phrase = likest >= 0.5
 	}
 	if phrase {
 		hit.MatchedOn = append(hit.MatchedOn, "phrase")

@@ -149,6 +149,39 @@ func TestFindIsFair(t *testing.T) {
 	}
 }
 
+const planner = `
+id: day-planner
+name: Day Planner
+categories: [calendar]
+about: Days and what is planned on them.
+base: https://planner.example
+tools:
+  list_planners: {call: GET /planners, title: List planners, about: Lists the planners., phrases: [which planners are there]}
+  list_meetings: {call: GET /meetings, title: List meetings, about: Lists what is planned., phrases: [what is on my planner tomorrow, show my appointments]}
+`
+
+// TestNamesSayWhichAppAndNotWhat: the words of an app's name are no words for its
+// tools, and an app that is named goes before tools of others that fit better.
+func TestNamesSayWhichAppAndNotWhat(t *testing.T) {
+	t.Parallel()
+	all := apps(t)
+	a, err := app.Parse([]byte(planner))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := toolindex.New(append(all, a))
+	tests := []struct{ task, want string }{
+		{"what is on in my Day Planner tomorrow", "day_planner__list_meetings"},
+		{"which planners does Day Planner have", "day_planner__list_planners"},
+		{"where is my latest email in Box", "box__list_folder"},
+	}
+	for _, tt := range tests {
+		if hits, _ := x.Find(toolindex.Query{Task: tt.task, Limit: 3}); len(hits) == 0 || hits[0].Tool.ID != tt.want {
+			t.Errorf("Find(%q) = %s, want %s first", tt.task, show(hits), tt.want)
+		}
+	}
+}
+
 func TestFindNothing(t *testing.T) {
 	t.Parallel()
 	x := toolindex.New(apps(t))

@@ -144,6 +144,10 @@ func synonyms() [][]string {
 		{"campaign", "newsletter"},
 		{"form", "survey"},
 		{"response", "answer", "submission"},
+		{"bin", "trash", "delete"}, {"tick", "complete", "finish"}, {"reschedule", "postpone", "push", "move", "update"}, {"decline", "refuse", "reject"}, {"accept", "confirm", "approve"},
+		{"attend", "attendee", "participant", "guest", "invitee"}, {"ring", "call", "phone"}, {"paragraph", "text", "block"}, {"stock", "inventory"}, {"shop", "store"}, {"wiki", "documentation"},
+		{"pipeline", "build", "workflow"}, {"unsubscribe", "remove", "opt"}, {"subscribe", "subscriber", "member"}, {"arrive", "deliver", "receive"}, {"star", "flag", "label", "favorite"}, {"remind", "reminder", "task"},
+		{"correct", "fix", "edit"}, {"newest", "latest", "recent", "last"}, {"address", "email"}, {"number", "phone"}, {"sms", "message"}, {"busy", "free", "available"}, {"poll", "vote", "survey"}, {"empty", "clear"}, {"overwrite", "replace", "write"},
 		{"schedule", "plan", "book"},
 		{"cancel", "abort", "stop"},
 		{"board", "kanban"},
@@ -157,11 +161,14 @@ func synonyms() [][]string {
 // verbs sorts words of doing into classes.
 func verbs() map[string]string {
 	classes := map[string][]string{
-		"create": {"create", "add", "make", "new", "insert", "open", "draft", "register", "book", "schedule", "invite", "upload", "jot", "file"},
-		"read":   {"list", "show", "get", "see", "read", "find", "search", "look", "fetch", "view", "display", "check", "download", "count", "who", "which", "what", "how"},
-		"update": {"update", "change", "edit", "modify", "rename", "set", "move", "assign", "mark", "close", "complete", "archive", "reopen", "label", "tag"},
-		"delete": {"delete", "remove", "trash", "erase", "discard", "drop", "cancel", "revoke", "unsubscribe", "throw"},
-		"send":   {"send", "post", "reply", "answer", "forward", "tell", "notify", "respond", "share", "message", "email", "mail", "text"},
+		"create": {"create", "add", "make", "new", "insert", "open", "draft", "register", "book", "schedule", "invite", "upload", "jot", "file", "put", "start", "begin", "publish", "record", "log", "save", "subscribe", "leave"},
+		"read": {
+			"list", "show", "get", "see", "read", "find", "search", "look", "fetch", "view", "display", "check", "download", "count", "browse", "export", "lookup",
+			"who", "which", "what", "how", "where", "when", "whose", "any", "is", "are", "did", "does", "whats", "wheres", "whos",
+		},
+		"update": {"update", "change", "edit", "modify", "rename", "set", "move", "assign", "mark", "close", "complete", "archive", "reopen", "label", "tag", "tick", "star", "flag", "fix", "correct", "push", "postpone", "reschedule", "overwrite", "finish", "solve", "merge"},
+		"delete": {"delete", "remove", "trash", "erase", "discard", "drop", "cancel", "revoke", "unsubscribe", "throw", "bin", "clear", "empty", "end", "ban"},
+		"send":   {"send", "post", "reply", "answer", "forward", "tell", "notify", "respond", "share", "message", "email", "mail", "text", "write", "ring"},
 	}
 	of := map[string]string{}
 	for class, list := range classes {
