@@ -26,12 +26,14 @@ type making struct {
 	scopes  []string    // asked for
 	issuer  string
 	old     *Connection // that is mended; nil: a new one
+	// unchecked leaves it to the caller whether the app takes what was typed.
+	unchecked bool
 }
 
 // prepare checks what was typed. Params come from the form, the asker, the
 // connection that is mended, and the app's defaults, in this order.
 func (s *Service) prepare(ctx context.Context, session *Session, a *app.App, scheme *app.Scheme, form Form) (*making, error) {
-	m := &making{session: session, app: a, scheme: scheme, fields: Credentials{}, params: map[string]string{}, scopes: session.Wish.Scopes}
+	m := &making{session: session, app: a, scheme: scheme, fields: Credentials{}, params: map[string]string{}, scopes: session.Wish.Scopes, unchecked: form.Unchecked}
 	var err error
 	if m.old, err = s.known(ctx, session, session.Wish.Reconnects); err != nil {
 		return nil, err
@@ -178,6 +180,10 @@ func (m *making) draft(grant *Grant) (*Connection, Credentials) {
 	return c, credentials
 }
 
+// tells reports whether an app can be asked if it takes credentials: by its whoami
+// call, or, of an MCP server, by its list of tools.
+func tells(a *app.App) bool { return a.Who != nil || a.MCP != nil }
+
 // fill answers an identity with what it lacks from another.
 func fill(have, more Identity) Identity {
 	for _, pair := range []struct{ to, from *string }{{&have.ID, &more.ID}, {&have.Name, &more.Name}, {&have.Email, &more.Email}, {&have.Tenant, &more.Tenant}} {
@@ -192,7 +198,7 @@ func fill(have, more Identity) Identity {
 // are kept. A consent that was given is kept also where the app is away for a
 // moment, or does not tell: it could not be had again without the person.
 func (s *Service) identify(ctx context.Context, m *making, c *Connection, live *Live) error {
-	if m.app.Who == nil {
+	if !tells(m.app) || m.unchecked {
 		return nil
 	}
 	identity, err := s.Checker.Check(ctx, m.app, m.scheme, live)

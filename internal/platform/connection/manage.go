@@ -214,7 +214,7 @@ func (k *kept) checkable() error {
 func (s *Service) check(ctx context.Context, by audit.Actor, k *kept) (*Connection, error) {
 	identity, err := s.ask(ctx, k, k.live(s))
 	if appCode(err) == codeUnauthorized && k.renewable() {
-		newer, refused := s.Refused(ctx, k.live(s))
+		newer, _, refused := s.newer(ctx, k.live(s))
 		switch {
 		case problem.Is(refused, "reconnect_required"):
 			return s.Store.Connection(ctx, k.c.AccountID, k.c.ID)
@@ -239,7 +239,7 @@ func (s *Service) check(ctx context.Context, by audit.Actor, k *kept) (*Connecti
 }
 
 func (s *Service) ask(ctx context.Context, k *kept, live *Live) (Identity, error) {
-	if k.app.Who == nil {
+	if !tells(k.app) {
 		return Identity{}, nil
 	}
 	return s.Checker.Check(ctx, k.app, k.scheme, live)

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"net"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,13 +15,13 @@ import (
 	"ace/internal/foundation/typeid"
 	"ace/internal/platform/app"
 	"ace/internal/platform/audit"
+	"ace/internal/platform/connection/landing"
 )
 
 // Limits of what a session is asked for.
 const (
 	maxLabel   = 60
 	maxEndUser = 200
-	maxURL     = 2048
 	maxState   = 500
 	maxScopes  = 100
 )
@@ -228,30 +226,18 @@ func (in *Request) check() error {
 		return invalid("/end_user", fmt.Sprintf("end_user has at most %d characters, on one line.", maxEndUser))
 	case len(w.State) > maxState || !plain(w.State):
 		return invalid("/state", fmt.Sprintf("state has at most %d characters, on one line.", maxState))
-	case w.RedirectURL != "" && !returnable(w.RedirectURL):
+	case w.RedirectURL != "" && !landing.Valid(w.RedirectURL):
 		return invalid("/redirect_url", "redirect_url is an https address, or http on a loopback address, of at most 2048 characters.")
 	case in.TTL < time.Minute || in.TTL > MaxSessionLifetime:
 		return invalid("/expires_in", "A link works for 60 seconds to 24 hours.")
 	case w.Verify != VerifyAccount && w.Verify != VerifyLink && w.Verify != VerifyCallback:
 		return invalid("/verify", "verify is account, link or callback.")
-	case w.Verify == VerifyCallback && (!returnable(w.VerifyURL) || w.EndUser == ""):
+	case w.Verify == VerifyCallback && (!landing.Valid(w.VerifyURL) || w.EndUser == ""):
 		return invalid("/verify_url", "verify callback needs verify_url, an https address of yours that says who is there, and end_user, whom it has to find.")
 	case w.Verify != VerifyCallback && w.VerifyURL != "":
 		return invalid("/verify_url", `verify_url goes with "verify": "callback" alone.`)
 	}
 	return nil
-}
-
-// returnable reports whether a browser may be sent to an address when a
-// session is over.
-func returnable(address string) bool {
-	u, err := url.Parse(address)
-	if err != nil || len(address) > maxURL || u.Host == "" || u.User != nil || u.Fragment != "" || !plain(address) || strings.ContainsAny(address, ` \`) {
-		return false
-	}
-	host := u.Hostname()
-	ip := net.ParseIP(host)
-	return u.Scheme == "https" || u.Scheme == "http" && (host == "localhost" || ip != nil && ip.IsLoopback())
 }
 
 func invalid(pointer, detail string) error {

@@ -4,13 +4,13 @@ import (
 	"context"
 	"crypto/subtle"
 	"fmt"
-	"maps"
 	"net/url"
 	"time"
 
 	"ace/internal/foundation/problem"
 	"ace/internal/platform/app"
 	"ace/internal/platform/audit"
+	"ace/internal/platform/connection/landing"
 )
 
 // Visitor is who stands before the page of a link.
@@ -58,6 +58,9 @@ type Form struct {
 	Scheme string            // id; empty: the first one offered
 	Fields Credentials       // by name of app.Field
 	Params map[string]string // by name of app.Param
+	// Unchecked keeps a key before the app was asked whether it takes it: for
+	// callers that ask it themselves and show what it said.
+	Unchecked bool
 }
 
 // Visit looks a link up for its page. It changes nothing: programs that look at
@@ -251,19 +254,7 @@ func (s *Service) Submit(ctx context.Context, token string, v Visitor, form Form
 
 // verifier is the address of the developer's page for a session.
 func (s *Service) verifier(session *Session) string {
-	return withQuery(session.Wish.VerifyURL, url.Values{"flow_id": {s.flow(session)}, "session_id": {session.ID}})
-}
-
-// withQuery adds parameters to an address that was checked before.
-func withQuery(address string, more url.Values) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return address
-	}
-	query := u.Query()
-	maps.Copy(query, more)
-	u.RawQuery = query.Encode()
-	return u.String()
+	return landing.With(session.Wish.VerifyURL, url.Values{"flow_id": {s.flow(session)}, "session_id": {session.ID}})
 }
 
 // Confirm says, on behalf of the developer's page, whose browser the flow's is.
@@ -389,5 +380,5 @@ func (s *Service) handBack(session *Session) string {
 	if session.Wish.State != "" {
 		query.Set("state", session.Wish.State)
 	}
-	return withQuery(session.Wish.RedirectURL, query)
+	return landing.With(session.Wish.RedirectURL, query)
 }

@@ -354,6 +354,39 @@ func TestRefused(t *testing.T) {
 	})
 }
 
+// TestRefusedAfterARenewal is an app that refuses a token that was renewed a
+// moment ago: the app is asked whose it is, and the connection ends where it
+// does not know it.
+func TestRefusedAfterARenewal(t *testing.T) {
+	t.Parallel()
+	for answer, want := range map[string]connection.Status{"": connection.Active, "app_forbidden": connection.Failing, "app_unauthorized": connection.NeedsReconnect} {
+		t.Run("whoami answers "+answer, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := setup(t)
+				c := w.signIn(t, connection.Wish{})
+				time.Sleep(10 * time.Minute)
+				newer, err := w.Refused(t.Context(), w.mustUse(t, c.ID))
+				if err != nil || newer == nil {
+					t.Fatalf("Refused = %v, %v, want a newer token", newer, err)
+				}
+				if answer != "" {
+					w.vendor.Set(func(v *connectiontest.Vendor) { v.Answer = connectiontest.Refusal(answer) })
+				}
+				checks := w.vendor.Checks()
+				for range 3 {
+					if other, err := w.Refused(t.Context(), newer); other != nil || (code(err) == "reconnect_required") != (want == connection.NeedsReconnect) {
+						t.Errorf("Refused again = %v, %v", other, err)
+					}
+				}
+				if got := w.stored(t, c.ID); got.Status != want || w.vendor.Checks()-checks != 1 || w.vendor.Refreshes() != 1 {
+					t.Errorf("connection is %s after %d checks and %d refreshes, want %s after one of each", got.Status, w.vendor.Checks()-checks, w.vendor.Refreshes(), want)
+				}
+			})
+		})
+	}
+}
+
 func TestRefusedKey(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

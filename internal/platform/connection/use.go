@@ -52,44 +52,54 @@ func (s *Service) Use(ctx context.Context, accountID, id string) (*Live, error) 
 // credentials that somebody renewed meanwhile, or ones that are renewed now. nil
 // without an error says that there are no others: the app's answer stands. Of
 // many callers with one version, one renews. Its problems are those of Use;
-// reconnect_required says that the connection has ended.
+// reconnect_required says that the connection has ended: the vendor said so, or
+// the app does not take credentials that cannot be newer.
 func (s *Service) Refused(ctx context.Context, live *Live) (*Live, error) {
 	if live.Connection.ID == "" {
 		return nil, nil
 	}
-	k, err := s.load(ctx, live.Connection.AccountID, live.Connection.ID)
-	if err != nil {
-		return nil, err
+	newer, newest, err := s.newer(ctx, live)
+	if newest == nil || err != nil {
+		return newer, err
 	}
-	if err := k.allowed(); err != nil {
-		return nil, err
+	return nil, s.confirmRefusal(ctx, newest)
+}
+
+// newer answers credentials after those of live; else newest, where there can be
+// none: a key, or a token that has only just been renewed.
+func (s *Service) newer(ctx context.Context, live *Live) (after *Live, newest *kept, err error) {
+	k, err := s.load(ctx, live.Connection.AccountID, live.Connection.ID)
+	if err == nil {
+		err = k.allowed()
+	}
+	if err != nil {
+		return nil, nil, err
 	}
 	at := time.Now()
 	switch {
 	case k.c.Version > live.Connection.Version:
-		return k.live(s), nil
+		return k.live(s), nil, nil
 	case !k.renewable():
-		return nil, s.confirmRefusal(ctx, k)
-	case !due(k.c, at), k.c.RefreshedAt.Add(restAfter).After(at):
-		return nil, nil
+		return nil, k, nil
+	case !due(k.c, at):
+		return nil, nil, nil
+	case k.c.RefreshedAt.Add(restAfter).After(at):
+		return nil, k, nil
 	}
 	before := k.c.Version
-	if k, err = s.renew(ctx, k); err != nil {
-		return nil, err
+	if k, err = s.renew(ctx, k); err == nil {
+		err = k.allowed()
 	}
-	if err := k.allowed(); err != nil {
-		return nil, err
+	if err != nil || k.c.Version == before {
+		return nil, nil, err
 	}
-	if k.c.Version == before {
-		return nil, nil
-	}
-	return k.live(s), nil
+	return k.live(s), nil, nil
 }
 
-// confirmRefusal asks the app whose account a key opens, before one refused
-// call is taken for the end of a connection: at most once a minute.
+// confirmRefusal asks the app whose account the credentials open, before one
+// refused call is taken for the end of a connection: at most once a minute.
 func (s *Service) confirmRefusal(ctx context.Context, k *kept) error {
-	if k.app.Who == nil || k.c.LastCheckedAt.Add(restAfter).After(time.Now()) {
+	if !tells(k.app) || k.c.LastCheckedAt.Add(restAfter).After(time.Now()) {
 		return nil
 	}
 	c, err := s.check(ctx, audit.System(), k)

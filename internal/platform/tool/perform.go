@@ -3,6 +3,7 @@ package tool
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"math/rand/v2"
 	"net/url"
 	"time"
@@ -43,10 +44,11 @@ func (s *Service) perform(ctx context.Context, p *plan) outcome {
 		return outcome{answer: identity(live.Connection)}
 	}
 	call := p.call(live)
-	refreshed := false
+	refusals := 0
 	for {
 		answer, err := s.attempt(ctx, p, call)
 		if err == nil {
+			s.worked(ctx, call.Live)
 			return outcome{answer: answer}
 		}
 		var failure *Failure
@@ -56,13 +58,15 @@ func (s *Service) perform(ctx context.Context, p *plan) outcome {
 		if ctx.Err() != nil {
 			return ended(ctx, p.run, p.app.Name, outcome{failure: failure})
 		}
-		if failure.Code == CodeUnauthorized && !refreshed {
-			refreshed = true
+		// The first refusal may be of old credentials; the second is of new ones, and
+		// the connection is looked at.
+		if failure.Code == CodeUnauthorized && refusals < 2 {
+			refusals++
 			other, err := s.Connections.Refused(ctx, call.Live)
 			switch {
 			case problem.Is(err, "reconnect_required"):
 				return outcome{refused: s.withLink(ctx, p, err)}
-			case err == nil && other != nil:
+			case err == nil && other != nil && refusals == 1:
 				call = p.call(other)
 				continue
 			}
@@ -70,6 +74,14 @@ func (s *Service) perform(ctx context.Context, p *plan) outcome {
 		if !s.pause(ctx, p, failure) {
 			return outcome{failure: failure}
 		}
+	}
+}
+
+// worked notes that a connection works. The run has succeeded whatever becomes of
+// the note.
+func (s *Service) worked(ctx context.Context, live *connection.Live) {
+	if err := s.Connections.Worked(ctx, live); err != nil {
+		s.options.Log.ErrorContext(ctx, "noting that a connection works again", slog.String("connection_id", live.Connection.ID), slog.Any("error", err))
 	}
 }
 

@@ -33,6 +33,9 @@ type Connections interface {
 	// Refused is told that the app did not accept the credentials of live. It
 	// answers others, or nil where there are none: the app's answer stands then.
 	Refused(ctx context.Context, live *connection.Live) (*connection.Live, error)
+	// Worked is told that a call over live succeeded. Unless the connection was
+	// failing it does nothing.
+	Worked(ctx context.Context, live *connection.Live) error
 }
 
 // Opener makes sign-in links for callers that may connect apps.

@@ -164,7 +164,7 @@ func TestAttempts(t *testing.T) {
 		{"refused for what it says", read, []any{failure(tool.CodeBadRequest, nil)}, 0, tool.CodeBadRequest, 1, 0},
 		{"expired, renewed", write, []any{unknown, "ok"}, 1, "", 2, 0},
 		{"expired, not to be renewed", write, []any{unknown, "ok"}, 0, tool.CodeUnauthorized, 1, 0},
-		{"refused twice", write, []any{unknown, unknown, "ok"}, 5, tool.CodeUnauthorized, 2, 0},
+		{"refused, renewed and refused again", write, []any{unknown, unknown, "ok"}, 5, tool.CodeUnauthorized, 2, 0},
 		{"renewed, then busy", read, []any{unknown, busy, "ok"}, 1, "", 3, 2 * time.Second},
 	}
 	for _, tt := range tests {
@@ -186,6 +186,60 @@ func TestAttempts(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestConnectionsAreTold is what the connection hears of a run: that it works, with
+// the credentials that did, and each refusal of the first two.
+func TestConnectionsAreTold(t *testing.T) {
+	t.Parallel()
+	unknown := failure(tool.CodeUnauthorized, func(f *tool.Failure) { f.Unsent = true })
+	tests := []struct {
+		name    string
+		replies []any
+		others  int
+		refused int
+		worked  string // the key that did; empty: none
+	}{
+		{"a success", []any{"ok"}, 0, 0, "s3cret-0"},
+		{"a success after a renewal", []any{unknown, "ok"}, 1, 1, "s3cret-1"},
+		{"new credentials are refused too", []any{unknown}, 5, 2, ""},
+		{"there are no others", []any{unknown}, 0, 1, ""},
+		{"the app refuses for another reason", []any{failure(tool.CodeForbidden, nil)}, 0, 0, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := setup(t)
+			w.script(tt.replies...)
+			w.connections.others = tt.others
+			if _, err := w.Run(t.Context(), w.by(nil), request("desk__create", `{"title":"a"}`)); err != nil {
+				t.Fatal(err)
+			}
+			worked := ""
+			if n := len(w.connections.worked); n == 1 {
+				worked, _ = w.connections.worked[0].Values.Value("key")
+			} else if n > 1 {
+				t.Errorf("told %d times that it works", n)
+			}
+			if w.connections.refused != tt.refused || worked != tt.worked {
+				t.Errorf("told of %d refusals and that %q works, want %d and %q", w.connections.refused, worked, tt.refused, tt.worked)
+			}
+		})
+	}
+}
+
+// TestEndedWhileRefused is a connection that turns out to have ended once new
+// credentials are refused too.
+func TestEndedWhileRefused(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.script(failure(tool.CodeUnauthorized, func(f *tool.Failure) { f.Unsent = true }))
+	w.connections.others, w.connections.ended = 1, true
+	res, err := w.Run(t.Context(), w.by(nil), request("desk__create", `{"title":"a"}`))
+	p, _ := problem.From(err)
+	if p == nil || p.Code != "reconnect_required" || p.Members["connect"] == nil || len(w.called()) != 2 {
+		t.Errorf("Run = %+v, %v after %d calls, want reconnect_required with a link after 2", res, err, len(w.called()))
 	}
 }
 

@@ -175,6 +175,8 @@ type connections struct {
 	version int
 	others  int // how often Refused has other credentials
 	refused int
+	worked  []*connection.Live
+	ended   bool // there are no others because the connection has ended
 }
 
 func newConnections() *connections {
@@ -210,12 +212,22 @@ func (c *connections) Refused(context.Context, *connection.Live) (*connection.Li
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.refused++
+	if c.others == 0 && c.ended {
+		return nil, problem.New(problem.Conflict, "reconnect_required", "It has ended.")
+	}
 	if c.others == 0 {
 		return nil, nil
 	}
 	c.others--
 	c.version++
 	return c.live(), nil
+}
+
+func (c *connections) Worked(_ context.Context, live *connection.Live) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.worked = append(c.worked, live)
+	return nil
 }
 
 type opener struct{}

@@ -171,6 +171,9 @@ func (c *connections) Use(_ context.Context, accountID, id string) (*connection.
 	return &connection.Live{Connection: &connection.Connection{ID: id, AccountID: accountID, App: "desk", Scheme: "oauth"}, Values: app.Map{"access_token": c.token}}, nil
 }
 
+// Worked implements tool.Connections.
+func (c *connections) Worked(context.Context, *connection.Live) error { return nil }
+
 func (c *connections) Refused(ctx context.Context, live *connection.Live) (*connection.Live, error) {
 	c.mu.Lock()
 	if c.renewed == "" {
