@@ -65,6 +65,35 @@ func (f Field) Clean(value string) (clean, fault string) {
 	return value, ""
 }
 
+// Anywhere reports whether the value may be any host at all: a server of one's
+// own, not one of the vendor's.
+func (p Param) Anywhere() bool {
+	if !p.Host || p.Learned {
+		return false
+	}
+	_, fault := p.Clean("server.example")
+	return fault == ""
+}
+
+// BoundTo answers the server that an OAuth client belongs to, where an app runs
+// on servers of many: the name of the param that says which, and its value,
+// which the further values of the client name, or else is the usual one. A
+// client is shown to no other server. name is "" where any value will do.
+func (a *App) BoundTo(s *Scheme, extra map[string]string) (name, host string) {
+	if s.OAuth == nil || !s.NeedsClient() {
+		return "", ""
+	}
+	for _, name := range Names(s.OAuth.Token.URL) {
+		if p := a.Params[name]; p.Anywhere() {
+			if extra[name] != "" {
+				return name, extra[name]
+			}
+			return name, p.Default
+		}
+	}
+	return "", ""
+}
+
 // whole reports whether a pattern of a definition matches all of a value. A
 // pattern that does not compile matches nothing; Check finds those.
 func whole(pattern, value string) bool {

@@ -55,8 +55,28 @@ func (s *Service) prepare(ctx context.Context, session *Session, a *app.App, sch
 	if len(m.scopes) == 0 && scheme.OAuth != nil {
 		m.scopes = scheme.OAuth.Scopes.Default
 	}
-	m.client, err = s.client(ctx, session.AccountID, a, scheme, "")
-	return m, err
+	if m.client, err = s.client(ctx, session.AccountID, a, scheme, ""); err != nil {
+		return nil, err
+	}
+	return m, m.strange()
+}
+
+// strange refuses a server that the OAuth client is not of: whoever runs it
+// would be shown the client's secret.
+func (m *making) strange() error {
+	if m.client == nil {
+		return nil
+	}
+	name, host := m.app.BoundTo(m.scheme, m.client.Extra)
+	if name == "" || m.params[name] == host {
+		return nil
+	}
+	detail := "The OAuth client of this platform is of another server. Choose another way to connect, or let an administrator set a client of this server, with its name in extra."
+	if host != "" {
+		detail = fmt.Sprintf("The OAuth client of this platform is of %s. Type that, choose another way to connect, or let an administrator set a client of this server, with its name in extra.", host)
+	}
+	return problem.New(problem.Unprocessable, "invalid_fields", "Something is missing or does not look right.").
+		WithItems(problem.Item{Pointer: "/params/" + name, Code: "invalid", Detail: detail}).Advise("fix_arguments")
 }
 
 func (m *making) takeParams(typed map[string]string) (faults []problem.Item) {

@@ -31,6 +31,9 @@ type Visit struct {
 	// Schemes are the ways to connect that the person can choose from, the first
 	// one first. Empty when the session is over.
 	Schemes []*app.Scheme
+	// Servers are the params, by scheme and name, that the OAuth client of a
+	// scheme tells: the server that it is of.
+	Servers map[string]map[string]string
 	// Reconnects is the connection that is mended; nil: a new one is made.
 	Reconnects *Connection
 	// Connection is what came of it; nil: nothing yet.
@@ -93,7 +96,27 @@ func (s *Service) Visit(ctx context.Context, token string, v Visitor) (*Visit, e
 	if visit.Schemes, err = s.offered(ctx, session, visit.App); err != nil {
 		return nil, err
 	}
-	return visit, nil
+	return visit, s.servers(ctx, visit)
+}
+
+// servers fills in which servers the OAuth clients are of.
+func (s *Service) servers(ctx context.Context, visit *Visit) error {
+	for _, scheme := range visit.Schemes {
+		if name, _ := visit.App.BoundTo(scheme, nil); name == "" {
+			continue
+		}
+		client, err := s.client(ctx, visit.Session.AccountID, visit.App, scheme, "")
+		if err != nil {
+			return err
+		}
+		if name, host := visit.App.BoundTo(scheme, client.Extra); host != "" {
+			if visit.Servers == nil {
+				visit.Servers = map[string]map[string]string{}
+			}
+			visit.Servers[scheme.ID] = map[string]string{name: host}
+		}
+	}
+	return nil
 }
 
 // known answers a connection of a session, nil for no id or one that is gone.

@@ -246,6 +246,9 @@ func paramInputs(visit *connection.Visit, scheme *app.Scheme, form connection.Fo
 			continue
 		}
 		value := p.Default
+		if host := visit.Servers[scheme.ID][name]; host != "" {
+			value = host
+		}
 		if visit.Reconnects != nil && visit.Reconnects.Params[name] != "" {
 			value = visit.Reconnects.Params[name]
 		}

@@ -109,11 +109,14 @@ func refusedValue(expression string) error {
 
 // maySteer reports whether a value may choose the host of a call: the
 // operator's values, choices of the definition and hosts that a person typed
-// may; what a vendor's answer told may stay under the definition's suffixes.
+// may, unless a client is of another server; what a vendor's answer told may
+// stay under the definition's suffixes.
 func (d *deal) maySteer(name, host string) bool {
 	p, declared := d.app.Params[name]
 	switch {
 	case d.learned[name]:
+	case d.strange[name]:
+		return false
 	case d.client != nil && d.client.Extra[name] != "":
 		return true
 	case declared && len(p.Enum) > 0:

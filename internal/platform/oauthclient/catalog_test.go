@@ -71,6 +71,9 @@ func tryDefinition(t *testing.T, a *app.App, s *app.Scheme) {
 			client.Extra[name] = "needed"
 		}
 	}
+	if name, _ := a.BoundTo(s, nil); name != "" {
+		client.Extra[name] = params[name] // it is of this server
+	}
 	vendorOf := anyone{map[string]bool{}}
 	c := oauthclient.New(vendorOf, nil)
 	credentials := connection.Credentials{}

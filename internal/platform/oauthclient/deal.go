@@ -33,7 +33,8 @@ type deal struct {
 	values  app.Values // all that templates may name: made and given values
 	given   app.Map    // those that are given; learned ones are added
 	learned map[string]bool
-	secrets []string // must not come back inside the code of an error
+	strange map[string]bool // hosts that the client is not of, by the name of their param
+	secrets []string        // must not come back inside the code of an error
 	grant   connection.Grant
 	last    any // decoded answer that the main token came with
 }
@@ -54,6 +55,9 @@ func (c *Client) deal(a *app.App, s *app.Scheme, client *connection.Client, para
 	}
 	maps.Copy(d.given, params)
 	if client != nil {
+		if name, host := a.BoundTo(s, client.Extra); name != "" && d.given[name] != host {
+			d.strange = map[string]bool{name: true}
+		}
 		maps.Copy(d.given, client.Extra)
 		d.given["client_id"], d.given["client_secret"] = client.ID, client.Secret
 		d.keepSecret(client.Secret)

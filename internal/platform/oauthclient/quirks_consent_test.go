@@ -45,11 +45,38 @@ auth: [{type: oauth2, oauth: {authorize: {url: "https://{subdomain}.desk.example
 		{
 			row:    "1 whole host that the person runs",
 			params: map[string]string{"host": "git.bobs.example:8443"},
+			client: &connection.Client{ID: "cid", Secret: operators.Secret, Extra: map[string]string{"host": "git.bobs.example:8443"}},
 			definition: `
 params: {host: {host: true}}
 auth: [{type: oauth2, oauth: {authorize: {url: "https://{host}/authorize"}, token: {url: "https://{host}/token"}}}]`,
 			vendor:   map[string]func(*seen) reply{"git.bobs.example:8443/token": says(token)},
 			callback: "code=c-1", address: []string{"https://git.bobs.example:8443/authorize?"}, lives: hour,
+		},
+		{
+			row:    "1 whole host that the client is not of: its secret stays here",
+			params: map[string]string{"host": "evil.example"},
+			client: &connection.Client{ID: "cid", Secret: operators.Secret, Extra: map[string]string{"host": "git.bobs.example"}},
+			definition: `
+params: {host: {host: true}}
+auth: [{type: oauth2, oauth: {authorize: {url: "https://{host}/authorize"}, token: {url: "https://{host}/token"}}}]`,
+			fails: "sign_in_failed", silent: true,
+		},
+		{
+			row:    "1 whole host where the client is of the usual one",
+			params: map[string]string{"host": "evil.example"},
+			definition: `
+params: {host: {host: true, default: git.example}}
+auth: [{type: oauth2, oauth: {authorize: {url: "https://{host}/authorize"}, token: {url: "https://{host}/token"}}}]`,
+			fails: "sign_in_failed", silent: true,
+		},
+		{
+			row:    "1 whole host among those of the vendor",
+			params: map[string]string{"host": "bobs.force.example"},
+			definition: `
+params: {host: {host: true, match: "([a-z]+[.])+force[.]example", default: login.force.example}}
+auth: [{type: oauth2, oauth: {authorize: {url: "https://{host}/authorize"}, token: {url: "https://{host}/token"}}}]`,
+			vendor:   map[string]func(*seen) reply{"bobs.force.example/token": says(token)},
+			callback: "code=c-1", address: []string{"https://bobs.force.example/authorize?"}, lives: hour,
 		},
 		{
 			row:    "1 whole host that the definition did not allow",

@@ -34,6 +34,10 @@ func TestQuirksAtTheEdge(t *testing.T) {
 			vendor: map[string]func(*seen) reply{"git.corp.example/t": says(token)},
 		},
 		{
+			row: "a host that the client is not of", params: map[string]string{"host": "evil.example"}, old: old, fails: "unknown host_refused:host", silent: true,
+			definition: "params: {host: {host: true, default: git.example}}\n" + code(`token: {url: "https://{host}/t"}`),
+		},
+		{
 			row: "a host that is made of other values", params: map[string]string{"host": "a.example"}, old: old, fails: "unknown host_refused:made", silent: true,
 			definition: "params: {host: {host: true}}\nauth: [{type: oauth2, let: {made: \"{host}\"}, oauth: {authorize: {url: \"https://a.example/a\"}, token: {url: \"https://{made}/t\"}}}]",
 		},
