@@ -7,7 +7,7 @@
 //	/api/v1/…      JSON in and out (openapi.Handle)     -> domain services
 //	/openapi.json  the description of all of it
 //
-// What each route asks of its caller stands in one table, rules, below.
+// What each route asks of its caller stands in one table, Rules, below.
 package platformhttp
 
 import (
@@ -74,9 +74,9 @@ type server struct {
 	gate *gate.Gate
 }
 
-// rules are what each route needs. A route without a line here cannot be
-// mounted.
-func rules() gate.Rules {
+// Rules are what each route of the API needs. A route without a line here cannot
+// be mounted; tests walk over all of them.
+func Rules() gate.Rules {
 	var (
 		open    = gate.Need{Open: true}
 		anyKey  = gate.Need{AnyKey: true}
@@ -136,7 +136,7 @@ func Document() ([]byte, error) {
 // build registers every route. It calls nothing of d.
 func build(d Deps) (*server, gate.Mux) {
 	s := &server{Deps: d}
-	table := rules()
+	table := Rules()
 	maps.Copy(table, d.Pages.Rules)
 	s.gate = gate.New(table, d.Keys, d.Accounts, d.Limits, strings.HasPrefix(d.Site.BaseURL, "https://"))
 	mux := gate.Mux{Mux: httpserver.NewMux(nil), Gate: s.gate}
