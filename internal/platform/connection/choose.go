@@ -33,9 +33,11 @@ func (s *Service) Choose(ctx context.Context, accountID, appID, connectionID, en
 		}
 		return c, (&kept{c: c, app: a}).allowed()
 	}
-	list, err := s.Store.Connections(ctx, accountID, Query{App: appID, EndUser: endUser})
-	if err != nil {
-		return nil, err
+	var list []*Connection
+	if slices.ContainsFunc(a.Schemes, func(s app.Scheme) bool { return s.Type != app.TypeNone }) {
+		if list, err = s.Store.Connections(ctx, accountID, Query{App: appID, EndUser: endUser}); err != nil {
+			return nil, err
+		}
 	}
 	return choose(a, accountID, list)
 }

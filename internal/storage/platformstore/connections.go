@@ -89,16 +89,19 @@ func (s Connections) Connections(ctx context.Context, accountID string, q connec
 	if limit == 0 {
 		limit = 1 << 30
 	}
-	pattern := ""
+	args := []any{accountID, q.App, q.AnyEndUser, q.EndUser, q.Status, string(connection.Revoked), row.Millis(q.AfterTime), q.AfterID, limit}
+	search := ""
 	if q.Search != "" {
-		pattern = "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(q.Search)) + "%"
+		// Apart: SQLite parses a statement with LIKE anew at each use, and each run
+		// of a tool asks for connections.
+		search = ` AND search LIKE $10 ESCAPE '\'`
+		args = append(args, "%"+strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(q.Search))+"%")
 	}
 	rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+connectionColumns+` FROM connection
 		WHERE account_id = $1 AND (CAST($2 AS TEXT) = '' OR app = $2) AND (CAST($3 AS BOOLEAN) OR end_user = $4)
-			AND (status = $5 OR CAST($5 AS TEXT) = '' AND status <> $6) AND (CAST($7 AS TEXT) = '' OR search LIKE $7 ESCAPE '\')
-			AND (created_at > $8 OR created_at = $8 AND id > $9)
-		ORDER BY created_at, id LIMIT $10`,
-		accountID, q.App, q.AnyEndUser, q.EndUser, q.Status, string(connection.Revoked), pattern, row.Millis(q.AfterTime), q.AfterID, limit)
+			AND (status = $5 OR CAST($5 AS TEXT) = '' AND status <> $6)
+			AND (created_at > $7 OR created_at = $7 AND id > $8)`+search+`
+		ORDER BY created_at, id LIMIT $9`, args...)
 	return row.Collect(rows, err, scanConnection)
 }
 
