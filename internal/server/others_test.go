@@ -129,7 +129,7 @@ var free = map[string]bool{
 // which does not exist, word by word, and nothing of the other account changes.
 func TestOthersIDs(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, "127.0.0.0/8")
+	h := newHost(t, Options{}, "127.0.0.0/8")
 	ann, bob := h.party(t, "ann"), h.party(t, "bob")
 	ids := ann.belongings()
 	missing := map[string]string{"slug": "x-vvvvvv", "tool": "x_vvvvvv__request", "end_user": "nobody"}

@@ -13,7 +13,7 @@ import (
 // egressOptions says what the process may reach. Without any configuration
 // that is the sandbox alone.
 func (s *Server) egressOptions() *egress.Options {
-	opts := &egress.Options{Allow: config.Prefixes(s.cfg.EgressAllow), UserAgent: "ace (+" + s.cfg.BaseURL() + ")"}
+	opts := &egress.Options{Allow: config.Prefixes(s.cfg.EgressAllow), UserAgent: "ace (+" + s.cfg.BaseURL() + ")", Lookup: s.lookup}
 	if s.tls != nil {
 		opts.TLS = s.trust()
 	}

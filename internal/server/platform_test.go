@@ -44,7 +44,7 @@ func freeAddr(t *testing.T) string {
 }
 
 // newHost runs a platform. Beyond the sandbox it may call what allow names.
-func newHost(t *testing.T, allow ...string) *host {
+func newHost(t *testing.T, o Options, allow ...string) *host {
 	t.Helper()
 	cfg := &config.Settings{
 		StoreAddr: "127.0.0.1:0", PlatformAddr: "127.0.0.1:0", SandboxAddr: freeAddr(t), Hosts: []string{"platform"}, DataDir: t.TempDir(), Sandbox: "on",
@@ -55,7 +55,7 @@ func newHost(t *testing.T, allow ...string) *host {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
-	s, err := New(ctx, cfg, slog.New(slog.DiscardHandler), Options{})
+	s, err := New(ctx, cfg, slog.New(slog.DiscardHandler), o)
 	if err != nil {
 		stop()
 		t.Fatal(err)

@@ -47,6 +47,7 @@ type Server struct {
 	cfg      *config.Settings
 	log      *slog.Logger
 	step     func(string)
+	lookup   func(ctx context.Context, host string) ([]netip.Addr, error)
 	box      *seal.Box
 	tls      *tls.Config
 	guard    *egress.Guard
@@ -71,11 +72,14 @@ type Options struct {
 	// Step, if set, is called at each point between two durable steps. Tests
 	// use it to end the process there.
 	Step func(name string)
+	// Lookup replaces the system's resolver for everything that is called outside.
+	// Tests move names with it.
+	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
 }
 
 // New builds a server from valid settings. Nothing listens yet.
 func New(ctx context.Context, cfg *config.Settings, log *slog.Logger, opts Options) (*Server, error) {
-	s := &Server{cfg: cfg, log: log, step: opts.Step}
+	s := &Server{cfg: cfg, log: log, step: opts.Step, lookup: opts.Lookup}
 	if err := s.build(ctx); err != nil {
 		return nil, errors.Join(err, s.close())
 	}

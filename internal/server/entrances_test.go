@@ -1,0 +1,253 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// public stands for the internet in these tests: the one address of this machine
+// that the platform may call.
+const public = "127.0.0.2"
+
+// resolver answers names as the tests set them. rebind.test is public the first
+// few times and the machine itself from then on.
+type resolver struct{ moved atomic.Bool }
+
+func (r *resolver) lookup(_ context.Context, host string) ([]netip.Addr, error) {
+	names := map[string]string{
+		"public.test": public, "loopback.test": "127.0.0.1", "mapped.test": "::ffff:127.0.0.1", "nat64.test": "64:ff9b::7f00:1", "metadata.test": "169.254.169.254",
+		"odd.test": "192.88.98.1", "rebind.test": public,
+	}
+	if r.moved.Load() {
+		names["rebind.test"] = "127.0.0.1"
+	}
+	if a, ok := names[host]; ok {
+		return []netip.Addr{netip.MustParseAddr(a)}, nil
+	}
+	return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
+}
+
+// at serves h on an address of this machine.
+func at(t *testing.T, address string, h http.Handler) *httptest.Server {
+	t.Helper()
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewUnstartedServer(h)
+	_ = s.Listener.Close()
+	s.Listener = l
+	s.Start()
+	t.Cleanup(s.Close)
+	return s
+}
+
+// hostile are addresses that must not be called: the corpus of the guard's own
+// tests, each over http and https, and odd ports.
+func hostile(t *testing.T, port string) []string {
+	t.Helper()
+	corpus, err := os.ReadFile("../foundation/egress/testdata/hostile.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := []string{"https://odd.test:22/", "https://odd.test:6379/", "https://odd.test:25/"}
+	for line := range strings.Lines(string(corpus)) {
+		_, address, ok := strings.Cut(strings.TrimSpace(line), " ")
+		if !ok || strings.HasPrefix(line, "#") {
+			continue
+		}
+		address = strings.ReplaceAll(address, "PORT", port)
+		all = append(all, address)
+		if rest, plain := strings.CutPrefix(address, "http://"); plain {
+			all = append(all, "https://"+rest)
+		}
+	}
+	if len(all) < 80 {
+		t.Fatalf("%d hostile addresses, want more", len(all))
+	}
+	return all
+}
+
+const uploads = `{"openapi":"3.1.0","info":{"title":"U"},"servers":[{"url":"SERVER"}],"paths":{
+	"/up":{"post":{"operationId":"upload","requestBody":{"content":{"multipart/form-data":{"schema":{"type":"object","properties":{"file":{"type":"string","format":"binary"}}}}}}}},
+	"/ping":{"get":{"operationId":"ping"}}}}`
+
+// entrance is a way by which a caller can name an address that the platform then
+// calls. It answers what the caller is told, and whether that is a refusal.
+type entrance struct {
+	name string
+	try  func(p *party, n int, address string) (told string, refused bool)
+}
+
+// answered reads an answer of the API: a problem refuses, and so does a run or a
+// connector that failed.
+func (p *party) answered(method, target string, body any) (string, bool) {
+	p.t.Helper()
+	text, err := json.Marshal(body)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	got := p.send(false, method, "/api/v1"+target, "application/json", text)
+	var v map[string]any
+	_ = json.Unmarshal(got.Body.Bytes(), &v)
+	return got.Body.String(), got.Code >= 400 || v["status"] == "failed" || v["error"] != nil
+}
+
+func connectorOf(n int, more map[string]any) map[string]any {
+	body := map[string]any{"name": fmt.Sprint("C", n), "type": "rest"}
+	for name, value := range more {
+		body[name] = value
+	}
+	return body
+}
+
+// entrances are all of them; those that need a server that leads on are made for
+// the friendly one, which sends everybody to ?to.
+func entrances(friendly string) []entrance {
+	create := func(more func(address string) map[string]any) func(*party, int, string) (string, bool) {
+		return func(p *party, n int, address string) (string, bool) {
+			text, refused := p.answered(http.MethodPost, "/custom-connectors", connectorOf(n, more(address)))
+			if !refused { // names are judged when they are called
+				var made struct{ ID, App, Status string }
+				_ = json.Unmarshal([]byte(text), &made)
+				run, failed := p.answered(http.MethodPost, "/apps/"+made.App+"/request", map[string]any{"method": "GET", "path": "/"})
+				test, _ := p.answered(http.MethodPost, "/custom-connectors/"+made.ID+"/test", nil)
+				text, refused = run+test, failed && strings.Contains(test, `"ok":false`)
+				p.answered(http.MethodDelete, "/custom-connectors/"+made.ID, nil)
+			}
+			return text, refused
+		}
+	}
+	leads := func(address string) string { return friendly + "/lead?to=" + url.QueryEscape(address) }
+	return []entrance{
+		{"url of an MCP server", create(func(a string) map[string]any { return map[string]any{"type": "mcp", "url": a} })},
+		{"url of an older MCP server", create(func(a string) map[string]any { return map[string]any{"type": "mcp", "transport": "sse", "url": a} })},
+		{"base_url", create(func(a string) map[string]any { return map[string]any{"base_url": a} })},
+		{"openapi_url", create(func(a string) map[string]any { return map[string]any{"openapi_url": a} })},
+		{"server of a document", create(func(a string) map[string]any {
+			return map[string]any{"openapi": strings.Replace(uploads, "SERVER", strings.ReplaceAll(a, `\`, `\\`), 1)}
+		})},
+		{"url of an MCP server, led on", create(func(a string) map[string]any { return map[string]any{"type": "mcp", "url": leads(a)} })},
+		{"openapi_url, led on", create(func(a string) map[string]any { return map[string]any{"openapi_url": leads(a)} })},
+		{"run, led on", func(p *party, _ int, address string) (string, bool) {
+			if !strings.Contains(address, ":") {
+				return "", true // a Location without a scheme stays on its host
+			}
+			return p.answered(http.MethodPost, "/apps/x-friendly/request", map[string]any{"method": "GET", "path": "/lead", "query": map[string]any{"to": address}})
+		}},
+		{"file of a run", func(p *party, _ int, address string) (string, bool) {
+			return p.answered(http.MethodPost, "/tools/x_friendly__upload/run", map[string]any{"arguments": map[string]any{"file": address}})
+		}},
+	}
+}
+
+// TestEntrances holds that each way by which a caller can name an address leads
+// through the egress guard: none reaches a listener of this machine, and none
+// tells where a name leads.
+func TestEntrances(t *testing.T) {
+	t.Parallel()
+	var hits atomic.Int32
+	victim := at(t, "127.0.0.1:0", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		hits.Add(1)
+		_, _ = w.Write([]byte(`{"secret":"of the machine"}`))
+	}))
+	_, port, err := net.SplitHostPort(victim.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := &resolver{}
+	h := newHost(t, Options{Lookup: names.lookup}, public+"/32")
+	friendly := at(t, public+":0", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if to := r.URL.Query().Get("to"); to != "" {
+			w.Header().Set("Location", to)
+			w.WriteHeader(http.StatusTemporaryRedirect)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{}`))
+	}))
+	ann := h.party(t, "ann")
+	ann.must(http.StatusCreated, http.MethodPost, "/custom-connectors", fmt.Sprintf(`{"type":"rest","name":"Friendly","openapi":%q}`, strings.Replace(uploads, "SERVER", friendly.URL, 1)))
+	if text, refused := ann.answered(http.MethodPost, "/apps/x-friendly/request", map[string]any{"method": "GET", "path": "/ping"}); refused {
+		t.Fatalf("the address that may be called is not: %s", text)
+	}
+	for _, e := range entrances(friendly.URL) {
+		t.Run(e.name, func(t *testing.T) {
+			own := *ann
+			own.t = t
+			for n, address := range hostile(t, port) {
+				told, refused := e.try(&own, n, address)
+				if !refused {
+					t.Errorf("%s is not refused: %s", address, told)
+				}
+				if before := hits.Swap(0); before > 0 {
+					t.Errorf("%s reached the machine: %s", address, told)
+				}
+				for _, part := range []string{"of the machine", "127.0.0.1", "169.254", "64:ff9b", "::1", "7f00"} {
+					if !strings.Contains(address, part) && strings.Contains(strings.ReplaceAll(told, h.cfg.PlatformURL, ""), part) {
+						t.Errorf("%s is answered with what it leads to: %s", address, told)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestRebinding is a name that was public when it was checked, imported and
+// called, and leads into the machine from then on.
+func TestRebinding(t *testing.T) {
+	t.Parallel()
+	names := &resolver{}
+	h := newHost(t, Options{Lookup: names.lookup}, public+"/32")
+	var good, bad atomic.Int32
+	count := func(n *atomic.Int32) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			n.Add(1)
+			w.Header().Set("Content-Type", "application/json")
+			w.Header().Set("Connection", "close")
+			_, _ = w.Write([]byte(strings.Replace(uploads, "SERVER", "http://"+r.Host, 1)))
+		})
+	}
+	friendly := at(t, public+":0", count(&good))
+	_, port, err := net.SplitHostPort(friendly.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at(t, "127.0.0.1:"+port, count(&bad))
+	ann := h.party(t, "ann")
+	made := ann.must(http.StatusCreated, http.MethodPost, "/custom-connectors", `{"type":"rest","name":"Moves","openapi_url":"http://rebind.test:`+port+`/openapi.json"}`)
+	if made["status"] != "ready" {
+		t.Fatalf("while the name is public: %v", made)
+	}
+	calls := map[string]any{
+		"POST /tools/x_moves__ping/run":                               map[string]any{},
+		"POST /apps/x-moves/request":                                  map[string]any{"method": "GET", "path": "/ping"},
+		"POST /custom-connectors/" + made["id"].(string) + "/refresh": nil,
+		"POST /custom-connectors/" + made["id"].(string) + "/test":    nil,
+	}
+	if text, refused := ann.answered(http.MethodPost, "/tools/x_moves__ping/run", map[string]any{}); refused {
+		t.Fatalf("a run while the name is public: %s", text)
+	}
+	names.moved.Store(true)
+	before := good.Load()
+	for call, body := range calls {
+		method, target, _ := strings.Cut(call, " ")
+		text, refused := ann.answered(method, target, body)
+		if !refused && !strings.Contains(text, `"ok":false`) && !strings.Contains(text, `"status":"failed"`) {
+			t.Errorf("%s after the name moved: %s", call, text)
+		}
+	}
+	if bad.Load() > 0 || good.Load() != before {
+		t.Errorf("after the name moved the machine was called %d times, and the old address %d times", bad.Load(), good.Load()-before)
+	}
+}
