@@ -4,20 +4,55 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"ace/internal/foundation/problem"
 	"ace/internal/platform/app"
 	"ace/internal/platform/tool"
 )
 
+// result is what a server answers to a call.
+type result struct {
+	Type       string          `json:"resultType"`
+	Content    []block         `json:"content"`
+	Structured json.RawMessage `json:"structuredContent"`
+	IsError    bool            `json:"isError"`
+}
+
+// block is one piece of content.
+type block struct {
+	Type      string `json:"type"`
+	Text      string `json:"text"`
+	Data      []byte `json:"data"`
+	MediaType string `json:"mimeType"`
+	URI       string `json:"uri"`
+	Name      string `json:"name"`
+	Resource  *struct {
+		URI       string `json:"uri"`
+		MediaType string `json:"mimeType"`
+		Text      string `json:"text"`
+		Blob      []byte `json:"blob"`
+	} `json:"resource"`
+}
+
+// needsInput is the type of a result that is a question.
+const needsInput = "input_required"
+
+func parseResult(text []byte) (*result, error) {
+	r := &result{}
+	if err := json.Unmarshal(text, r); err != nil {
+		return nil, fmt.Errorf("reading a result: %w", err)
+	}
+	return r, nil
+}
+
 // answer turns a result into what the tool answers.
-func answer(c *tool.Call, result *mcp.CallToolResult, secrets []string) (*tool.Answer, error) {
-	if result.NeedsInput() {
+func answer(c *tool.Call, result *result, secrets []string) (*tool.Answer, error) {
+	if result.Type == needsInput {
 		return nil, &tool.Failure{
 			Code: tool.CodeConflict, NextAction: "none",
 			Detail: c.App.Name + " wants to ask a person something before it goes on. A connector cannot hand such questions on.",
@@ -34,8 +69,8 @@ func answer(c *tool.Call, result *mcp.CallToolResult, secrets []string) (*tool.A
 	out := &tool.Answer{Status: 200}
 	var value any
 	switch parts := blocks(out, c.Tool, result.Content); {
-	case result.StructuredContent != nil:
-		value = result.StructuredContent
+	case len(result.Structured) > 0 && string(result.Structured) != "null":
+		value = result.Structured
 	case len(parts) == 1 && parts[0].Text != "":
 		value = textValue(parts[0].Text)
 	case len(parts) > 0:
@@ -67,7 +102,7 @@ type part struct {
 
 // blocks reads content; the first block that is no text becomes the answer's
 // file.
-func blocks(out *tool.Answer, t *app.Tool, content []mcp.Content) (parts []part) {
+func blocks(out *tool.Answer, t *app.Tool, content []block) (parts []part) {
 	file := func(one part, data []byte) {
 		if out.File == nil {
 			out.File = &tool.File{Name: t.Name, MediaType: one.MediaType, Data: data}
@@ -76,24 +111,19 @@ func blocks(out *tool.Answer, t *app.Tool, content []mcp.Content) (parts []part)
 		one.Bytes = len(data)
 		parts = append(parts, one)
 	}
-	for _, block := range content {
-		switch b := block.(type) {
-		case *mcp.TextContent:
-			parts = append(parts, part{Type: "text", Text: b.Text})
-		case *mcp.ImageContent:
-			file(part{Type: "image", MediaType: b.MIMEType}, b.Data)
-		case *mcp.AudioContent:
-			file(part{Type: "audio", MediaType: b.MIMEType}, b.Data)
-		case *mcp.ResourceLink:
-			parts = append(parts, part{Type: "resource_link", URI: b.URI, Name: b.Name, MediaType: b.MIMEType})
-		case *mcp.EmbeddedResource:
-			switch r := b.Resource; {
-			case r == nil:
-			case len(r.Blob) > 0:
-				file(part{Type: "resource", URI: r.URI, MediaType: r.MIMEType}, r.Blob)
-			default:
-				parts = append(parts, part{Type: "resource", URI: r.URI, Text: r.Text, MediaType: r.MIMEType})
-			}
+	for _, b := range content {
+		switch r := b.Resource; {
+		case b.Type == "text":
+			parts = append(parts, part{Type: b.Type, Text: b.Text})
+		case b.Type == "image", b.Type == "audio":
+			file(part{Type: b.Type, MediaType: b.MediaType}, b.Data)
+		case b.Type == "resource_link":
+			parts = append(parts, part{Type: b.Type, URI: b.URI, Name: b.Name, MediaType: b.MediaType})
+		case b.Type != "resource" || r == nil:
+		case len(r.Blob) > 0:
+			file(part{Type: b.Type, URI: r.URI, MediaType: r.MediaType}, r.Blob)
+		default:
+			parts = append(parts, part{Type: b.Type, URI: r.URI, Text: r.Text, MediaType: r.MediaType})
 		}
 	}
 	return parts
@@ -110,11 +140,11 @@ func textValue(text string) any {
 	return text
 }
 
-func texts(content []mcp.Content) string {
+func texts(content []block) string {
 	var all []string
-	for _, block := range content {
-		if text, ok := block.(*mcp.TextContent); ok {
-			all = append(all, text.Text)
+	for _, b := range content {
+		if b.Type == "text" {
+			all = append(all, b.Text)
 		}
 	}
 	return strings.Join(all, "\n")

@@ -249,8 +249,7 @@ func arguments(c *tool.Call) map[string]any {
 
 // Execute implements tool.Executor.
 func (e *Executor) Execute(ctx context.Context, c *tool.Call) (*tool.Answer, error) {
-	params := &mcp.CallToolParams{Name: c.Tool.Path(), Arguments: arguments(c)}
-	var result *mcp.CallToolResult
+	var result *result
 	var secrets []string
 	for try := 0; ; try++ {
 		session, err := e.session(ctx, c.App, c.Scheme, c.Live)
@@ -258,7 +257,7 @@ func (e *Executor) Execute(ctx context.Context, c *tool.Call) (*tool.Answer, err
 			return nil, e.failure(ctx, c.App, err)
 		}
 		secrets = session.secrets
-		result, err = session.CallTool(ctx, params)
+		result, err = session.call(ctx, c.Tool.Path(), arguments(c))
 		fresh := session.fresh
 		session.release(err)
 		if err == nil {

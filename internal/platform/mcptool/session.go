@@ -2,6 +2,7 @@ package mcptool
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -22,12 +23,29 @@ import (
 // session is a session with a server, with what must not be seen of it.
 type session struct {
 	*mcp.ClientSession
+	wire    *wire // nil: calls go over the open stream of the SDK
 	secrets []string
 	fresh   bool        // made for this call
 	release func(error) // gives it back; an error ends it
 }
 
 func (s *session) close() { _ = s.Close() }
+
+// call calls a tool.
+func (s *session) call(ctx context.Context, name string, arguments map[string]any) (*result, error) {
+	if s.wire != nil {
+		return s.wire.call(ctx, name, arguments)
+	}
+	answered, err := s.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: arguments})
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(answered)
+	if err != nil {
+		return nil, fmt.Errorf("reading a result: %w", err)
+	}
+	return parseResult(text)
+}
 
 // dial opens a session that nobody else uses.
 func (e *Executor) dial(ctx context.Context, a *app.App, s *app.Scheme, live *connection.Live) (*session, error) {
@@ -38,19 +56,23 @@ func (e *Executor) dial(ctx context.Context, a *app.App, s *app.Scheme, live *co
 	if err != nil {
 		return nil, err
 	}
-	client := mcp.NewClient(&mcp.Implementation{Name: "ace", Version: e.options.Version}, &mcp.ClientOptions{
+	identity := mcp.Implementation{Name: "ace", Version: e.options.Version}
+	client := mcp.NewClient(&identity, &mcp.ClientOptions{
 		Capabilities: &mcp.ClientCapabilities{}, MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true},
 	})
 	httpClient := &http.Client{Transport: sender}
-	var transport mcp.Transport = &mcp.StreamableClientTransport{Endpoint: a.MCP.URL, HTTPClient: httpClient, MaxRetries: -1, DisableStandaloneSSE: true, MaxEventSize: 10 << 20}
+	var transport mcp.Transport = &mcp.StreamableClientTransport{Endpoint: a.MCP.URL, HTTPClient: httpClient, MaxRetries: -1, DisableStandaloneSSE: true, MaxEventSize: maxEvent}
 	if a.MCP.Transport == TransportSSE {
-		transport = &mcp.SSEClientTransport{Endpoint: a.MCP.URL, HTTPClient: httpClient, MaxEventSize: 10 << 20}
+		transport = &mcp.SSEClientTransport{Endpoint: a.MCP.URL, HTTPClient: httpClient, MaxEventSize: maxEvent}
 	}
 	opened, err := client.Connect(ctx, transport, nil)
 	if err != nil {
 		return nil, err
 	}
 	one := &session{ClientSession: opened, secrets: sender.secrets, fresh: true}
+	if told := opened.InitializeResult(); a.MCP.Transport != TransportSSE && told != nil {
+		one.wire = &wire{sender: sender, url: a.MCP.URL, session: opened.ID(), version: told.ProtocolVersion, identity: identity}
+	}
 	one.release = func(error) { one.close() }
 	return one, nil
 }
