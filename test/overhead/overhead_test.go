@@ -94,15 +94,12 @@ func throughACE(t testing.TB, server string, _ int) (func(context.Context) (stri
 func speak(t testing.TB, server string) func(context.Context) (string, error) {
 	t.Helper()
 	header := http.Header{"Accept": {"application/json, text/event-stream"}}
-	res, err := send(t.Context(), server, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"caller","version":"1"}}}`, header)
+	_, answered, err := send(t.Context(), server, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"caller","version":"1"}}}`, header)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := told(res); err != nil {
-		t.Fatal(err)
-	}
 	header.Set("MCP-Protocol-Version", "2025-06-18")
-	if id := res.Header.Get("Mcp-Session-Id"); id != "" {
+	if id := answered.Get("Mcp-Session-Id"); id != "" {
 		header.Set("Mcp-Session-Id", id)
 	}
 	if _, err := post(t.Context(), server, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, header); err != nil {
@@ -117,34 +114,31 @@ func speak(t testing.TB, server string) func(context.Context) (string, error) {
 
 var client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}, Timeout: time.Minute}
 
-func send(ctx context.Context, address, body string, header http.Header) (*http.Response, error) {
+func post(ctx context.Context, address, body string, header http.Header) (string, error) {
+	text, _, err := send(ctx, address, body, header)
+	return text, err
+}
+
+func send(ctx context.Context, address, body string, header http.Header) (text string, answered http.Header, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(body))
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	req.Header = header.Clone()
 	req.Header.Set("Content-Type", "application/json")
-	return client.Do(req)
-}
-
-func post(ctx context.Context, address, body string, header http.Header) (string, error) {
-	res, err := send(ctx, address, body, header)
+	res, err := client.Do(req)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	return told(res)
-}
-
-func told(res *http.Response) (string, error) {
 	defer func() { _ = res.Body.Close() }()
-	text, err := io.ReadAll(res.Body)
+	all, err := io.ReadAll(res.Body)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	if res.StatusCode > 299 || bytes.Contains(text, []byte(`"isError":true`)) {
-		return "", fmt.Errorf("%s: %s", res.Status, text)
+	if res.StatusCode > 299 || bytes.Contains(all, []byte(`"isError":true`)) {
+		return "", nil, fmt.Errorf("%s: %s", res.Status, all)
 	}
-	return string(text), nil
+	return string(all), res.Header, nil
 }
 
 // TestEveryWayLeadsToTheTool keeps the measurement honest: each way answers
@@ -188,6 +182,7 @@ func BenchmarkCall(b *testing.B) {
 }
 
 func measure(b *testing.B, callers, pid int, call func(context.Context) (string, error)) {
+	b.Helper()
 	before := worked(b, pid)
 	b.ResetTimer()
 	work, failed := make(chan struct{}), make(chan error, callers)
