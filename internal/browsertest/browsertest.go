@@ -20,6 +20,7 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/security"
 	"github.com/chromedp/chromedp"
 )
 
@@ -78,6 +79,8 @@ type Options struct {
 	Mobile        bool
 	Dark          bool
 	NoScript      bool
+	// AnyCertificate opens pages of servers whose certificate the test made.
+	AnyCertificate bool
 }
 
 // Phone is a narrow screen with touch.
@@ -112,6 +115,9 @@ func (b *Browser) Tab(t *testing.T, opts Options) *Tab {
 	}
 	tab.do("setting the screen", chromedp.EmulateViewport(opts.Width, opts.Height, viewport...), send(emulation.SetEmulatedMedia,
 		emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}))
+	if opts.AnyCertificate {
+		tab.do("taking any certificate", send(security.SetIgnoreCertificateErrors, security.SetIgnoreCertificateErrorsParams{Ignore: true}))
+	}
 	if opts.NoScript {
 		tab.do("switching scripts off", send(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}))
 	}

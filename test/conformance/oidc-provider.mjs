@@ -6,7 +6,8 @@
 // It prints its address as one JSON line and ends with its standard input.
 //
 //   /api/me   whose access token it is, and for which resource
-//   /mcp      401 with the address of its metadata, or 200
+//   /mcp      401 with the address of its metadata, or 200; with "tools": true a
+//             whole MCP server, of the official TypeScript SDK
 //
 // ACE_NODE_MODULES is the folder that the package is installed in.
 import { createServer } from 'node:http';
@@ -70,6 +71,22 @@ async function bearer(request, resource) {
   return token && !token.isExpired && token.aud === resource ? token : undefined;
 }
 
+// serve answers one message of MCP, on behalf of who the token is of.
+async function serve(request, response, token) {
+  const part = (name) => import(pathToFileURL(join(process.env.ACE_NODE_MODULES, '@modelcontextprotocol', 'sdk', 'dist', 'esm', name)));
+  const [{ Server }, { StreamableHTTPServerTransport }, { CallToolRequestSchema, ListToolsRequestSchema }] = await Promise.all(['server/index.js', 'server/streamableHttp.js', 'types.js'].map(part));
+  const mcp = new Server({ name: 'shelf', version: '1.0.0' }, { capabilities: { tools: {} } });
+  mcp.setRequestHandler(ListToolsRequestSchema, () => ({ tools: [
+    { name: 'lend_book', description: 'Lends a book of the library to whoever asks.', inputSchema: { type: 'object', properties: { title: { type: 'string' } }, required: ['title'] } },
+    { name: 'list_loans', description: 'Lists which books are lent.', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } },
+  ] }));
+  mcp.setRequestHandler(CallToolRequestSchema, ({ params }) => ({ content: [{ type: 'text', text: `${token.accountId}: ${params.name} ${params.arguments?.title ?? ''}`.trim() }] }));
+  const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined });
+  response.on('close', () => { transport.close(); mcp.close(); });
+  await mcp.connect(transport);
+  await transport.handleRequest(request, response);
+}
+
 const application = provider.callback();
 server.on('request', async (request, response) => {
   switch (request.url) {
@@ -79,6 +96,7 @@ server.on('request', async (request, response) => {
     }
     case '/mcp': {
       const token = await bearer(request, `${origin}/mcp`);
+      if (token && wish.tools) return serve(request, response, token);
       return token ? answer(response, 200, { id: token.accountId }) : answer(response, 401, {}, {
         'www-authenticate': `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp", scope="files:read"`,
       });

@@ -21,12 +21,13 @@ type account struct {
 	sandbox  string
 	key      string
 	browser  *http.Client
+	world    *world
 }
 
-func newcomer(t *testing.T) *account {
+func newcomer(t *testing.T, env ...string) *account {
 	t.Helper()
 	addr := harness.FreeAddr(t)
-	w := start(t, "ACE_HOSTS=store,platform", "ACE_PLATFORM_ADDR="+addr)
+	w := start(t, append([]string{"ACE_HOSTS=store,platform", "ACE_PLATFORM_ADDR=" + addr}, env...)...)
 	key := regexp.MustCompile(`ace_[0-9A-Za-z]{36}`).FindString(w.process.Output())
 	if key == "" {
 		t.Fatalf("the first start printed no key:\n%s", w.process.Output())
@@ -35,7 +36,7 @@ func newcomer(t *testing.T) *account {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &account{t, "http://" + addr, w.sandbox.URL, key, &http.Client{Jar: jar}}
+	return &account{t, "http://" + addr, w.sandbox.URL, key, &http.Client{Jar: jar}, w}
 }
 
 // call calls the API with the key.
