@@ -109,6 +109,9 @@ func TestMCPByOAuth(t *testing.T) {
 	tab.Press(`button[type="submit"]`) // consent
 	tab.Shot("mcp-3-connected")
 	tab.See("Town library is connected")
+	if body := tab.Text("body"); strings.Contains(body, "Works in part") {
+		t.Errorf("the server gave all that was asked for, and the page says:\n%s", body)
+	}
 	a.lends(app, id)
 }
 

@@ -61,6 +61,13 @@ func (s *Service) prepare(ctx context.Context, session *Session, a *app.App, sch
 	return m, m.strange()
 }
 
+// opensData reports whether a scope stands for something that tools can do. Those
+// of OpenID Connect ask for a refresh token, or for who somebody is; many vendors
+// grant them and do not name them, or name them otherwise.
+func opensData(scope string) bool {
+	return !slices.Contains([]string{"openid", "profile", "email", "offline_access"}, scope)
+}
+
 // strange refuses a server that the OAuth client is not of: whoever runs it
 // would be shown the client's secret.
 func (m *making) strange() error {
@@ -191,7 +198,7 @@ func (m *making) draft(grant *Grant) (*Connection, Credentials) {
 	c.TokenExpiresAt, c.RefreshedAt = grant.ExpiresAt, now()
 	if grant.Scopes == nil {
 		c.Scopes = m.scopes
-	} else if len(missing(m.scopes, grant.Scopes)) > 0 {
+	} else if slices.ContainsFunc(missing(m.scopes, grant.Scopes), opensData) {
 		c.Reason = ReasonScopesMissing
 	}
 	credentials := Credentials{}

@@ -487,11 +487,26 @@ func TestReconnect(t *testing.T) {
 
 func TestScopesThatWereNotGranted(t *testing.T) {
 	t.Parallel()
-	w := setup(t)
-	w.vendor.Granted = []string{"read"}
-	c := w.signIn(t, connection.Wish{Scopes: []string{"read", "write"}})
-	if c.Status != connection.Active || c.Reason != connection.ReasonScopesMissing || strings.Join(c.Scopes, " ") != "read" {
-		t.Errorf("connection = %s %s %v, want active with scopes_missing", c.Status, c.Reason, c.Scopes)
+	tests := []struct {
+		name, asked, granted, reason string
+	}{
+		{"all of them", "read write", "read write", ""},
+		{"one is missing", "read write", "read", connection.ReasonScopesMissing},
+		{"more than was asked for", "read", "read write", ""},
+		{"a refresh token is no scope of a token", "read offline_access", "read", ""},
+		{"who it is, told elsewhere", "openid email profile read", "read", ""},
+		{"both kinds", "read write offline_access", "read", connection.ReasonScopesMissing},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := setup(t)
+			w.vendor.Granted = strings.Fields(tt.granted)
+			c := w.signIn(t, connection.Wish{Scopes: strings.Fields(tt.asked)})
+			if c.Status != connection.Active || c.Reason != tt.reason || strings.Join(c.Scopes, " ") != tt.granted {
+				t.Errorf("connection = %s %q %v, want active with %q", c.Status, c.Reason, c.Scopes, tt.reason)
+			}
+		})
 	}
 }
 
