@@ -3,8 +3,6 @@ package connection
 import (
 	"context"
 	"fmt"
-	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -23,7 +21,6 @@ const (
 	maxLabel   = 60
 	maxEndUser = 200
 	maxState   = 500
-	maxScopes  = 100
 )
 
 // Request asks for a connect session.
@@ -68,10 +65,10 @@ func (s *Service) Open(ctx context.Context, by audit.Actor, accountID string, in
 	if in.Wish.Scheme != "" {
 		in.Wish.Scheme = scheme.ID
 	}
-	if in.Wish.Scopes, err = wishedScopes(scheme, in.Wish.Scopes, in.Profile); err != nil {
+	if in.Wish.Scopes, err = scheme.WishedScopes(in.Wish.Scopes, in.Profile); err != nil {
 		return nil, err
 	}
-	if in.Wish.Params, err = takeParams(a, in.Wish.Params, "/params"); err != nil {
+	if in.Wish.Params, err = a.TakeParams(in.Wish.Params); err != nil {
 		return nil, err
 	}
 	id := in.ID
@@ -154,62 +151,6 @@ func schemeIDs(schemes []app.Scheme) []string {
 		ids[i] = s.ID
 	}
 	return ids
-}
-
-// scopeToken is RFC 6749, 3.3.
-var scopeToken = regexp.MustCompile(`^[\x21\x23-\x5B\x5D-\x7E]{1,255}$`)
-
-// wishedScopes are the scopes that were asked for and those of a profile; nil:
-// the app's own choice.
-func wishedScopes(scheme *app.Scheme, scopes []string, profile string) ([]string, error) {
-	if profile != "" {
-		var known []string
-		if scheme.OAuth != nil {
-			known = scheme.OAuth.Scopes.Profiles[profile]
-		}
-		if len(known) == 0 {
-			return nil, invalid("/scope_profile", "The app has no scopes under this name. Leave it out, or name the scopes.")
-		}
-		scopes = append(slices.Clone(scopes), missing(known, scopes)...)
-	}
-	if len(scopes) > maxScopes {
-		return nil, invalid("/scopes", fmt.Sprintf("At most %d scopes.", maxScopes))
-	}
-	for i, scope := range scopes {
-		if !scopeToken.MatchString(scope) {
-			return nil, invalid(fmt.Sprintf("/scopes/%d", i), "A scope has 1 to 255 visible ASCII characters without quotes, backslashes and spaces. Name each in an entry of its own.")
-		}
-	}
-	return scopes, nil
-}
-
-// takeParams checks params that were given against those that the app has, and
-// answers them as calls need them. Those that are still missing are asked for
-// on the page.
-func takeParams(a *app.App, given map[string]string, pointer string) (map[string]string, error) {
-	taken := map[string]string{}
-	var faults, unknown []problem.Item
-	for _, name := range slices.Sorted(maps.Keys(given)) {
-		at := pointer + "/" + name
-		p, known := a.Params[name]
-		if !known || p.Learned {
-			unknown = append(unknown, problem.Item{Pointer: at, Code: "unknown", Detail: "The app has no such parameter."})
-			continue
-		}
-		value, fault := p.Clean(given[name])
-		if fault != "" {
-			faults = append(faults, problem.Item{Pointer: at, Code: "invalid", Detail: fault})
-			continue
-		}
-		taken[name] = value
-	}
-	if len(unknown) > 0 {
-		return nil, problem.New(problem.Unprocessable, "unknown_app_params", a.Name+" has no such parameters. They are never secrets: keys are typed on the page behind the link.").WithItems(unknown...)
-	}
-	if len(faults) > 0 {
-		return nil, problem.New(problem.Invalid, "invalid_request", "A parameter of "+a.Name+" is not right.").WithItems(faults...)
-	}
-	return taken, nil
 }
 
 func plain(text string) bool {

@@ -1,0 +1,82 @@
+package app
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+
+	"ace/internal/foundation/problem"
+)
+
+const maxScopes = 100
+
+// scopeToken is RFC 6749, 3.3.
+var scopeToken = regexp.MustCompile(`^[\x21\x23-\x5B\x5D-\x7E]{1,255}$`)
+
+// WishedScopes are the scopes that a sign-in was asked for and those of a profile;
+// nil: the app's own choice. Its problem is invalid_request (Invalid), with the
+// pointers /scopes and /scope_profile.
+func (s *Scheme) WishedScopes(scopes []string, profile string) ([]string, error) {
+	if profile != "" {
+		var known []string
+		if s.OAuth != nil {
+			known = s.OAuth.Scopes.Profiles[profile]
+		}
+		if len(known) == 0 {
+			return nil, unfit("/scope_profile", "The app has no scopes under this name. Leave it out, or name the scopes.")
+		}
+		scopes = slices.Clone(scopes)
+		for _, one := range known {
+			if !slices.Contains(scopes, one) {
+				scopes = append(scopes, one)
+			}
+		}
+	}
+	if len(scopes) > maxScopes {
+		return nil, unfit("/scopes", fmt.Sprintf("At most %d scopes.", maxScopes))
+	}
+	for i, scope := range scopes {
+		if !ScopeToken(scope) {
+			return nil, unfit(fmt.Sprintf("/scopes/%d", i), "A scope has 1 to 255 visible ASCII characters without quotes, backslashes and spaces. Name each in an entry of its own.")
+		}
+	}
+	return scopes, nil
+}
+
+// ScopeToken reports whether a text may be a scope (RFC 6749, 3.3).
+func ScopeToken(scope string) bool { return scopeToken.MatchString(scope) }
+
+func unfit(pointer, detail string) error {
+	return problem.New(problem.Invalid, "invalid_request", detail).WithItems(problem.Item{Pointer: pointer, Code: "invalid", Detail: detail}).Advise("fix_arguments")
+}
+
+// TakeParams checks params that were given for a sign-in against those that the
+// app has, and answers them as calls need them. Those that are missing are asked
+// for on the page. Its problems are unknown_app_params (Unprocessable) and
+// invalid_request (Invalid), with pointers below /params.
+func (a *App) TakeParams(given map[string]string) (map[string]string, error) {
+	taken := map[string]string{}
+	var faults, unknown []problem.Item
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		at := "/params/" + name
+		p, known := a.Params[name]
+		if !known || p.Learned {
+			unknown = append(unknown, problem.Item{Pointer: at, Code: "unknown", Detail: "The app has no such parameter."})
+			continue
+		}
+		value, fault := p.Clean(given[name])
+		if fault != "" {
+			faults = append(faults, problem.Item{Pointer: at, Code: "invalid", Detail: fault})
+			continue
+		}
+		taken[name] = value
+	}
+	if len(unknown) > 0 {
+		return nil, problem.New(problem.Unprocessable, "unknown_app_params", a.Name+" has no such parameters. They are never secrets: keys are typed on the page behind the link.").WithItems(unknown...)
+	}
+	if len(faults) > 0 {
+		return nil, problem.New(problem.Invalid, "invalid_request", "A parameter of "+a.Name+" is not right.").WithItems(faults...)
+	}
+	return taken, nil
+}
