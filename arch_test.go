@@ -49,6 +49,7 @@ var domain = map[string][]string{
 	"internal/platform/connection/clients": {"internal/platform/audit", "internal/platform/connection"},
 	"internal/platform/connection/landing": {},
 	"internal/platform/audit":              {},
+	"internal/platform/usage":              {"internal/platform/apikey"},
 	"internal/platform/account":            {"internal/platform/audit"},
 	"internal/platform/apikey":             {"internal/platform/audit"},
 	"internal/storefront/datapack":         {"internal/storefront/crawl"}, // the data of pages that were read

@@ -29,6 +29,7 @@ import (
 	"ace/internal/platform/platformhttp/once"
 	"ace/internal/platform/platformhttp/toolhttp"
 	"ace/internal/platform/tool"
+	"ace/internal/platform/usage"
 	"ace/internal/storage"
 	"ace/internal/storage/platformstore"
 )
@@ -78,7 +79,7 @@ func (s *Server) buildPlatform(ctx context.Context) (*platform, error) {
 			Connections: p.connections, Clients: p.clients, Apps: shelf, Once: desk,
 		},
 		Connectors: connectorhttp.Face{Connectors: p.connectors, Once: desk},
-		Run:        toolhttp.Face{Tools: p.tools, Once: desk},
+		Run:        toolhttp.Face{Tools: p.tools, Once: desk, Usage: &usage.Service{Store: platformstore.Runs{Store: store}, Settled: p.tools.Settled}},
 		Accounts:   p.accounts, Keys: p.keys, Audit: store, Limits: s.platformLimits(), Log: s.log, Pages: pages,
 	})
 	return p, err

@@ -31,6 +31,7 @@ import (
 	"ace/internal/platform/platformhttp/once"
 	"ace/internal/platform/platformhttp/toolhttp"
 	"ace/internal/platform/tool"
+	"ace/internal/platform/usage"
 	"ace/internal/storage"
 	"ace/internal/storage/platformstore"
 )
@@ -92,6 +93,7 @@ func setupWith(t *testing.T, limits gate.Limits) *world {
 		Run: toolhttp.Face{
 			Tools: tool.New(tool.Ports{Store: platformstore.Runs{Store: w.store}, Apps: apps, Connections: w.connections, Keys: w.keys}, box, &tool.Options{BaseURL: base}),
 			Once:  once.New(idempotency.New(idempotency.NewMemory(), box.MAC)),
+			Usage: &usage.Service{Store: platformstore.Runs{Store: w.store}},
 		},
 		Site: platformhttp.Site{BaseURL: base, Name: "Test"}, Accounts: w.accounts, Keys: w.keys, Audit: w.store, Limits: limits, Log: slog.New(slog.DiscardHandler),
 	})

@@ -79,6 +79,9 @@ func (s *Service) writeBatch(batch []*Run) {
 	s.options.Log.ErrorContext(ctx, "ends of runs are not written down", slog.Int("runs", len(batch)), slog.Any("error", err))
 }
 
+// Settled waits until the runs that have ended so far are written.
+func (s *Service) Settled(ctx context.Context) error { return s.settled(ctx) }
+
 // settled waits until the runs that have ended so far are written.
 func (s *Service) settled(ctx context.Context) error {
 	c := &s.recorder

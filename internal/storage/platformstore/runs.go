@@ -129,7 +129,7 @@ func (s Runs) Runs(ctx context.Context, accountID string, q tool.Query) ([]*tool
 		}
 	}
 	if q.Before != "" {
-		add(`(created_at < (SELECT b.created_at FROM tool_run b WHERE b.id = ?) OR created_at = (SELECT b.created_at FROM tool_run b WHERE b.id = ?) AND id < ?)`, q.Before, q.Before, q.Before)
+		add(`(created_at < (SELECT b.created_at FROM tool_run b WHERE b.account_id = $1 AND b.id = ?) OR created_at = (SELECT b.created_at FROM tool_run b WHERE b.account_id = $1 AND b.id = ?) AND id < ?)`, q.Before, q.Before, q.Before)
 	}
 	args = append(args, int64(q.Limit))
 	rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+runColumns+` FROM tool_run WHERE `+strings.Join(where, ` AND `)+

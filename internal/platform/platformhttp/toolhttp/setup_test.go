@@ -38,6 +38,7 @@ import (
 	"ace/internal/platform/platformhttp/once"
 	"ace/internal/platform/platformhttp/toolhttp"
 	"ace/internal/platform/tool"
+	"ace/internal/platform/usage"
 	"ace/internal/storage"
 	"ace/internal/storage/platformstore"
 )
@@ -138,7 +139,7 @@ func setup(t testing.TB) *world {
 	face, err := platformhttp.New(platformhttp.Deps{
 		Site: platformhttp.Site{BaseURL: base, Name: "Test"}, Accounts: w.accounts, Keys: w.keys, Audit: w.store, Library: shelf,
 		Limits: gate.Limits{Keys: free, Addresses: free, Failures: free}, Log: log,
-		Run: toolhttp.Face{Tools: w.tools, Once: once.New(idempotency.New(storage.Requests{Store: queue}, box.MAC))},
+		Run: toolhttp.Face{Tools: w.tools, Once: once.New(idempotency.New(storage.Requests{Store: queue}, box.MAC)), Usage: &usage.Service{Store: platformstore.Runs{Store: w.store}, Settled: w.tools.Settled}},
 	})
 	if err != nil {
 		t.Fatal(err)

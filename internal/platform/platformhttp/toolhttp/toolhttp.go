@@ -23,6 +23,7 @@ import (
 	"ace/internal/platform/platformhttp/gate"
 	"ace/internal/platform/platformhttp/once"
 	"ace/internal/platform/tool"
+	"ace/internal/platform/usage"
 )
 
 // Face serves tools. Its fields are set once.
@@ -30,6 +31,7 @@ type Face struct {
 	BaseURL string // of the platform, without a slash at the end
 	Tools   *tool.Service
 	Once    *once.Desk
+	Usage   *usage.Service
 }
 
 // runTime is how long a request for a run may take: its own time, and some for
@@ -51,6 +53,7 @@ func Rules(base string) gate.Rules {
 		"GET " + base + "/runs/{id}":              read,
 		"GET " + base + "/runs/{id}/output":       read,
 		"POST " + base + "/runs/{id}/cancel":      run,
+		"GET " + base + "/usage":                  read,
 		"POST " + base + "/files":                 run,
 		"GET " + base + "/files/{id}":             read,
 		"GET " + base + "/files/{id}/{signature}": {Open: true},
@@ -90,6 +93,10 @@ func (f *Face) Describe(api *openapi.API, mux openapi.Mux, base, key, session st
 		Method: http.MethodPost, Path: base + "/runs/{id}/cancel", ID: "cancelRun", Tags: runs, Security: byKey, Summary: "End a run",
 		Description: "What the app has begun it may complete.",
 	}, f.cancel)
+	openapi.Handle(api, openapi.Operation{
+		Method: http.MethodGet, Path: base + "/usage", ID: "getUsage", Tags: runs, Security: byKey, Summary: "How much was run",
+		Description: "A key that is restricted counts what it may see.",
+	}, f.usage)
 	f.describeFiles(api, mux, base, files, byKey)
 	openapi.Handle(api, openapi.Operation{Method: http.MethodGet, Path: base + "/approvals", ID: "listApprovals", Tags: approvals, Security: byPerson, Summary: "Runs that wait for a person, oldest first"}, f.listApprovals)
 	openapi.Handle(api, openapi.Operation{Method: http.MethodGet, Path: base + "/approvals/{id}", ID: "getApproval", Tags: approvals, Security: byPerson, Summary: "One run that waits, or waited, for a person"}, f.getApproval)
