@@ -9,6 +9,7 @@ import (
 )
 
 const (
+	recordGather = 20 * time.Millisecond // unless somebody waits
 	recordAtOnce = 256
 	maxUnwritten = 4096
 	recordTries  = 5
@@ -16,14 +17,22 @@ const (
 )
 
 // recorder writes the ends of runs that nobody has to find after a crash: the
-// caller does not wait for the disk, and what ends while a transaction is under
-// way shares the next one. Whoever reads runs waits until it is empty.
+// caller does not wait for the disk, and what ends within a moment, or while a
+// transaction is under way, is written together. Whoever reads runs waits until
+// it is empty.
 type recorder struct {
 	mu      sync.Mutex
-	waiting []*Run
+	next    *round // gathers; nil: nothing waits
+	now     *round // is being written
 	writing bool
-	round   chan struct{} // closed when what waits is written
-	before  chan struct{} // closed when what is being written is
+}
+
+// round is a group of runs that is written together.
+type round struct {
+	runs  []*Run
+	asked chan struct{} // closed when somebody waits for it
+	ask   sync.Once
+	done  chan struct{} // closed when it is written
 }
 
 // record takes a run whose end is to be written. It reports false where too many
@@ -32,38 +41,39 @@ func (s *Service) record(r *Run) bool {
 	c := &s.recorder
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.waiting) >= maxUnwritten {
+	if c.next == nil {
+		c.next = &round{asked: make(chan struct{}), done: make(chan struct{})}
+	}
+	if len(c.next.runs) >= maxUnwritten {
 		return false
 	}
 	kept := *r
-	if len(c.waiting) == 0 {
-		c.round = make(chan struct{})
-	}
-	c.waiting = append(c.waiting, &kept)
-	if !c.writing {
+	c.next.runs = append(c.next.runs, &kept)
+	if first := c.next; !c.writing {
 		c.writing = true
-		s.working.Go(s.writeRecords)
+		s.working.Go(func() { s.writeRecords(first) })
 	}
 	return true
 }
 
-// writeRecords writes until nothing waits.
-func (s *Service) writeRecords() {
-	c := &s.recorder
-	for {
-		c.mu.Lock()
-		if len(c.waiting) == 0 {
-			c.writing, c.before = false, nil
-			c.mu.Unlock()
-			return
+// writeRecords writes rounds until nothing waits.
+func (s *Service) writeRecords(r *round) {
+	for c := &s.recorder; r != nil; {
+		select {
+		case <-r.asked:
+		case <-time.After(recordGather):
 		}
-		all, done := c.waiting, c.round
-		c.waiting, c.before = nil, done
+		c.mu.Lock()
+		c.now, c.next = r, nil
 		c.mu.Unlock()
-		for batch := range slices.Chunk(all, recordAtOnce) {
+		for batch := range slices.Chunk(r.runs, recordAtOnce) {
 			s.writeBatch(batch)
 		}
-		close(done)
+		close(r.done)
+		c.mu.Lock()
+		r, c.now = c.next, nil
+		c.writing = r != nil
+		c.mu.Unlock()
 	}
 }
 
@@ -86,16 +96,17 @@ func (s *Service) Settled(ctx context.Context) error { return s.settled(ctx) }
 func (s *Service) settled(ctx context.Context) error {
 	c := &s.recorder
 	c.mu.Lock()
-	wait := c.before
-	if len(c.waiting) > 0 {
-		wait = c.round
+	last := c.now
+	if c.next != nil {
+		last = c.next
 	}
 	c.mu.Unlock()
-	if wait == nil {
+	if last == nil {
 		return nil
 	}
+	last.ask.Do(func() { close(last.asked) })
 	select {
-	case <-wait:
+	case <-last.done:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

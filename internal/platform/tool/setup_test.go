@@ -112,6 +112,7 @@ func setupOn(t *testing.T, store *tooltest.Memory, o tool.Options) *world {
 	w.Service = tool.New(tool.Ports{
 		Store: store, Apps: tool.Catalogue(w.catalog), Connections: w.connections, Executor: w, Opener: opener{}, Keys: w.keys, Fetcher: fetcher{},
 	}, w.box, &o)
+	t.Cleanup(w.Close)
 	return w
 }
 
