@@ -25,6 +25,7 @@ type cli struct {
 	Service serviceCmd `cmd:"" help:"Look at orders of paid services."`
 	Account accountCmd `cmd:"" help:"Make accounts of the platform and sign-in links for their owners."`
 	Key     keyCmd     `cmd:"" help:"Make, list and revoke API keys of the platform."`
+	Vault   vaultCmd   `cmd:"" help:"Look at the keys that secrets are sealed with, and change them."`
 	Migrate migrateCmd `cmd:"" help:"Bring the database up to date without serving."`
 	OpenAPI openapiCmd `cmd:"" name:"openapi" help:"Print the OpenAPI document of the store or the platform."`
 	Sandbox sandboxCmd `cmd:"" help:"Run the sandbox alone, for a store in another process."`

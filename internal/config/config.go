@@ -37,7 +37,12 @@ type Settings struct {
 
 	DataDir     string `env:"ACE_DATA_DIR" default:"./data" placeholder:"DIR" help:"Folder of the embedded database, keys and the control socket." group:"Storage"`
 	DatabaseURL string `env:"ACE_DATABASE_URL" placeholder:"URL" help:"postgres://… to run several replicas. Default: SQLite in the data folder." group:"Storage"`
-	MasterKey   string `env:"ACE_MASTER_KEY_FILE" placeholder:"FILE" help:"File with the 32 bytes that secrets are sealed with, the same on every replica. Default: master.key in the data folder, made at the first start." group:"Storage"`
+	MasterKey   string `env:"ACE_MASTER_KEY_FILE" placeholder:"FILE" help:"File with the 32 bytes that the keys of secrets are wrapped with, the same on every replica. Default: master.key in the data folder, made at the first start." group:"Storage"`
+
+	KEKURL          string `env:"ACE_KEK_URL" name:"kek-url" placeholder:"URL" help:"Key that wraps the keys of secrets, the same on every replica: file:///PATH (32 bytes), env://NAME (base64 of 32 bytes), or hcvault://HOST:8200/transit/keys/NAME for Transit of HashiCorp Vault or OpenBao. Default: the master key file." group:"Storage"`
+	KEKTokenFile    string `env:"ACE_KEK_TOKEN_FILE" name:"kek-token-file" placeholder:"FILE" help:"File with the token for that service; read for each call, so that it may be renewed." group:"Storage"`
+	KEKOldURL       string `env:"ACE_KEK_OLD_URL" name:"kek-old-url" placeholder:"URL" help:"Key that wrapped them before, while ACE_KEK_URL changes: see ace vault rewrap." group:"Storage"`
+	KEKOldTokenFile string `env:"ACE_KEK_OLD_TOKEN_FILE" name:"kek-old-token-file" placeholder:"FILE" help:"File with the token for the service of the key before." group:"Storage"`
 
 	StripeKey            string   `env:"ACE_STRIPE_API_KEY" placeholder:"KEY" help:"Secret key of the Stripe account that sells. With it the sandbox is off." group:"Payments"`
 	StripeWebhookSecrets []string `env:"ACE_STRIPE_WEBHOOK_SECRET" placeholder:"SECRET,…" help:"Signing secret of the Stripe webhook endpoint that posts to /webhooks/stripe; two during a rotation." group:"Payments"`

@@ -20,7 +20,7 @@ func (s *Server) admin() http.Handler {
 }
 
 // ready answers 200 while the process should get requests: it serves, is not
-// told to stop, and its database answers.
+// told to stop, its database answers, and it can open what others seal.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), time.Second)
 	defer cancel()
@@ -29,6 +29,8 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 		plain(w, http.StatusServiceUnavailable, "stopping")
 	case s.db.Ping(ctx) != nil:
 		plain(w, http.StatusServiceUnavailable, "the database does not answer")
+	case s.vault.Trouble() != "":
+		plain(w, http.StatusServiceUnavailable, "the vault: "+s.vault.Trouble())
 	default:
 		plain(w, http.StatusOK, "ready")
 	}

@@ -29,6 +29,9 @@ func (s *Server) control() http.Handler {
 	mux := http.NewServeMux()
 	store := storage.New(s.db, func() { s.worker.Wake() })
 	mux.Handle("/", operatorhttp.New(s.orders, store, s.services, storage.Paid{Store: store}))
+	vault := s.vaultControl()
+	mux.Handle("/vault", vault)
+	mux.Handle("/vault/", vault)
 	platform := s.platform.control(s.cfg.PlatformBaseURL())
 	for _, pattern := range []string{"/accounts", "/accounts/", "/keys/"} {
 		mux.Handle(pattern, platform)

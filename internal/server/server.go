@@ -1,7 +1,7 @@
 // Package server is the composition root: it builds everything from the
 // settings, by hand and in order, so that this file shows the whole graph.
 //
-//	settings -> master key -> database -> processor client -> storage
+//	settings -> database -> vault -> processor client -> storage
 //	         -> catalog, orders, checkout -> face -> listeners
 //	         -> jobs that recover, watch and deliver
 //	sandbox: its own database, keys and listener, reached over HTTP only
@@ -32,6 +32,7 @@ import (
 	"ace/internal/protocol/webbotauth"
 	"ace/internal/storage"
 	"ace/internal/storage/platformstore"
+	"ace/internal/storage/vaultstore"
 	"ace/internal/storefront/checkout"
 	"ace/internal/storefront/offer"
 	"ace/internal/storefront/order"
@@ -48,7 +49,8 @@ type Server struct {
 	log      *slog.Logger
 	step     func(string)
 	lookup   func(ctx context.Context, host string) ([]netip.Addr, error)
-	box      *seal.Box
+	vault    *vaultstore.Vault
+	box      *seal.Box // the vault's
 	tls      *tls.Config
 	guard    *egress.Guard
 	db       *sqldb.DB
@@ -87,13 +89,13 @@ func New(ctx context.Context, cfg *config.Settings, log *slog.Logger, opts Optio
 }
 
 func (s *Server) build(ctx context.Context) (err error) {
-	if s.box, err = seal.Load(s.cfg.MasterKeyFile()); err != nil {
-		return err
-	}
 	if err := s.prepareTLS(); err != nil {
 		return err
 	}
 	if s.db, err = openDatabase(ctx, s.cfg); err != nil {
+		return err
+	}
+	if err := s.openVault(ctx); err != nil {
 		return err
 	}
 	if s.cfg.SandboxOn() {
@@ -226,6 +228,7 @@ func (s *Server) handlers(store *storage.Store, sales *checkout.Service) map[str
 		}}
 	}
 	all := map[string]jobs.Handler{jobSweep: every(sweepEvery, sales.Sweep), jobPrune: every(pruneEvery, store.Prune)}
+	all[jobVault] = s.vaultJob()
 	all[jobPrunePaid] = every(pruneEvery, storage.Paid{Store: store}.Prune)
 	for _, part := range []map[string]jobs.Handler{sales.Handlers(), s.orders.Handlers(), s.services.Handlers()} {
 		maps.Copy(all, part)
@@ -314,6 +317,7 @@ func (s *Server) Run(ctx context.Context) error {
 	work.Go(func() { s.pages.Run(working) })
 	work.Go(func() { s.services.Watch(working) })
 	work.Go(func() { s.platform.run(working, s.log) })
+	work.Go(func() { s.vault.Run(working) })
 	if s.shared != nil {
 		work.Go(func() { s.shared.Run(working) })
 	}
@@ -340,7 +344,7 @@ func (s *Server) prepareWork(ctx context.Context) error {
 	}
 	return store.Schedule(ctx, jobs.Job{Kind: jobSweep, RunAt: now.Add(10 * time.Second)}, jobs.Job{Kind: jobPrune, RunAt: now.Add(time.Minute)},
 		jobs.Job{Kind: jobPrunePaid, RunAt: now.Add(time.Minute)}, jobs.Job{Kind: connection.JobPrune, RunAt: now.Add(time.Minute)},
-		jobs.Job{Kind: tool.JobSweep, RunAt: now.Add(5 * time.Second)})
+		jobs.Job{Kind: tool.JobSweep, RunAt: now.Add(5 * time.Second)}, jobs.Job{Kind: jobVault, RunAt: now.Add(5 * time.Second)})
 }
 
 func (s *Server) close() error {
@@ -350,6 +354,11 @@ func (s *Server) close() error {
 	}
 	if s.shared != nil {
 		errs = append(errs, s.shared.Close())
+	}
+	if s.vault != nil {
+		bound, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		errs = append(errs, s.vault.Close(bound))
 	}
 	if s.db != nil {
 		errs = append(errs, s.db.Close())

@@ -1,150 +1,238 @@
 // Package seal encrypts secrets at rest and makes keyed digests.
 //
-// One 32-byte master key, kept in a file that only its owner may read, gives
-// two keys by HKDF: one for AES-256-GCM (Tink), one for HMAC-SHA-256. What is
-// sealed is bound to its place: a ciphertext that is moved to another table,
-// column, row or account does not open.
+// A ring holds data keys, of which one, the primary, seals; every other one
+// that is not disabled opens what it sealed in its time. The ring is kept by
+// others, wrapped by a key-encryption key (package kek). What is sealed is bound
+// to its place: a ciphertext that is moved to another table, column, row or
+// account does not open.
+//
+//	Seal  -> "v2." key id "." base64(nonce, AES-256-GCM)    key "v1": "v1." base64
+//	Open  -> key id -> ring -> plain
+//	         key id unknown -> the ring is read anew, once  -> plain | ErrOpen
+//	MAC   -> HMAC-SHA-256 with a key that stays as long as the ring
 package seal
 
 import (
-	"crypto/hkdf"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"github.com/tink-crypto/tink-go/v2/aead/subtle"
 )
 
-// KeySize is the length of a master key in bytes.
+// KeySize is the length of a master key and of a data key in bytes.
 const KeySize = 32
 
-const version = "v1."
+const (
+	legacyPrefix = LegacyID + "."
+	prefix       = "v2."
+	idLen        = 8
+)
 
 // ErrOpen says that a ciphertext is damaged, was made with another key, or
 // belongs to another place.
 var ErrOpen = errors.New("sealed value does not open here")
 
-// Box seals and digests with one master key. It is safe for concurrent use.
+// Box seals and digests with one ring. It is safe for concurrent use.
 type Box struct {
-	aead *subtle.AESGCM
+	ring atomic.Pointer[opened]
 	mac  []byte
+
+	reread  func() (*Ring, error) // nil: the ring is all there is
+	reading chan struct{}         // holds one: whoever reads the ring anew
+	began   time.Time             // of the last reading
+}
+
+// opened is a ring that is ready for use.
+type opened struct {
+	primary string
+	usable  map[string]*subtle.AESGCM
 }
 
 // Place names where a sealed value is kept.
 type Place struct{ Table, Column, Row, Account string }
 
-// New answers a box for a master key of KeySize bytes.
+// New answers a box for a master key of KeySize bytes alone: its ring is that
+// of LegacyRing.
 func New(master []byte) (*Box, error) {
-	if len(master) != KeySize {
-		return nil, fmt.Errorf("a master key has %d bytes, this one has %d", KeySize, len(master))
-	}
-	encryption, err := hkdf.Key(sha256.New, master, nil, "ace seal v1", 32)
+	ring, err := LegacyRing(master)
 	if err != nil {
-		return nil, fmt.Errorf("deriving the encryption key: %w", err)
+		return nil, err
 	}
-	mac, err := hkdf.Key(sha256.New, master, nil, "ace mac v1", 32)
-	if err != nil {
-		return nil, fmt.Errorf("deriving the digest key: %w", err)
-	}
-	aead, err := subtle.NewAESGCM(encryption)
-	if err != nil {
-		return nil, fmt.Errorf("preparing AES-GCM: %w", err)
-	}
-	return &Box{aead: aead, mac: mac}, nil
+	return NewBox(ring)
 }
 
-// Load reads the master key from the file at path, which is made with a random
-// key and mode 0600 if it is not there. It refuses a file that others may read.
-func Load(path string) (*Box, error) {
-	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err := create(path); err != nil {
-			return nil, err
-		}
-		info, err = os.Stat(path)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("looking for the master key: %w", err)
-	}
-	if info.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("the master key %s can be read by others: run chmod 600 on it", path)
-	}
-	master, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("reading the master key: %w", err)
-	}
-	return New(master)
+// NewBox answers a box that uses a ring.
+func NewBox(r *Ring) (*Box, error) {
+	b := &Box{mac: r.digest, reading: make(chan struct{}, 1)}
+	return b, b.Replace(r)
 }
 
-// create makes the key file whole or not at all, and leaves the file of a
-// process that was faster.
-func create(path string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("making the folder of the master key: %w", err)
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".master-*")
+// Replace makes the box use another ring from now on. The digest key stays the
+// one that the box was made with.
+func (b *Box) Replace(r *Ring) error {
+	next, err := r.open()
 	if err != nil {
-		return fmt.Errorf("making the master key: %w", err)
+		return err
 	}
-	defer func() { _ = os.Remove(f.Name()) }()
-	key := make([]byte, KeySize)
-	_, _ = rand.Read(key) // never fails (crypto/rand)
-	_, err = f.Write(key)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("writing the master key: %w", err)
-	}
-	if err := os.Link(f.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("keeping the master key: %w", err)
-	}
+	b.ring.Store(next)
 	return nil
 }
 
+// OnUnknown sets how the ring is read anew when a ciphertext names a key that
+// is not in it. Call it before the box is shared. read is called by one
+// goroutine at a time, and at most about once a second.
+func (b *Box) OnUnknown(read func() (*Ring, error)) { b.reread = read }
+
+// Primary is the id of the key that seals now.
+func (b *Box) Primary() string { return b.ring.Load().primary }
+
+// Knows reports whether the box opens what the key of an id has sealed.
+func (b *Box) Knows(id string) bool { return b.ring.Load().usable[id] != nil }
+
 // Seal encrypts plain for its place and answers text for a column.
 func (b *Box) Seal(plain []byte, at Place) (string, error) {
-	sealed, err := b.aead.Encrypt(plain, at.bytes())
+	r := b.ring.Load()
+	sealed, err := r.usable[r.primary].Encrypt(plain, at.bytes(r.primary))
 	if err != nil {
 		return "", fmt.Errorf("sealing: %w", err)
 	}
-	return version + base64.RawStdEncoding.EncodeToString(sealed), nil
+	return Prefix(r.primary) + base64.RawStdEncoding.EncodeToString(sealed), nil
 }
 
 // Open decrypts what Seal answered for the same place. It returns ErrOpen for
-// anything else.
+// anything else, and another error where the ring had to be read anew and
+// could not be: then the value may open later.
 func (b *Box) Open(text string, at Place) ([]byte, error) {
-	body, ok := strings.CutPrefix(text, version)
+	id, ok := KeyOf(text)
 	if !ok {
 		return nil, ErrOpen
 	}
-	sealed, err := base64.RawStdEncoding.DecodeString(body)
+	sealed, err := base64.RawStdEncoding.DecodeString(text[len(Prefix(id)):])
 	if err != nil {
 		return nil, ErrOpen
 	}
-	plain, err := b.aead.Decrypt(sealed, at.bytes())
+	key := b.ring.Load().usable[id]
+	if key == nil {
+		if key, err = b.learn(id); err != nil {
+			return nil, err
+		}
+	}
+	plain, err := key.Decrypt(sealed, at.bytes(id))
 	if err != nil {
 		return nil, ErrOpen
 	}
 	return plain, nil
 }
 
+// restBetweenReads keeps texts with made-up key ids from reading the ring over
+// and over.
+const restBetweenReads = time.Second
+
+// learn reads the ring anew to find a key. Callers that wait together share
+// one reading; one that began before a call does not count for it.
+func (b *Box) learn(id string) (*subtle.AESGCM, error) {
+	if b.reread == nil {
+		return nil, ErrOpen
+	}
+	called := time.Now()
+	b.reading <- struct{}{}
+	defer func() { <-b.reading }()
+	if key := b.ring.Load().usable[id]; key != nil {
+		return key, nil
+	}
+	if !b.began.After(called) {
+		time.Sleep(restBetweenReads - time.Since(b.began))
+		b.began = time.Now()
+		ring, err := b.reread()
+		if err != nil {
+			return nil, fmt.Errorf("reading the keys anew: %w", err)
+		}
+		if err := b.Replace(ring); err != nil {
+			return nil, err
+		}
+	}
+	if key := b.ring.Load().usable[id]; key != nil {
+		return key, nil
+	}
+	return nil, ErrOpen
+}
+
+// Reseal seals with the primary what another key of the ring has sealed for
+// the same place.
+func (b *Box) Reseal(text string, at Place) (string, error) {
+	plain, err := b.Open(text, at)
+	if err != nil {
+		return "", err
+	}
+	return b.Seal(plain, at)
+}
+
 // MAC is a keyed digest of parts under a label, as 43 characters of base64.
-// The parts are delimited: ("ab", "c") and ("a", "bc") differ.
+// The parts are delimited: ("ab", "c") and ("a", "bc") differ. It is the same
+// for as long as the ring lives, whatever keys are added to it.
 func (b *Box) MAC(label string, parts ...[]byte) string {
 	h := hmac.New(sha256.New, b.mac)
 	for _, part := range append([][]byte{[]byte(label)}, parts...) {
-		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part))))
-		h.Write(part)
+		h.Write(delimited(nil, part))
 	}
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil))
 }
 
-func (p Place) bytes() []byte {
-	return []byte(strings.Join([]string{"v1", p.Table, p.Column, p.Row, p.Account}, "|"))
+// Format keeps keys out of everything that prints a box.
+func (*Box) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("seal.Box")) }
+
+// Prefix is what every text begins with that the key of an id has sealed.
+func Prefix(id string) string {
+	if id == LegacyID {
+		return legacyPrefix
+	}
+	return prefix + id + "."
+}
+
+// KeyOf answers the id of the key that a text says it was sealed with.
+func KeyOf(text string) (id string, ok bool) {
+	if strings.HasPrefix(text, legacyPrefix) {
+		return LegacyID, true
+	}
+	rest, ok := strings.CutPrefix(text, prefix)
+	if !ok || len(rest) <= idLen || rest[idLen] != '.' {
+		return "", false
+	}
+	id = rest[:idLen]
+	if _, err := hex.DecodeString(id); err != nil {
+		return "", false
+	}
+	return id, true
+}
+
+// bytes is the associated data. The parts are delimited, and the key is among
+// them; texts of the oldest key have the form that they were sealed with.
+func (p Place) bytes(key string) []byte {
+	if key == LegacyID {
+		return []byte(strings.Join([]string{LegacyID, p.Table, p.Column, p.Row, p.Account}, "|"))
+	}
+	var all []byte
+	for _, part := range []string{"ace v2", key, p.Table, p.Column, p.Row, p.Account} {
+		all = delimited(all, []byte(part))
+	}
+	return all
+}
+
+func delimited(to, part []byte) []byte {
+	return append(binary.BigEndian.AppendUint64(to, uint64(len(part))), part...)
+}
+
+func random(n int) []byte {
+	b := make([]byte, n)
+	_, _ = rand.Read(b) // never fails (crypto/rand)
+	return b
 }
