@@ -298,6 +298,13 @@ func (a *App) ResolveBy(scheme string) []Step {
 	return slices.DeleteFunc(slices.Clone(a.Resolve), func(s Step) bool { return s.Scheme != "" && s.Scheme != scheme })
 }
 
+// CanEnd reports whether the vendor can be told that a connection by the scheme
+// has ended. Keys that a person made there are theirs to take back.
+func (a *App) CanEnd(s *Scheme) bool {
+	steps := slices.ContainsFunc(a.Release, func(step Step) bool { return step.Scheme == "" || step.Scheme == s.ID })
+	return steps || s.Type == TypeMCP || s.OAuth != nil && s.OAuth.Revoke != nil
+}
+
 // NeedsClient reports whether connecting by the scheme needs an OAuth client
 // that the operator has registered with the vendor. OAuth 1 without an address
 // for request tokens is typed: the account has made consumer and token itself.

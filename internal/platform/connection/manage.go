@@ -102,6 +102,16 @@ func (s *Service) Delete(ctx context.Context, by audit.Actor, accountID, id stri
 // farewell seals what the end at the vendor needs; empty: there is nothing to
 // end there, or nothing to end it with.
 func (s *Service) farewell(ctx context.Context, c *Connection) (string, error) {
+	a, err := s.Apps.App(ctx, c.AccountID, c.App)
+	if problem.Is(err, "app_not_found") {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	if scheme, known := a.Scheme(c.Scheme); !known || !a.CanEnd(scheme) {
+		return "", nil
+	}
 	sealed, err := s.Store.Secret(ctx, c.AccountID, c.ID)
 	if err != nil {
 		return "", err

@@ -37,7 +37,7 @@ const shownEntries = 8
 func notices() map[string]string {
 	return map[string]string{
 		"key_revoked":        "The key is revoked. It opens nothing any more, anywhere.",
-		"connection_deleted": "The connection is deleted. Its secrets are gone from here at once, and the app is told to forget the sign-in.",
+		"connection_deleted": "The connection is deleted. Its secrets are gone from here at once; the app is told to forget the sign-in where it can be told.",
 		"password_set":       "The password is set. Your other sessions were signed out.",
 	}
 }

@@ -127,6 +127,7 @@ type connectionView struct {
 	page.Frame
 	Connection connectionRow
 	Scheme     string
+	Told       bool // the app is told, if it is deleted
 	Scopes     []string
 	Params     []choice
 	Disabled   bool
@@ -177,7 +178,7 @@ func (c *Console) connectionView(r *http.Request) (*connectionView, error) {
 		return view, nil //nolint:nilerr // an app that is gone: the connection can still be deleted
 	}
 	if scheme, known := a.Scheme(conn.Scheme); known {
-		view.Scheme = wayOf(a, scheme).Title
+		view.Scheme, view.Told = wayOf(a, scheme).Title, a.CanEnd(scheme)
 	}
 	for _, name := range sortedNames(a.Params) {
 		if value := conn.Params[name]; value != "" {

@@ -20,6 +20,7 @@ type outcomeView struct {
 	Connection *connectionRow
 	Undo       string // path of the form that takes it back; empty: it cannot be
 	UndoFor    int    // minutes
+	Told       bool   // the app is told, if it is taken back
 	Return     string // developer's address
 	ReturnHost string
 	Again      string // what to do to try once more
@@ -78,6 +79,8 @@ func (c *Console) connected(r *http.Request, view *outcomeView, visit *connectio
 	view.Connection = &row
 	if visit.CanUndo {
 		view.Undo = r.URL.Path + "/undo"
+		scheme, known := visit.App.Scheme(visit.Connection.Scheme)
+		view.Told = known && visit.App.CanEnd(scheme)
 		left := connection.UndoFor - time.Since(visit.Session.EndedAt)
 		view.UndoFor = max(1, int((left+time.Minute-1)/time.Minute))
 	}
