@@ -170,7 +170,8 @@ func (g *gitea) api(method, path string, body, into any) int {
 // token makes an access token on the command line.
 func (g *gitea) token(name string) string {
 	g.t.Helper()
-	return strings.TrimSpace(g.command("admin", "user", "generate-access-token", "--username", giteaUser, "--token-name", name, "--scopes", "all", "--raw"))
+	lines := strings.Fields(g.command("admin", "user", "generate-access-token", "--username", giteaUser, "--token-name", name, "--scopes", "all", "--raw"))
+	return lines[len(lines)-1] // behind what it has to say otherwise
 }
 
 // application registers an OAuth application.
