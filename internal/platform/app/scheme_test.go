@@ -33,3 +33,28 @@ func TestRenewable(t *testing.T) {
 		}
 	}
 }
+
+func TestCanEnd(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name    string
+		scheme  app.Scheme
+		release []app.Step
+		want    bool
+	}{
+		{"consent with an end", app.Scheme{Type: app.TypeOAuth2, OAuth: &app.OAuth{Revoke: &app.Revoke{URL: "https://a.example/revoke"}}}, nil, true},
+		{"consent without one", app.Scheme{Type: app.TypeOAuth2, OAuth: &app.OAuth{}}, nil, false},
+		{"an MCP server", app.Scheme{Type: app.TypeMCP}, nil, true},
+		{"a key", app.Scheme{Type: app.TypeKey}, nil, false},
+		{"steps of all schemes", app.Scheme{ID: "key", Type: app.TypeKey}, []app.Step{{Call: "DELETE /hooks"}}, true},
+		{"steps of another scheme", app.Scheme{ID: "key", Type: app.TypeKey}, []app.Step{{Call: "DELETE /hooks", Scheme: "oauth"}}, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if got := (&app.App{Release: tt.release}).CanEnd(&tt.scheme); got != tt.want {
+				t.Errorf("CanEnd = %v, want %v", got, tt.want)
+			}
+		})
+	}
+}

@@ -292,6 +292,23 @@ func TestDelete(t *testing.T) {
 	})
 }
 
+// TestDeleteWhereNobodyIsTold: a key is the person's own to take back. Nothing of
+// it is kept, and nothing says that its app was told.
+func TestDeleteWhereNobodyIsTold(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	c := w.typeKey(t, "keyed", connection.Wish{}, "sk_1")
+	if err := w.Delete(t.Context(), agent(), account, c.ID, true); err != nil {
+		t.Fatal(err)
+	}
+	if kept, err := w.store.Farewell(t.Context(), account, c.ID); kept != nil || err != nil {
+		t.Errorf("kept of a deleted connection: %v, %v", kept, err)
+	}
+	if got := strings.Join(w.store.Actions(), " "); !contains(got, "connection.deleted") || contains(got, "at_vendor") {
+		t.Errorf("recorded %s", got)
+	}
+}
+
 func TestDeleteGivesUpAtTheVendor(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

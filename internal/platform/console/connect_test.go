@@ -62,7 +62,7 @@ func TestConnectByKey(t *testing.T) {
 		t.Fatalf("connecting: %d to %q: %s", got.Code, got.to(), got.text)
 	}
 	done := b.get(path)
-	contains(t, "the page", done.text, "Desk is connected", "Person ann (ann@desk.example)", "acme", "10 more minutes", "Undo")
+	contains(t, "the page", done.text, "Desk is connected", "Person ann (ann@desk.example)", "acme", "10 more minutes", "Undo", "Desk cannot be told: take the access back there too")
 	list := w.all(t)
 	if len(list) != 1 || list[0].Params["subdomain"] != "acme" || list[0].Params["region"] != "us" || list[0].Label != "Work" {
 		t.Fatalf("connections: %+v", list)
