@@ -28,20 +28,22 @@ type Inputs []Input
 // UnmarshalYAML implements yaml.Unmarshaler.
 func (in *Inputs) UnmarshalYAML(node *yaml.Node) error {
 	if node.Kind != yaml.MappingNode {
-		return fmt.Errorf("line %d: a mapping of inputs belongs here", node.Line)
+		return at(node, "a mapping of inputs belongs here")
 	}
 	*in = nil
+	var faults []error
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		one, err := parseInput(node.Content[i].Value, node.Content[i+1])
 		if err != nil {
-			return fmt.Errorf("input %s: %w", node.Content[i].Value, err)
+			faults = append(faults, err)
+			continue
 		}
 		if slices.ContainsFunc(*in, func(other Input) bool { return other.Name == one.Name }) {
-			return fmt.Errorf("line %d: input %s stands here twice", node.Content[i].Line, one.Name)
+			faults = append(faults, at(node.Content[i], "input %s stands here twice", one.Name))
 		}
 		*in = append(*in, one)
 	}
-	return nil
+	return all(faults)
 }
 
 func parseInput(key string, node *yaml.Node) (Input, error) {
@@ -51,7 +53,7 @@ func parseInput(key string, node *yaml.Node) (Input, error) {
 		one.Schema = map[string]any{"type": node.Value}
 	case yaml.SequenceNode:
 		if len(node.Content) != 1 {
-			return one, fmt.Errorf("line %d: an array names the type of its entries, such as [string]", node.Line)
+			return one, at(node, "an array names the type of its entries, such as [string]")
 		}
 		item, err := parseInput("item", node.Content[0])
 		if err != nil {
@@ -60,11 +62,11 @@ func parseInput(key string, node *yaml.Node) (Input, error) {
 		one.Schema = map[string]any{"type": "array", "items": item.Schema}
 	default:
 		if err := node.Decode(&one.Schema); err != nil {
-			return one, fmt.Errorf("line %d: %w", node.Line, err)
+			return one, err
 		}
 	}
 	if err := one.takeOwn(); err != nil {
-		return one, fmt.Errorf("line %d: %w", node.Line, err)
+		return one, at(node, "input %s: %v", one.Name, err)
 	}
 	return one, nil
 }

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"fmt"
 	"iter"
 
 	"go.yaml.in/yaml/v3"
@@ -29,21 +28,22 @@ func OrderedOf[T any](name func(T) string, values ...T) Ordered[T] {
 // UnmarshalYAML implements yaml.Unmarshaler.
 func (o *Ordered[T]) UnmarshalYAML(node *yaml.Node) error {
 	if node.Kind != yaml.MappingNode {
-		return fmt.Errorf("line %d: a mapping of names belongs here", node.Line)
+		return at(node, "a mapping of names belongs here")
 	}
 	o.names, o.values = nil, map[string]T{}
+	var faults []error
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		name := node.Content[i].Value
 		if _, twice := o.values[name]; twice {
-			return fmt.Errorf("line %d: %s stands here twice", node.Content[i].Line, name)
+			faults = append(faults, at(node.Content[i], "%s stands here twice", name))
 		}
 		var v T
 		if err := strict(node.Content[i+1], &v); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+			faults = append(faults, err)
 		}
 		o.names, o.values[name] = append(o.names, name), v
 	}
-	return nil
+	return all(faults)
 }
 
 // All answers names and values in their order.

@@ -13,14 +13,14 @@ import (
 )
 
 // Parse reads a definition and completes it. A member that is unknown, or stands
-// there twice, is an error that names its line: a misspelt quirk would otherwise
+// there twice, is a *Misread that names its line: a misspelt quirk would otherwise
 // do nothing. What fits the format but makes no sense is for Check.
 func Parse(data []byte) (*App, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	decoder.KnownFields(true)
 	a := &App{}
 	if err := decoder.Decode(a); err != nil {
-		return nil, fmt.Errorf("reading the definition: %w", err)
+		return nil, fmt.Errorf("reading the definition: %w", misread(err))
 	}
 	if err := decoder.Decode(&struct{}{}); !errors.Is(err, io.EOF) {
 		return nil, errors.New("reading the definition: a file holds one app")
@@ -30,18 +30,6 @@ func Parse(data []byte) (*App, error) {
 	}
 	a.Listed = true
 	return a, a.Complete()
-}
-
-// strict decodes a node like the decoder of the whole file: yaml's own
-// Node.Decode forgets to refuse unknown members.
-func strict(node *yaml.Node, v any) error {
-	text, err := yaml.Marshal(node)
-	if err != nil {
-		return err
-	}
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	decoder.KnownFields(true)
-	return decoder.Decode(v)
 }
 
 // Complete fills in what follows from the rest: ids, effects, bodies, schemas.
