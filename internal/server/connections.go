@@ -28,7 +28,7 @@ func (s *Server) connect(ctx context.Context, p *platform, store *platformstore.
 	p.connections = connection.New(connection.Ports{
 		Store: platformstore.Connections{Store: store}, Apps: shelf, Clients: p.clients, Authorizer: vendors, Checker: p.executor, Stepper: vendors,
 	}, s.box, &connection.Options{BaseURL: s.cfg.PlatformBaseURL(), Log: s.log, Step: s.step})
-	p.connectors.Connections = p.connections
+	p.connectors.Connections, p.connectors.Clients = p.connections, p.clients
 	return s.keepClients(ctx, p.clients)
 }
 

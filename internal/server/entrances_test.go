@@ -87,6 +87,7 @@ const uploads = `{"openapi":"3.1.0","info":{"title":"U"},"servers":[{"url":"SERV
 type entrance struct {
 	name string
 	try  func(p *party, n int, address string) (told string, refused bool)
+	few  bool // it follows nobody, and takes its time: some of the addresses show that
 }
 
 // answered reads an answer of the API: a problem refuses, and so does a run or a
@@ -130,22 +131,33 @@ func entrances(friendly string) []entrance {
 	}
 	leads := func(address string) string { return friendly + "/lead?to=" + url.QueryEscape(address) }
 	return []entrance{
-		{"url of an MCP server", create(func(a string) map[string]any { return map[string]any{"type": "mcp", "url": a} })},
-		{"url of an older MCP server", create(func(a string) map[string]any { return map[string]any{"type": "mcp", "transport": "sse", "url": a} })},
-		{"base_url", create(func(a string) map[string]any { return map[string]any{"base_url": a} })},
-		{"openapi_url", create(func(a string) map[string]any { return map[string]any{"openapi_url": a} })},
-		{"server of a document", create(func(a string) map[string]any {
+		{name: "url of an MCP server", try: create(func(a string) map[string]any { return map[string]any{"type": "mcp", "url": a} })},
+		{name: "url of an older MCP server", try: create(func(a string) map[string]any { return map[string]any{"type": "mcp", "transport": "sse", "url": a} })},
+		{name: "base_url", try: create(func(a string) map[string]any { return map[string]any{"base_url": a} })},
+		{name: "token_url", try: create(func(a string) map[string]any {
+			return map[string]any{"base_url": friendly, "auth": map[string]any{"kind": "oauth2", "grant": "client_credentials", "token_url": a, "client_id": "c", "client_secret": "s"}}
+		})},
+		{name: "token_url of a document", try: create(func(a string) map[string]any {
+			flow := map[string]any{"type": "oauth2", "flows": map[string]any{"clientCredentials": map[string]any{"tokenUrl": a}}}
+			document := map[string]any{"openapi": "3.1.0", "servers": []any{map[string]any{"url": friendly}}, "paths": map[string]any{}, "components": map[string]any{"securitySchemes": map[string]any{"s": flow}}}
+			return map[string]any{"openapi": document, "auth": map[string]any{"kind": "oauth2", "grant": "client_credentials", "client_id": "c", "client_secret": "s"}}
+		})},
+		{name: "token_url, led on", try: create(func(a string) map[string]any {
+			return map[string]any{"base_url": friendly, "auth": map[string]any{"kind": "oauth2", "grant": "client_credentials", "token_url": leads(a), "client_id": "c", "client_secret": "s"}}
+		}), few: true},
+		{name: "openapi_url", try: create(func(a string) map[string]any { return map[string]any{"openapi_url": a} })},
+		{name: "server of a document", try: create(func(a string) map[string]any {
 			return map[string]any{"openapi": strings.Replace(uploads, "SERVER", strings.ReplaceAll(a, `\`, `\\`), 1)}
 		})},
-		{"url of an MCP server, led on", create(func(a string) map[string]any { return map[string]any{"type": "mcp", "url": leads(a)} })},
-		{"openapi_url, led on", create(func(a string) map[string]any { return map[string]any{"openapi_url": leads(a)} })},
-		{"run, led on", func(p *party, _ int, address string) (string, bool) {
+		{name: "url of an MCP server, led on", try: create(func(a string) map[string]any { return map[string]any{"type": "mcp", "url": leads(a)} })},
+		{name: "openapi_url, led on", try: create(func(a string) map[string]any { return map[string]any{"openapi_url": leads(a)} })},
+		{name: "run, led on", try: func(p *party, _ int, address string) (string, bool) {
 			if !strings.Contains(address, ":") {
 				return "", true // a Location without a scheme stays on its host
 			}
 			return p.answered(http.MethodPost, "/apps/x-friendly/request", map[string]any{"method": "GET", "path": "/lead", "query": map[string]any{"to": address}})
 		}},
-		{"file of a run", func(p *party, _ int, address string) (string, bool) {
+		{name: "file of a run", try: func(p *party, _ int, address string) (string, bool) {
 			return p.answered(http.MethodPost, "/tools/x_friendly__upload/run", map[string]any{"arguments": map[string]any{"file": address}})
 		}},
 	}
@@ -186,6 +198,9 @@ func TestEntrances(t *testing.T) {
 			own := *ann
 			own.t = t
 			for n, address := range hostile(t, port) {
+				if e.few && n%12 != 0 {
+					continue
+				}
 				told, refused := e.try(&own, n, address)
 				if !refused {
 					t.Errorf("%s is not refused: %s", address, told)

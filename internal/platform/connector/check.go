@@ -17,7 +17,7 @@ import (
 )
 
 // Secret is the secret part of credentials as a caller gives it.
-type Secret struct{ Token, Value, Username, Password string }
+type Secret struct{ Token, Value, Username, Password, ClientID, ClientSecret string }
 
 // String keeps a secret out of logs.
 func (Secret) String() string { return "[secret]" }
@@ -28,7 +28,7 @@ func (Secret) GoString() string { return "[secret]" }
 // form is the secret as the connection's form has it. The import that follows
 // tells whether the software takes it.
 func (s Secret) form(kind string) connection.Form {
-	return connection.Form{Scheme: kind, Unchecked: true, Fields: connection.Credentials{"token": s.Token, "value": s.Value, "username": s.Username, "password": s.Password}}
+	return connection.Form{Scheme: kind, Unchecked: true, Fields: connection.Credentials{"token": s.Token, "value": s.Value, "username": s.Username, "password": s.Password, "client_id": s.ClientID, "client_secret": s.ClientSecret}}
 }
 
 const (
@@ -97,6 +97,9 @@ func (s *Settings) check(kind string, address func(string) error) error {
 	case kind == TypeREST && s.Document == "" && s.BaseURL == "" && !s.Uploaded:
 		return invalid("/openapi_url", "A REST connector needs openapi_url, openapi (the document itself) or base_url.")
 	}
+	if s.Auth.Kind == AuthOAuth2 {
+		return s.Auth.checkOAuth(address)
+	}
 	return s.Auth.check(kind)
 }
 
@@ -119,6 +122,7 @@ func checkAddress(pointer, address string, allowed func(string) error) error {
 var fieldName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$")
 
 func (a *Auth) check(kind string) error {
+	a.OAuth = OAuth{}
 	switch a.Kind {
 	case AuthNone, AuthBearer, AuthBasic:
 		a.Name = ""
@@ -134,10 +138,10 @@ func (a *Auth) check(kind string) error {
 	case AuthOAuth:
 		a.Name = ""
 		if kind != TypeMCP {
-			return invalid("/auth/kind", "mcp_oauth is for MCP servers. A REST API is connected by a key, bearer or basic.")
+			return invalid("/auth/kind", "mcp_oauth is for MCP servers. A REST API is connected by a key, bearer, basic or oauth2.")
 		}
 	default:
-		return invalid("/auth/kind", "kind is none, bearer, header, api_key, basic or, for MCP servers, mcp_oauth.")
+		return invalid("/auth/kind", "kind is none, bearer, header, api_key, basic, oauth2 or, for MCP servers, mcp_oauth.")
 	}
 	return nil
 }

@@ -57,12 +57,15 @@ const (
 	AuthQuery  = "query"  // api_key in the query
 	AuthBasic  = "basic"
 	AuthOAuth  = "mcp_oauth" // the MCP server says who authorizes
+	AuthOAuth2 = "oauth2"    // by a client of the account's own
 )
 
 // Auth is how a connector signs in, without what is secret.
 type Auth struct {
 	Kind string `json:"kind"`
 	Name string `json:"name,omitempty"` // of the header field or the parameter
+	// OAuth is set for AuthOAuth2.
+	OAuth OAuth `json:"oauth,omitzero"`
 }
 
 // Settings are what the account chose.
@@ -140,6 +143,7 @@ type Connections interface {
 	Use(ctx context.Context, accountID, id string) (*connection.Live, error)
 	List(ctx context.Context, accountID string, q connection.Query) ([]*connection.Connection, error)
 	Delete(ctx context.Context, by audit.Actor, accountID, id string, revoke bool) error
+	RedirectURI(appID string) string
 }
 
 // Lister reads the tools of an MCP server. What the server refuses is a
@@ -181,6 +185,9 @@ func (c *Connector) Scheme() app.Scheme {
 		s.Send.Basic = &app.BasicPair{User: "{username}", Pass: "{password}"}
 	case AuthOAuth:
 		s.Type, s.URL = app.TypeMCP, escape(c.Settings.URL)
+	case AuthOAuth2:
+		s.Title = "Sign in to " + c.Name
+		auth.scheme(&s)
 	default:
 		s.Type = app.TypeNone
 	}

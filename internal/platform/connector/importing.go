@@ -118,7 +118,7 @@ func (s *Service) settle(c *Connector, err error) error {
 		return fmt.Errorf("importing connector %s: %w", c.ID, err)
 	}
 	c.Status, c.Code, c.Detail = Failed, code, detail
-	if c.Settings.Auth.Kind == AuthOAuth && (code == "app_unauthorized" || code == "reconnect_required" || code == "connection_not_found") {
+	if c.Settings.Auth.Consents() && (code == "app_unauthorized" || code == "reconnect_required" || code == "connection_not_found") {
 		c.Status = NeedsAuth
 	}
 	return nil

@@ -26,6 +26,7 @@ const MaxConnectors = 50
 type Ports struct {
 	Store       Store
 	Connections Connections
+	Clients     Clients // nil: no connector has OAuth 2 of its own
 	Lister      Lister
 	Fetcher     Fetcher
 }
@@ -104,6 +105,9 @@ func (s *Service) Create(ctx context.Context, by audit.Actor, accountID string, 
 	if err != nil {
 		return nil, err
 	}
+	if err := s.completeOAuth(ctx, c, in.Upload); err != nil {
+		return nil, err
+	}
 	if in.Upload != nil { // what was sent is judged before anything is kept
 		if err := s.takeDocument(c, in.Upload); err != nil {
 			return nil, err
@@ -113,10 +117,15 @@ func (s *Service) Create(ctx context.Context, by audit.Actor, accountID string, 
 	if err := s.Store.InsertConnector(ctx, c, MaxConnectors, entry); err != nil {
 		return nil, err
 	}
-	link, err := s.connect(ctx, by, c, in.Secret)
+	err = s.keepClient(ctx, by, c, in.Secret)
+	link := ""
+	if err == nil {
+		link, err = s.connect(ctx, by, c, in.Secret)
+	}
 	if err != nil {
 		undo := audit.New(accountID, by, "connector.deleted", c.ID, map[string]string{"app": c.Slug, "reason": "not connected"})
-		return nil, errors.Join(err, s.Store.DeleteConnector(context.WithoutCancel(ctx), accountID, c.ID, undo))
+		gone := context.WithoutCancel(ctx)
+		return nil, errors.Join(err, s.dropClient(gone, by, c), s.Store.DeleteConnector(gone, accountID, c.ID, undo))
 	}
 	if c.Status == NeedsAuth {
 		return &Result{Connector: c, Link: link}, s.save(ctx, c, audit.Entry{})
@@ -150,13 +159,13 @@ func (s *Service) draft(accountID string, in Request) (*Connector, error) {
 
 // connect makes the connection of a connector, or the link that does.
 func (s *Service) connect(ctx context.Context, by audit.Actor, c *Connector, secret Secret) (link string, err error) {
-	kind := c.Settings.Auth.Kind
+	kind, consents := c.Settings.Auth.Kind, c.Settings.Auth.Consents()
 	if kind == AuthNone {
 		c.ConnectionID = ""
 		return "", nil
 	}
 	wish := connection.Wish{Scheme: kind, Label: "", Verify: connection.VerifyAccount, Reconnects: c.ConnectionID}
-	if kind != AuthOAuth {
+	if !consents {
 		wish.Verify = connection.VerifyLink
 	}
 	session, err := s.Connections.Open(ctx, by, c.AccountID, connection.Request{App: c.Slug, Wish: wish})
@@ -164,7 +173,7 @@ func (s *Service) connect(ctx context.Context, by audit.Actor, c *Connector, sec
 		return "", err
 	}
 	link = s.Connections.Link(session.ID)
-	if kind == AuthOAuth {
+	if consents {
 		c.Status = NeedsAuth
 		return link, nil
 	}
@@ -174,7 +183,7 @@ func (s *Service) connect(ctx context.Context, by audit.Actor, c *Connector, sec
 	outcome, err := s.Connections.Submit(ctx, token, connection.Visitor{Browser: rand.Text() + rand.Text(), Actor: by}, secret.form(kind))
 	switch {
 	case problem.Is(err, "invalid_fields"):
-		return "", invalid("/auth", "The credentials are not complete: bearer needs token; header and api_key need value; basic needs username and password.")
+		return "", incomplete()
 	case err != nil:
 		return "", err
 	case outcome.Connection == nil:
@@ -245,6 +254,14 @@ func (s *Service) Update(ctx context.Context, by audit.Actor, accountID, id stri
 	if err := c.Settings.check(c.Type, s.Fetcher.Allowed); err != nil {
 		return nil, err
 	}
+	if in.Auth != nil {
+		if err := s.completeOAuth(ctx, c, nil); err != nil {
+			return nil, err
+		}
+		if err := s.keepClient(ctx, by, c, in.Secret); err != nil {
+			return nil, err
+		}
+	}
 	entry := audit.New(accountID, by, "connector.changed", c.ID, map[string]string{"app": c.Slug})
 	if err := s.save(ctx, c, entry); err != nil {
 		return nil, err
@@ -277,6 +294,9 @@ func (s *Service) Delete(ctx context.Context, by audit.Actor, accountID, id stri
 		if err := s.Connections.Delete(ctx, by, accountID, one.ID, true); err != nil {
 			return fmt.Errorf("deleting connector %s: %w", id, err)
 		}
+	}
+	if err := s.dropClient(ctx, by, c); err != nil {
+		return err
 	}
 	return s.Store.DeleteConnector(ctx, accountID, id, audit.New(accountID, by, "connector.deleted", id, map[string]string{"app": c.Slug}))
 }

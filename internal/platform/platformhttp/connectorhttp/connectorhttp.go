@@ -118,7 +118,7 @@ func (f *Face) list(ctx context.Context, _ *struct{}) (*body[Connectors], error)
 	out := &body[Connectors]{Connectors{[]Connector{}}}
 	for _, c := range all {
 		if caller.Key.Restrict.AllowsApp(c.Slug) {
-			out.Body.Connectors = append(out.Body.Connectors, wire(&connector.Result{Connector: c}))
+			out.Body.Connectors = append(out.Body.Connectors, f.wire(&connector.Result{Connector: c}))
 		}
 	}
 	return out, nil
@@ -129,7 +129,7 @@ func (f *Face) get(ctx context.Context, in *idInput) (*body[Connector], error) {
 	if err != nil {
 		return nil, err
 	}
-	return &body[Connector]{wire(&connector.Result{Connector: c})}, nil
+	return &body[Connector]{f.wire(&connector.Result{Connector: c})}, nil
 }
 
 type createInput struct {
@@ -168,7 +168,7 @@ func (f *Face) create(ctx context.Context, in *createInput) (*createOutput, erro
 		}
 		result = &connector.Result{Connector: c}
 	}
-	return &createOutput{Location: "/api/v1/custom-connectors/" + made.ID, Replayed: made.Replayed, Body: wire(result)}, nil
+	return &createOutput{Location: "/api/v1/custom-connectors/" + made.ID, Replayed: made.Replayed, Body: f.wire(result)}, nil
 }
 
 func (f *Face) change(ctx context.Context, in *struct {
@@ -192,7 +192,7 @@ func (f *Face) change(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	return &body[Connector]{wire(result)}, nil
+	return &body[Connector]{f.wire(result)}, nil
 }
 
 func (f *Face) remove(ctx context.Context, in *idInput) (*struct{}, error) {
@@ -223,7 +223,7 @@ func (f *Face) refresh(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	return &body[ConnectorRefreshed]{ConnectorRefreshed{wire(result), wireDiff(result.Diff)}}, nil
+	return &body[ConnectorRefreshed]{ConnectorRefreshed{f.wire(result), wireDiff(result.Diff)}}, nil
 }
 
 func (f *Face) approve(ctx context.Context, in *struct {
@@ -243,7 +243,7 @@ func (f *Face) approve(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	return &body[Connector]{wire(&connector.Result{Connector: c})}, nil
+	return &body[Connector]{f.wire(&connector.Result{Connector: c})}, nil
 }
 
 func (f *Face) test(ctx context.Context, in *idInput) (*body[ConnectorTrial], error) {

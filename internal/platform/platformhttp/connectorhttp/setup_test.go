@@ -131,7 +131,7 @@ func setup(t *testing.T) *world {
 	w.connections = connection.New(connection.Ports{
 		Store: platformstore.Connections{Store: w.store}, Apps: w.library, Clients: kept, Authorizer: vendors, Checker: w.executor, Stepper: vendors,
 	}, box, &connection.Options{BaseURL: base})
-	w.connectors.Connections = w.connections
+	w.connectors.Connections, w.connectors.Clients = w.connections, kept
 	free := ratelimit.Unlimited{}
 	desk := once.New(idempotency.New(idempotency.NewMemory(), box.MAC))
 	face, err := platformhttp.New(platformhttp.Deps{

@@ -8,7 +8,7 @@ import (
 
 // ConnectorAuth is how to sign in to the connector's software.
 type ConnectorAuth struct {
-	Kind     string `json:"kind" enum:"none,bearer,header,api_key,basic,mcp_oauth" doc:"mcp_oauth: the MCP server says who authorizes; a person then signs in by the link in connect."`
+	Kind     string `json:"kind" enum:"none,bearer,header,api_key,basic,oauth2,mcp_oauth" doc:"mcp_oauth: the MCP server says who authorizes. oauth2: by a client of your own, which you registered with redirect_uri of the answer. A person then signs in by the link in connect."`
 	In       string `json:"in,omitempty" enum:"header,query" doc:"For api_key."`
 	Name     string `json:"name,omitempty" maxLength:"64" doc:"Name of the header field or parameter, for api_key."`
 	Header   string `json:"header,omitempty" maxLength:"64" doc:"Name of the header field, for header."`
@@ -16,6 +16,14 @@ type ConnectorAuth struct {
 	Value    string `json:"value,omitempty" maxLength:"8192" doc:"For header and api_key."`
 	Username string `json:"username,omitempty" maxLength:"255" doc:"For basic."`
 	Password string `json:"password,omitempty" maxLength:"1024" doc:"For basic."`
+
+	Grant        string   `json:"grant,omitempty" enum:"authorization_code,client_credentials" doc:"For oauth2. Default authorization_code: a person consents."`
+	AuthorizeURL string   `json:"authorize_url,omitempty" maxLength:"2048" doc:"For oauth2. Empty: as the OpenAPI document's security schemes say."`
+	TokenURL     string   `json:"token_url,omitempty" maxLength:"2048" doc:"Likewise."`
+	Scopes       []string `json:"scopes,omitempty" maxItems:"100" doc:"For oauth2. Empty: those that the document requires of every call."`
+	ClientID     string   `json:"client_id,omitempty" maxLength:"1000" doc:"For oauth2."`
+	ClientSecret string   `json:"client_secret,omitempty" maxLength:"20000" doc:"For oauth2."`
+	ClientAuth   string   `json:"client_auth,omitempty" enum:"basic,post,none" doc:"For oauth2: how the client shows who it is. Default basic; none for a public client without a secret."`
 }
 
 // split parts what is secret from the rest.
@@ -36,7 +44,10 @@ func (a *ConnectorAuth) split() (connector.Auth, connector.Secret) {
 			made.Name = a.Name
 		}
 	}
-	return made, connector.Secret{Token: a.Token, Value: a.Value, Username: a.Username, Password: a.Password}
+	if a.Kind == connector.AuthOAuth2 {
+		made.OAuth = connector.OAuth{Grant: a.Grant, AuthorizeURL: a.AuthorizeURL, TokenURL: a.TokenURL, Scopes: a.Scopes, ClientAuth: a.ClientAuth}
+	}
+	return made, connector.Secret{Token: a.Token, Value: a.Value, Username: a.Username, Password: a.Password, ClientID: a.ClientID, ClientSecret: a.ClientSecret}
 }
 
 // ConnectorTools chooses tools by their names.
@@ -122,6 +133,7 @@ type Connector struct {
 	SkippedCount int                `json:"skipped_count"`
 	ConnectionID *string            `json:"connection_id" nullable:"true"`
 	Connect      *ConnectorLink     `json:"connect,omitempty" doc:"Where a person signs in, while status is needs_auth. Shown once: refresh makes another."`
+	RedirectURI  string             `json:"redirect_uri,omitempty" doc:"For oauth2: register it with whoever gives out the tokens."`
 	Health       ConnectorHealth    `json:"health"`
 	CreatedAt    time.Time          `json:"created_at"`
 	UpdatedAt    time.Time          `json:"updated_at"`
@@ -183,7 +195,7 @@ type ConnectorTrial struct {
 
 const maxShown = 200 // of what was skipped
 
-func wire(r *connector.Result) Connector {
+func (f *Face) wire(r *connector.Result) Connector {
 	c := r.Connector
 	shown, _ := c.Counts()
 	out := Connector{
@@ -202,6 +214,7 @@ func wire(r *connector.Result) Connector {
 	if c.ConnectionID != "" {
 		out.ConnectionID = &c.ConnectionID
 	}
+	out.RedirectURI = f.Connectors.RedirectURI(c)
 	if r.Link != "" {
 		out.Connect = &ConnectorLink{r.Link}
 	}
