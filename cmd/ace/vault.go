@@ -69,7 +69,7 @@ func (c *vaultRotateCmd) work(w *world, p *server.VaultProgress) error {
 			return fmt.Errorf("%w\nNothing is lost: ace vault rotate goes on where it ended", err)
 		}
 		switch {
-		case len(p.Status.WaitingFor) > 0:
+		case p.Status.Phase == "announcing":
 			_, _ = fmt.Fprintf(w.stderr, "waiting for %d replicas to read the new key\n", len(p.Status.WaitingFor))
 		default:
 			_, _ = fmt.Fprintf(w.stderr, "sealed anew: %d of %d\n", p.Status.Values-p.Status.Left, p.Status.Values)

@@ -119,7 +119,8 @@ func (v *Vault) Work(ctx context.Context, budget time.Duration) (Progress, error
 	if err != nil || !whole || p.Moved > 0 {
 		return p, err
 	}
-	p.Done, err = v.retire(ctx, k, now.ring, p.Unreadable > 0)
+	done, err := v.retire(ctx, k, now.ring, p.Unreadable > 0)
+	p.Done = done && now.ring.In(seal.Pending) == ""
 	return p, err
 }
 
@@ -149,6 +150,9 @@ func (v *Vault) resealColumn(ctx context.Context, c *Column, end time.Time, p *P
 				rows, texts = append(rows, found[i]), append(texts, text)
 			}
 		}
+		if len(rows) == 0 {
+			continue
+		}
 		v.step("batch_before")
 		written, err := v.write(ctx, c, rows, texts)
 		if err != nil {
@@ -157,9 +161,6 @@ func (v *Vault) resealColumn(ctx context.Context, c *Column, end time.Time, p *P
 		v.step("batch_after")
 		p.Resealed += written
 		p.Moved += len(rows) - written
-		if len(found) < c.batch() {
-			return true, nil
-		}
 	}
 }
 

@@ -208,3 +208,21 @@ func rotate(t testing.TB, v *vaultstore.Vault) {
 		t.Fatal(err)
 	}
 }
+
+func engines(b *testing.B) map[string]string {
+	b.Helper()
+	return map[string]string{"sqlite": sqldbtest.SQLite(b), "postgres": sqldbtest.Postgres(b)}
+}
+
+func migrated(b *testing.B, dsn string) *sqldb.DB {
+	b.Helper()
+	db, err := sqldb.Open(b.Context(), dsn, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = db.Close() })
+	if _, err := db.Migrate(b.Context(), storage.Migrations()); err != nil {
+		b.Fatal(err)
+	}
+	return db
+}
