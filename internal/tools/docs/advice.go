@@ -95,6 +95,8 @@ var advice = map[string]string{
 	"unknown_app_params":         "Use the params that the app's page names.",
 
 	// Accounts and keys of the platform.
+	"vault_key_not_found":  "Compare the id with the keys of ace vault status.",
+	"vault_unavailable":    "Do what the sentence says about the key management service or the key; ace vault goes on where it ended.",
 	"api_key_not_found":    "Compare the id with the list of keys.",
 	"account_disabled":     "Ask whoever runs this platform.",
 	"account_exists":       "Choose another name or another e-mail address.",
