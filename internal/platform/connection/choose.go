@@ -15,27 +15,24 @@ import (
 // alone; Use answers them. An app that needs none answers a connection without
 // an id; Anonymous makes its Live.
 //
-// Its problems: app_not_found, connection_not_found (NotFound); not_connected,
+// Its problems: connection_not_found (NotFound); not_connected,
 // reconnect_required, connection_disabled, connection_ambiguous with the member
 // connections (Conflict). The members app and connection_id say which.
-func (s *Service) Choose(ctx context.Context, accountID, appID, connectionID, endUser string) (*Connection, error) {
-	a, err := s.Apps.App(ctx, accountID, appID)
-	if err != nil {
-		return nil, err
-	}
+func (s *Service) Choose(ctx context.Context, accountID string, a *app.App, connectionID, endUser string) (*Connection, error) {
 	if connectionID != "" {
 		c, err := s.Store.Connection(ctx, accountID, connectionID)
 		if err != nil {
 			return nil, err
 		}
-		if c.App != appID || endUser != "" && c.EndUser != endUser {
-			return nil, connectionNotFound().With("app", appID)
+		if c.App != a.ID || endUser != "" && c.EndUser != endUser {
+			return nil, connectionNotFound().With("app", a.ID)
 		}
 		return c, (&kept{c: c, app: a}).allowed()
 	}
 	var list []*Connection
 	if slices.ContainsFunc(a.Schemes, func(s app.Scheme) bool { return s.Type != app.TypeNone }) {
-		if list, err = s.Store.Connections(ctx, accountID, Query{App: appID, EndUser: endUser}); err != nil {
+		var err error
+		if list, err = s.Store.Connections(ctx, accountID, Query{App: a.ID, EndUser: endUser}); err != nil {
 			return nil, err
 		}
 	}

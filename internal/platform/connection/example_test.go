@@ -20,8 +20,9 @@ func Example() {
 		panic(err)
 	}
 	vendor := &connectiontest.Vendor{Identity: connection.Identity{ID: "1098", Email: "ann@acme.example"}}
+	apps := connectiontest.Catalog()
 	service := connection.New(connection.Ports{
-		Store: connectiontest.NewMemory(), Apps: connectiontest.Catalog(), Clients: connectiontest.Clients{}, Authorizer: vendor, Checker: vendor, Stepper: vendor,
+		Store: connectiontest.NewMemory(), Apps: apps, Clients: connectiontest.Clients{}, Authorizer: vendor, Checker: vendor, Stepper: vendor,
 	}, box, &connection.Options{BaseURL: "https://platform.example"})
 
 	session, err := service.Open(ctx, audit.System(), "acc_1", connection.Request{App: "keyed", Wish: connection.Wish{Label: "Work"}})
@@ -34,7 +35,11 @@ func Example() {
 		panic(err)
 	}
 
-	chosen, err := service.Choose(ctx, "acc_1", "keyed", "", "")
+	keyed, err := apps.App(ctx, "acc_1", "keyed")
+	if err != nil {
+		panic(err)
+	}
+	chosen, err := service.Choose(ctx, "acc_1", keyed, "", "")
 	if err != nil {
 		panic(err)
 	}

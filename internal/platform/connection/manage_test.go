@@ -56,7 +56,6 @@ func TestChoose(t *testing.T) {
 	}{
 		{"nothing is connected", "keyed", nil, nil, 0, "", 0, "not_connected"},
 		{"an app that needs none", "weather", nil, nil, 0, "", -1, ""},
-		{"an app that is not there", "none", nil, nil, 0, "", 0, "app_not_found"},
 		{"the only one", "keyed", []connection.Change{{}}, nil, 0, "", 1, ""},
 		{"several", "keyed", []connection.Change{{}, {}}, nil, 0, "", 0, "connection_ambiguous"},
 		{"the default", "keyed", []connection.Change{{}, {Default: on}}, nil, 0, "", 2, ""},
@@ -90,7 +89,7 @@ func TestChoose(t *testing.T) {
 				}
 				ids = append(ids, c.ID)
 			}
-			got, err := w.Choose(t.Context(), account, tt.appID, ids[tt.named], tt.endUser)
+			got, err := w.choose(t, account, tt.appID, ids[tt.named], tt.endUser)
 			if code(err) != tt.code {
 				t.Fatalf("Choose = %v, want %q", err, tt.code)
 			}
@@ -98,12 +97,21 @@ func TestChoose(t *testing.T) {
 				t.Errorf("Choose = %s, want %s of %v", got.ID, ids[max(tt.want, 0)], ids)
 			}
 			if tt.named > 0 {
-				if _, err := w.Choose(t.Context(), stranger, tt.appID, ids[tt.named], ""); code(err) != "connection_not_found" {
+				if _, err := w.choose(t, stranger, tt.appID, ids[tt.named], ""); code(err) != "connection_not_found" {
 					t.Errorf("another account chooses it: %v", err)
 				}
 			}
 		})
 	}
+}
+
+func (w *world) choose(t *testing.T, accountID, appID, connectionID, endUser string) (*connection.Connection, error) {
+	t.Helper()
+	a, err := connectiontest.Catalog().App(t.Context(), accountID, appID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w.Choose(t.Context(), accountID, a, connectionID, endUser)
 }
 
 func TestAmbiguousNamesTheChoices(t *testing.T) {
@@ -112,7 +120,7 @@ func TestAmbiguousNamesTheChoices(t *testing.T) {
 	first := w.typeKey(t, "keyed", connection.Wish{Label: "Work"}, "sk_1")
 	w.vendor.Identity = connection.Identity{ID: "u2", Email: "bob@acme.example"}
 	w.typeKey(t, "keyed", connection.Wish{}, "sk_2")
-	_, err := w.Choose(t.Context(), account, "keyed", "", "")
+	_, err := w.choose(t, account, "keyed", "", "")
 	p := asProblem(t, err)
 	choices, _ := p.Members["connections"].([]connection.Choice)
 	slices.SortFunc(choices, func(a, b connection.Choice) int { return cmp.Compare(b.Label, a.Label) })
@@ -129,7 +137,7 @@ func TestChooseOneThatNeedsThePerson(t *testing.T) {
 		w.vendor.Fail = &connection.RefreshError{Class: connection.GrantOver, Code: "invalid_grant"}
 		time.Sleep(2 * time.Hour)
 		_, _ = w.Use(t.Context(), account, c.ID)
-		_, err := w.Choose(t.Context(), account, "notes", "", "")
+		_, err := w.choose(t, account, "notes", "", "")
 		p := asProblem(t, err)
 		if p.Code != "reconnect_required" || p.Members["connection_id"] != c.ID || p.NextAction != "reconnect_app" {
 			t.Errorf("Choose = %+v", p)
@@ -137,7 +145,7 @@ func TestChooseOneThatNeedsThePerson(t *testing.T) {
 		// Another that works is taken: nothing was the default.
 		w.vendor.Set(func(v *connectiontest.Vendor) { v.Fail, v.Identity.ID = nil, "u2" })
 		second := w.signIn(t, connection.Wish{})
-		if got, err := w.Choose(t.Context(), account, "notes", "", ""); err != nil || got.ID != second.ID {
+		if got, err := w.choose(t, account, "notes", "", ""); err != nil || got.ID != second.ID {
 			t.Errorf("Choose = %+v, %v, want the one that works", got, err)
 		}
 	})

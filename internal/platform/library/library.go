@@ -101,8 +101,9 @@ func (l *Library) For(ctx context.Context, accountID string) (*View, error) {
 // App answers an app that an account can use, or one of the catalogue for the
 // account "". It returns app_not_found (NotFound).
 func (l *Library) App(ctx context.Context, accountID, id string) (*app.App, error) {
-	if accountID == "" {
-		return l.shared.Catalog.App(id)
+	shared, err := l.shared.Catalog.App(id) // no account can have another of its name
+	if err == nil || accountID == "" {
+		return shared, err
 	}
 	view, err := l.For(ctx, accountID)
 	if err != nil {

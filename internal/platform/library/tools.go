@@ -9,6 +9,9 @@ import (
 // Tool answers a tool that an account can use, with its app. It returns
 // tool_not_found (NotFound).
 func (l *Library) Tool(ctx context.Context, accountID, id string) (*app.App, *app.Tool, error) {
+	if a, t, err := l.shared.Catalog.Tool(id); err == nil {
+		return a, t, nil
+	}
 	view, err := l.For(ctx, accountID)
 	if err != nil {
 		return nil, nil, err

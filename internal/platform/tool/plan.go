@@ -216,7 +216,7 @@ func (s *Service) connect(ctx context.Context, p *plan) error {
 	if c.Key != nil && c.Key.Restrict.EndUser != "" && p.request.EndUser != "" && p.request.EndUser != c.Key.Restrict.EndUser {
 		return problem.New(problem.Forbidden, "key_restricted", "This key is for another user of yours.").At("/end_user").Advise("ask_owner_for_permission")
 	}
-	chosen, err := s.Connections.Choose(ctx, c.AccountID, p.app.ID, p.request.ConnectionID, p.endUser())
+	chosen, err := s.Connections.Choose(ctx, c.AccountID, p.app, p.request.ConnectionID, p.endUser())
 	if err != nil {
 		return s.withLink(ctx, p, err)
 	}

@@ -27,7 +27,7 @@ type Connections interface {
 	// without an id for an app that asks for no credentials. It returns
 	// connection_not_found (NotFound); not_connected, reconnect_required,
 	// connection_ambiguous and connection_disabled (Conflict).
-	Choose(ctx context.Context, accountID, appID, connectionID, endUser string) (*connection.Connection, error)
+	Choose(ctx context.Context, accountID string, a *app.App, connectionID, endUser string) (*connection.Connection, error)
 	// Use answers a connection with fresh credentials for one call.
 	Use(ctx context.Context, accountID, id string) (*connection.Live, error)
 	// Refused is told that the app did not accept the credentials of live. It

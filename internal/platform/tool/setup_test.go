@@ -186,9 +186,9 @@ func newConnections() *connections {
 	}}
 }
 
-func (c *connections) Choose(_ context.Context, _, appID, id, endUser string) (*connection.Connection, error) {
-	if appID == "weather" {
-		return &connection.Connection{App: appID, Scheme: "open"}, nil
+func (c *connections) Choose(_ context.Context, _ string, a *app.App, id, endUser string) (*connection.Connection, error) {
+	if a.ID == "weather" {
+		return &connection.Connection{App: a.ID, Scheme: "open"}, nil
 	}
 	if c.refuse != nil {
 		return nil, c.refuse

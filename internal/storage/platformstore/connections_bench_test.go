@@ -31,9 +31,13 @@ func BenchmarkChooseAndUse(b *testing.B) {
 				b.Fatal(err)
 			}
 			service, accountID := connectedService(b, platformstore.New(db, nil))
+			notes, err := connectiontest.Catalog().App(b.Context(), accountID, "notes")
+			if err != nil {
+				b.Fatal(err)
+			}
 			b.ResetTimer()
 			for b.Loop() {
-				c, err := service.Choose(b.Context(), accountID, "notes", "", "")
+				c, err := service.Choose(b.Context(), accountID, notes, "", "")
 				if err != nil {
 					b.Fatal(err)
 				}

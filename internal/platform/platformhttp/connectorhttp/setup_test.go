@@ -235,7 +235,7 @@ func (c *caller) run(t *testing.T, id string, arguments map[string]any) (*tool.A
 	if err != nil {
 		return nil, err
 	}
-	chosen, err := c.connections.Choose(t.Context(), c.account, a.ID, "", "")
+	chosen, err := c.connections.Choose(t.Context(), c.account, a, "", "")
 	if err != nil {
 		return nil, err
 	}

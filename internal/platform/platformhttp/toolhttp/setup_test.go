@@ -156,14 +156,14 @@ type connections struct {
 	refuse  error
 }
 
-func (c *connections) Choose(_ context.Context, accountID, appID, id, _ string) (*connection.Connection, error) {
+func (c *connections) Choose(_ context.Context, accountID string, a *app.App, id, _ string) (*connection.Connection, error) {
 	if c.refuse != nil {
 		return nil, c.refuse
 	}
 	if id != "" && id != "con_1" {
 		return nil, problem.New(problem.NotFound, "connection_not_found", "There is no connection with this id.")
 	}
-	return &connection.Connection{ID: "con_1", AccountID: accountID, App: appID, Scheme: "oauth", Status: connection.Active}, nil
+	return &connection.Connection{ID: "con_1", AccountID: accountID, App: a.ID, Scheme: "oauth", Status: connection.Active}, nil
 }
 
 func (c *connections) Use(_ context.Context, accountID, id string) (*connection.Live, error) {
