@@ -26,6 +26,7 @@ type cli struct {
 	Account accountCmd `cmd:"" help:"Make accounts of the platform and sign-in links for their owners."`
 	Key     keyCmd     `cmd:"" help:"Make, list and revoke API keys of the platform."`
 	Vault   vaultCmd   `cmd:"" help:"Look at the keys that secrets are sealed with, and change them."`
+	Catalog catalogCmd `cmd:"" help:"Check definitions of apps, count what the catalogue holds."`
 	Migrate migrateCmd `cmd:"" help:"Bring the database up to date without serving."`
 	OpenAPI openapiCmd `cmd:"" name:"openapi" help:"Print the OpenAPI document of the store or the platform."`
 	Sandbox sandboxCmd `cmd:"" help:"Run the sandbox alone, for a store in another process."`

@@ -98,6 +98,8 @@ type Settings struct {
 
 	OAuthClientsFile string `env:"ACE_OAUTH_CLIENTS_FILE" name:"oauth-clients-file" placeholder:"FILE" help:"JSON file with the OAuth clients that apps are connected with, for all accounts: {\"APP\": {\"client_id\": \"…\", \"client_secret\": \"…\", \"extra\": {}}}. Register PLATFORM_URL/oauth/callback/APP with each vendor. They are kept, sealed, in the database." group:"Platform"`
 
+	CatalogDir string `env:"ACE_CATALOG_DIR" name:"catalog-dir" placeholder:"DIR" help:"Folder of definitions of apps (APP.yaml) that join those that are shipped, or come in the place of one with the same id. Check them with ace catalog lint. They are read at the start." group:"Platform"`
+
 	EgressAllow []string `env:"ACE_EGRESS_ALLOW" placeholder:"CIDR,…" help:"Networks that outbound calls may reach although they are private, over http and on any port." group:"Safety"`
 	RateLimit   string   `env:"ACE_RATE_LIMIT" enum:"on,off" default:"on" help:"Limit of requests per client (${enum}); off is refused on a public address." group:"Safety"`
 	RateBurst   int      `env:"ACE_RATE_BURST_API" default:"5" placeholder:"N" help:"Requests that a client may make at once; one a second comes back." group:"Safety"`
@@ -112,7 +114,7 @@ type Settings struct {
 // work, naming each setting and its mend.
 func (s *Settings) Check() error {
 	return errors.Join(
-		s.checkAddresses(), s.checkNetworks(), s.checkPayments(), s.checkSafety(), s.checkOperator(), s.checkSite(), s.checkAgents(), s.checkServices(), s.checkIdentity(), s.checkOAuthClients())
+		s.checkAddresses(), s.checkNetworks(), s.checkPayments(), s.checkSafety(), s.checkOperator(), s.checkSite(), s.checkAgents(), s.checkServices(), s.checkIdentity(), s.checkOAuthClients(), s.checkCatalog())
 }
 
 func (s *Settings) scheme() string {
@@ -215,6 +217,16 @@ func (s *Settings) checkSite() error {
 	}
 	if info, err := os.Stat(s.SiteDir); err != nil || !info.IsDir() {
 		return fmt.Errorf("ACE_SITE_DIR names %q, which is no folder that can be read: make it, or leave the setting out", s.SiteDir)
+	}
+	return nil
+}
+
+func (s *Settings) checkCatalog() error {
+	if s.CatalogDir == "" {
+		return nil
+	}
+	if info, err := os.Stat(s.CatalogDir); err != nil || !info.IsDir() {
+		return fmt.Errorf("ACE_CATALOG_DIR names %q, which is no folder that can be read: make it, or leave the setting out", s.CatalogDir)
 	}
 	return nil
 }

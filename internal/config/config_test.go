@@ -63,6 +63,7 @@ func TestCheckNamesTheSetting(t *testing.T) {
 		{"no website", []string{"--site-upstream=www.example.com"}, "ACE_SITE_UPSTREAM cannot be used"},
 		{"a folder", []string{"--site-dir=."}, ""},
 		{"no folder", []string{"--site-dir=/does/not/exist"}, "ACE_SITE_DIR names"},
+		{"no folder of definitions", []string{"--catalog-dir=/does/not/exist"}, "ACE_CATALOG_DIR names"},
 		{"public without tls", []string{"--store-url=http://shop.example"}, "ACE_STORE_URL is public and not https"},
 		{"public without a processor", []string{public}, "ACE_STRIPE_API_KEY"},
 		{"public with a sandbox on purpose", []string{public, "--sandbox=on"}, ""},

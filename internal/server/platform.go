@@ -2,13 +2,12 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
-	"strings"
 	"time"
 
-	"ace/catalog"
 	"ace/internal/config"
 	"ace/internal/foundation/idempotency"
 	"ace/internal/foundation/password"
@@ -30,6 +29,7 @@ import (
 	"ace/internal/platform/platformhttp/toolhttp"
 	"ace/internal/platform/tool"
 	"ace/internal/platform/usage"
+	"ace/internal/server/definitions"
 	"ace/internal/storage"
 	"ace/internal/storage/platformstore"
 )
@@ -85,24 +85,23 @@ func (s *Server) buildPlatform(ctx context.Context) (*platform, error) {
 	return p, err
 }
 
-// shelf reads the apps that are shipped, and the demo app while the sandbox
-// runs, which is no part of the catalogue; own are the apps of accounts.
+// shelf reads the definitions of apps; own are the apps of accounts.
 func (s *Server) shelf(own library.Own) (*library.Library, error) {
-	apps, err := library.Read(catalog.Files, "curated", nil)
+	from := definitions.Options{Dir: s.cfg.CatalogDir, Private: len(s.cfg.EgressAllow) > 0}
+	if s.cfg.SandboxOn() {
+		from.Sandbox = s.cfg.SandboxBaseURL()
+	}
+	set, err := definitions.Load(from)
+	if faults, ok := errors.AsType[definitions.Faults](err); ok {
+		return nil, fmt.Errorf("ACE_CATALOG_DIR holds definitions that cannot be used; mend them, and check them with \"ace catalog lint\":\n%w", faults)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if s.cfg.SandboxOn() {
-		demo, err := library.Read(catalog.Files, "demo", strings.NewReplacer("${sandbox}", s.cfg.SandboxBaseURL()))
-		if err != nil {
-			return nil, err
-		}
-		for _, a := range demo {
-			a.Listed = false
-			apps = append(apps, a)
-		}
+	if s.cfg.CatalogDir != "" {
+		s.log.Info("definitions of the operator", slog.String("folder", s.cfg.CatalogDir), slog.Any("apps", set.Own), slog.Any("replaced", set.Replaced))
 	}
-	return library.New(apps, own)
+	return library.New(set.Apps, own)
 }
 
 // platformLimits counts in this process, or in Redis where replicas share it.

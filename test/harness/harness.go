@@ -161,6 +161,9 @@ func (p *Process) Stop() {
 // Ended is closed when the process has ended, for whatever reason.
 func (p *Process) Ended() <-chan struct{} { return p.ended }
 
+// Code is the exit code of a process that has ended: -1 where it was killed.
+func (p *Process) Code() int { return p.cmd.ProcessState.ExitCode() }
+
 // Ready waits until an address answers, or the process has ended: then it
 // answers false.
 func (p *Process) Ready(address string) bool {

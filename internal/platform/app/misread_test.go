@@ -37,7 +37,8 @@ func TestMisread(t *testing.T) {
 		{"a member of a scheme", []string{"refresh: {rotation", "refresh: {rotate"}, []string{`nothing is called "rotate" here: mend the name, or take it out|rotate:`}},
 		{"a member of a tool", []string{"about: Writes a note.", "abuot: Writes a note."}, []string{`nothing is called "abuot" here: mend the name, or take it out|abuot`}},
 		{
-			"members of two tools and the app", []string{"about: Writes a note.", "abuot: Writes a note.", "items: /notes", "item: /notes", "checked: ", "chequed: "},
+			"members of two tools and the app",
+			[]string{"about: Writes a note.", "abuot: Writes a note.", "items: /notes", "item: /notes", "checked: ", "chequed: "},
 			[]string{
 				`nothing is called "chequed" here: mend the name, or take it out|chequed`,
 				`nothing is called "item" here: mend the name, or take it out|item: /notes`,

@@ -1,0 +1,58 @@
+package definitions
+
+import (
+	"slices"
+
+	"ace/internal/platform/app"
+)
+
+// Report counts what a catalogue holds.
+type Report struct {
+	Apps     int            `json:"apps"`
+	Own      int            `json:"own"`      // of these, from the operator's folder
+	Tiers    map[string]int `json:"tiers"`    // apps by tier
+	Auth     map[string]int `json:"auth"`     // apps by kind of authentication; an app may have several
+	Tools    int            `json:"tools"`    // without those that every app has
+	Triggers int            `json:"triggers"` // that are declared
+	Whoami   int            `json:"whoami"`   // apps that tell whose account is connected
+	Checked  Checked        `json:"checked"`
+}
+
+// Checked is when the facts of the oldest and the newest definition were read:
+// 2026-11-21.
+type Checked struct {
+	Oldest string `json:"oldest"`
+	Newest string `json:"newest"`
+}
+
+// Report counts. The demo app is no part of the catalogue.
+func (s *Set) Report() Report {
+	r := Report{Own: len(s.Own), Tiers: map[string]int{}, Auth: map[string]int{}}
+	for _, tier := range []app.Tier{app.Full, app.API, app.MCP, app.Request} {
+		r.Tiers[string(tier)] = 0
+	}
+	for _, a := range s.Apps {
+		if !a.Listed {
+			continue
+		}
+		r.Apps++
+		r.Tiers[string(a.Tier)]++
+		var kinds []string
+		for i := range a.Schemes {
+			if kind := a.Schemes[i].Type; !slices.Contains(kinds, kind) {
+				kinds = append(kinds, kind)
+				r.Auth[kind]++
+			}
+		}
+		r.Tools += a.Tools.Len()
+		r.Triggers += a.Triggers.Len()
+		if a.Who != nil {
+			r.Whoami++
+		}
+		if r.Checked.Oldest == "" || a.Checked < r.Checked.Oldest {
+			r.Checked.Oldest = a.Checked
+		}
+		r.Checked.Newest = max(r.Checked.Newest, a.Checked)
+	}
+	return r
+}
