@@ -174,13 +174,18 @@ func TestGiteaByOAuth(t *testing.T) {
 	if status, refused := a.call(http.MethodPost, "/apps/gitea/connect", `{"auth":"oauth"}`); status != http.StatusConflict || refused["code"] != "app_not_connectable" || refused["redirect_uri"] != a.platform+"/oauth/callback/gitea" {
 		t.Errorf("without a client: %d %v", status, refused)
 	}
-	id, secret := g.application(a.platform + "/oauth/callback/gitea")
-	a.asOwner(http.MethodPut, "/oauth-clients/gitea", fmt.Sprintf(`{"client_id":%q,"client_secret":%q,"extra":{"host":%q}}`, id, secret, g.host))
+	a.registers(g)
 
 	// Without scripts: those of Gitea's pages are no part of its Go module.
 	tab := b.Tab(t, browsertest.Options{Width: 360, Height: 740, Mobile: true, NoScript: true, AnyCertificate: true})
 	tab.Open(a.signInLink())
 	tab.Press("main button")
+	tab.Open(a.connectLink("gitea", `{"params":{"host":"`+g.host+`"}}`))
+	tab.Press(`a[href*="way=token"]`)
+	tab.Fill(`[name="field.key"]`, strings.Repeat("0", 40))
+	tab.Press("form.form .button")
+	tab.Shot("gitea-0-wrong-token")
+	tab.See("Gitea does not accept this.")
 	link := a.connectLink("gitea", `{"auth":"oauth"}`)
 	tab.Open(link)
 	tab.Shot("gitea-1-question")
@@ -218,7 +223,45 @@ func TestGiteaByOAuth(t *testing.T) {
 		t.Errorf("connection = %v", c)
 	}
 	a.renewed(c)
+	a.clientGone(g, tab, c)
 	a.lives(g, c["id"].(string))
+	if log := text(t, a.asOwner(http.MethodGet, "/audit-log", "")); !strings.Contains(log, "connection.deleted") || strings.Contains(log, "ended_at_vendor") {
+		t.Errorf("Gitea has no way to be told of the end, and the log says %s", log)
+	}
+}
+
+// registers makes an OAuth application at Gitea and gives it to ACE.
+func (a *account) registers(g *gitea) {
+	a.t.Helper()
+	id, secret := g.application(a.platform + "/oauth/callback/gitea")
+	a.asOwner(http.MethodPut, "/oauth-clients/gitea", fmt.Sprintf(`{"client_id":%q,"client_secret":%q,"extra":{"host":%q}}`, id, secret, g.host))
+}
+
+// clientGone deletes the application at Gitea: that is nothing which the person
+// can mend. With a new one, reconnecting keeps the connection's id.
+func (a *account) clientGone(g *gitea, tab *browsertest.Tab, c map[string]any) {
+	a.t.Helper()
+	g.forget()
+	ends, err := time.Parse(time.RFC3339, a.connection("gitea")["token_expires_at"].(string))
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	time.Sleep(time.Until(ends) + time.Second)
+	status, run := a.call(http.MethodPost, "/tools/gitea__whoami/run", `{}`)
+	if broken := a.connection("gitea"); status == http.StatusOK || broken["status"] != "error" || broken["status_reason"] != "client_misconfigured" {
+		a.t.Errorf("without the application: %d %v, connection %v", status, run, broken)
+	}
+	a.registers(g)
+	_, again := a.call(http.MethodPost, "/connections/"+c["id"].(string)+"/reconnect", "")
+	tab.Open(again["url"].(string))
+	tab.Shot("gitea-6-reconnect")
+	tab.Press("form.form .button")
+	tab.Press(`#authorize-app`)
+	tab.Shot("gitea-7-reconnected")
+	tab.See("Gitea is connected")
+	if mended := a.connection("gitea"); mended["id"] != c["id"] || mended["status"] != "active" || mended["status_reason"] != nil {
+		a.t.Errorf("reconnected = %v", mended)
+	}
 }
 
 // renewed waits for the token's end, and sees tools go on with the next one:

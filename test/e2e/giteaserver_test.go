@@ -188,6 +188,20 @@ func (g *gitea) application(redirect string) (id, secret string) {
 	return made.ID, made.Secret
 }
 
+// forget deletes the person's OAuth applications.
+func (g *gitea) forget() {
+	g.t.Helper()
+	var all []struct{ ID int }
+	if status := g.api(http.MethodGet, "/api/v1/user/applications/oauth2", nil, &all); status != http.StatusOK || len(all) == 0 {
+		g.t.Fatalf("applications = %d %v", status, all)
+	}
+	for _, one := range all {
+		if status := g.api(http.MethodDelete, fmt.Sprintf("/api/v1/user/applications/oauth2/%d", one.ID), nil, nil); status != http.StatusNoContent {
+			g.t.Fatalf("deleting application %d = %d", one.ID, status)
+		}
+	}
+}
+
 // certify writes a certificate for this machine with its key, and answers who
 // trusts it.
 func certify(t *testing.T, certificate, key string) *x509.CertPool {

@@ -160,6 +160,14 @@ func (a *account) lends(app, id string) {
 		a.t.Errorf("the token was not renewed: %v then %v", before, after)
 	}
 	a.must(http.StatusNoContent, http.MethodDelete, "/connections/"+after["id"].(string), "")
+	// The authorization server is told, by a job that the deletion has woken.
+	told := false
+	for deadline := time.Now().Add(time.Minute); !told && time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
+		told = strings.Contains(text(a.t, a.asOwner(http.MethodGet, "/audit-log", "")), "connection.ended_at_vendor")
+	}
+	if !told {
+		a.t.Error("nobody told the authorization server that the connection is deleted")
+	}
 	if status, refused := a.call(http.MethodPost, "/tools/"+best["tool"].(string)+"/run", `{"arguments":{"title":"Emma"}}`); status == http.StatusOK {
 		a.t.Errorf("after the connection was deleted: %d %v", status, refused)
 	}

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"ace/test/harness"
 )
@@ -28,7 +29,10 @@ func newcomer(t *testing.T, env ...string) *account {
 	t.Helper()
 	addr := harness.FreeAddr(t)
 	w := start(t, append([]string{"ACE_HOSTS=store,platform", "ACE_PLATFORM_ADDR=" + addr}, env...)...)
-	key := regexp.MustCompile(`ace_[0-9A-Za-z]{36}`).FindString(w.process.Output())
+	key, printed := "", regexp.MustCompile(`ace_[0-9A-Za-z]{36}`)
+	for deadline := time.Now().Add(time.Minute); key == "" && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		key = printed.FindString(w.process.Output()) // printed when everything answers, the store first
+	}
 	if key == "" {
 		t.Fatalf("the first start printed no key:\n%s", w.process.Output())
 	}
