@@ -151,7 +151,7 @@ func vaultOperation[I any](s *Server, api *openapi.API, method, path, id string,
 			}
 		}
 		if errors.Is(err, kek.ErrAway) || errors.Is(err, kek.ErrWrong) {
-			return nil, problem.New(problem.Unavailable, "vault_unavailable", err.Error()) // holds no secret
+			return nil, problem.New(problem.Unavailable, "vault_unavailable", "The keys cannot be read or wrapped now: "+err.Error()) // holds no secret
 		}
 		return nil, err
 	})
