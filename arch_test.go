@@ -43,14 +43,15 @@ var domain = map[string][]string{
 	"internal/platform/toolindex":          {"internal/platform/app"},
 	"internal/platform/library":            {"internal/platform/app", "internal/platform/toolindex"},
 	"internal/platform/tool":               {"internal/platform/apikey", "internal/platform/app", "internal/platform/audit", "internal/platform/connection"},
-	"internal/platform/connection":         {"internal/platform/app", "internal/platform/audit", "internal/platform/connection/landing"},
+	"internal/platform/connection":         {"internal/platform/app", "internal/platform/audit", "internal/platform/connection/grant", "internal/platform/connection/landing"},
 	"internal/platform/connector":          {"internal/platform/app", "internal/platform/audit", "internal/platform/connection", "internal/platform/openapiimport"},
 	"internal/platform/openapiimport":      {"internal/platform/app"},
 	"internal/platform/connection/clients": {"internal/platform/audit", "internal/platform/connection"},
+	"internal/platform/connection/grant":   {},
 	"internal/platform/connection/landing": {},
 	"internal/platform/audit":              {},
 	"internal/platform/usage":              {"internal/platform/apikey"},
-	"internal/platform/account":            {"internal/platform/audit"},
+	"internal/platform/account":            {"internal/platform/audit", "internal/platform/connection/landing"},
 	"internal/platform/apikey":             {"internal/platform/audit"},
 	"internal/storefront/datapack":         {"internal/storefront/crawl"}, // the data of pages that were read
 	"internal/storefront/readiness":        {"internal/storefront/crawl"}, // judges what was read
@@ -65,6 +66,7 @@ var wired = map[string][]string{
 	"internal/platform/httptool":          {},
 	"internal/platform/mcptool":           {},
 	"internal/platform/oauthclient":       {},
+	"internal/platform/notifier":          {},
 	"internal/platform/openid":            {},
 	"internal/platform/platformhttp":      {"internal/platform/console"}, // one gate stands before the API and the pages
 	"internal/sandbox":                    {},
@@ -91,7 +93,7 @@ var standard = map[string]struct {
 	allowed []string
 }{
 	"net/http": {"domain packages know no HTTP", []string{
-		"cmd", "internal/foundation", "internal/platform/accounthttp", "internal/platform/console", "internal/platform/httptool", "internal/platform/mcptool", "internal/platform/oauthclient", "internal/platform/openid", "internal/platform/platformhttp", "internal/protocol", "internal/sandbox", "internal/server",
+		"cmd", "internal/foundation", "internal/platform/accounthttp", "internal/platform/console", "internal/platform/httptool", "internal/platform/mcptool", "internal/platform/notifier", "internal/platform/oauthclient", "internal/platform/openid", "internal/platform/platformhttp", "internal/protocol", "internal/sandbox", "internal/server",
 		"internal/storefront/operatorhttp", "internal/storefront/ordersink", "internal/storefront/storehttp", "internal/storefront/stripe", "internal/storefront/ucpprofile", "internal/storefront/upstream", "internal/storefront/webfetch", "internal/storefront/x402facilitator",
 	}},
 	"database/sql": {"internal/storage alone speaks SQL, and the sandbox for itself", []string{

@@ -9,6 +9,7 @@ import (
 	"ace/internal/platform/connection"
 	"ace/internal/platform/connection/clients"
 	"ace/internal/platform/library"
+	"ace/internal/platform/notifier"
 	"ace/internal/platform/oauthclient"
 	"ace/internal/sandbox/notes"
 	"ace/internal/storage/platformstore"
@@ -27,6 +28,10 @@ func (s *Server) connect(ctx context.Context, p *platform, store *platformstore.
 	})
 	p.connections = connection.New(connection.Ports{
 		Store: platformstore.Connections{Store: store}, Apps: shelf, Clients: p.clients, Authorizer: vendors, Checker: p.executor, Stepper: vendors,
+		Landings: store, Notices: &notifier.Notifier{
+			Sessions: platformstore.Connections{Store: store}, Doer: s.guard.Client(egress.Webhook()), MAC: s.box.MAC, Log: s.log,
+			Check: func(address string) error { return s.guard.Check(egress.Webhook(), address) },
+		},
 	}, s.box, &connection.Options{BaseURL: s.cfg.PlatformBaseURL(), Log: s.log, Step: s.step})
 	p.connectors.Connections, p.connectors.Clients = p.connections, p.clients
 	return s.keepClients(ctx, p.clients)

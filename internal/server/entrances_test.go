@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"ace/internal/foundation/jobs"
 )
 
 // public stands for the internet in these tests: the one address of this machine
@@ -156,6 +158,19 @@ func entrances(friendly string) []entrance {
 				return "", true // a Location without a scheme stays on its host
 			}
 			return p.answered(http.MethodPost, "/apps/x-friendly/request", map[string]any{"method": "GET", "path": "/lead", "query": map[string]any{"to": address}})
+		}},
+		{name: "notify_webhook_url", try: func(p *party, _ int, address string) (string, bool) {
+			text, refused := p.answered(http.MethodPost, "/apps/demo-notes/connect", map[string]any{"notify_webhook_url": address})
+			var link struct {
+				ID string `json:"session_id"`
+			}
+			if !refused && json.Unmarshal([]byte(text), &link) == nil { // names are judged when they are called
+				job := jobs.Job{Ref: p.account.ID + "/" + link.ID}
+				p.send(false, http.MethodDelete, "/api/v1/connect-sessions/"+link.ID, "", nil)
+				err := p.platform.connections.Notices.Handler().Run(p.t.Context(), job)
+				return fmt.Sprint(err), err != nil
+			}
+			return text, refused
 		}},
 		{name: "file of a run", try: func(p *party, _ int, address string) (string, bool) {
 			return p.answered(http.MethodPost, "/tools/x_friendly__upload/run", map[string]any{"arguments": map[string]any{"file": address}})

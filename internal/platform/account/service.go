@@ -15,6 +15,7 @@ import (
 	"ace/internal/foundation/problem"
 	"ace/internal/foundation/typeid"
 	"ace/internal/platform/audit"
+	"ace/internal/platform/connection/landing"
 )
 
 // Store keeps accounts, users, links and sessions. Changes and their audit
@@ -54,6 +55,9 @@ type Store interface {
 	// Session answers nil for one that is unknown or over, or whose account is
 	// disabled.
 	Session(ctx context.Context, digest string, now time.Time, idle time.Duration) (*Session, error)
+	// RedirectURLs answers an account's list; account_not_found (NotFound).
+	RedirectURLs(ctx context.Context, accountID string) ([]string, error)
+	SetRedirectURLs(ctx context.Context, accountID string, list []string, e audit.Entry) error
 	TouchSession(ctx context.Context, digest string, now time.Time) error
 	DeleteSession(ctx context.Context, digest string, e audit.Entry) error
 }
@@ -130,6 +134,24 @@ func (s *Service) ByID(ctx context.Context, id string) (*Account, error) {
 // Users answers the people of an account, oldest first.
 func (s *Service) Users(ctx context.Context, accountID string) ([]*User, error) {
 	return s.store.Users(ctx, accountID)
+}
+
+// RedirectURLs are where sign-ins of an account may send browsers afterwards;
+// empty: anywhere.
+func (s *Service) RedirectURLs(ctx context.Context, accountID string) ([]string, error) {
+	return s.store.RedirectURLs(ctx, accountID)
+}
+
+// SetRedirectURLs changes where sign-ins of an account may send browsers, as
+// landing.Entries takes it, and answers the list that counts. Its problems are
+// invalid_request and account_not_found.
+func (s *Service) SetRedirectURLs(ctx context.Context, by audit.Actor, accountID string, given []string) ([]string, error) {
+	list, err := landing.Entries(given)
+	if err != nil {
+		return nil, err
+	}
+	entry := audit.New(accountID, by, "account.redirect_urls_set", accountID, map[string]string{"redirect_urls": strings.Join(list, " ")})
+	return list, s.store.SetRedirectURLs(ctx, accountID, list, entry)
 }
 
 // Link makes a one-time secret that signs the account's first owner in, for a

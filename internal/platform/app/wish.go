@@ -80,3 +80,24 @@ func (a *App) TakeParams(given map[string]string) (map[string]string, error) {
 	}
 	return taken, nil
 }
+
+// SchemeOr is the scheme with an id or, as the catalogue lists them, the first of
+// a type; nil: there is none.
+func (a *App) SchemeOr(kind string) *Scheme {
+	if scheme, known := a.Scheme(kind); known {
+		return scheme
+	}
+	if i := slices.IndexFunc(a.Schemes, func(s Scheme) bool { return s.Type == kind }); i >= 0 {
+		return &a.Schemes[i]
+	}
+	return nil
+}
+
+// SchemeIDs are the ids of the app's schemes in their order.
+func (a *App) SchemeIDs() []string {
+	ids := make([]string, len(a.Schemes))
+	for i, s := range a.Schemes {
+		ids[i] = s.ID
+	}
+	return ids
+}

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"ace/internal/platform/app"
+	"ace/internal/platform/connection/grant"
 )
 
 // Status is the state of a connection.
@@ -77,36 +78,15 @@ type Connection struct {
 	Version        int64        // grows with each change of the credentials
 }
 
-// Identity is whose account at the vendor it is.
-type Identity struct {
-	ID     string `json:"id,omitempty"`
-	Name   string `json:"name,omitempty"`
-	Email  string `json:"email,omitempty"`
-	Tenant string `json:"tenant,omitempty"`
-}
-
-// Credentials are the secrets of a connection by name: the fields of its form,
-// access_token, refresh_token, previous_refresh_token and what extra tokens are
-// called. They are never logged and never leave the process but to the vendor.
-type Credentials map[string]string
-
-// String keeps credentials out of logs.
-func (Credentials) String() string { return "[credentials]" }
-
-// GoString keeps credentials out of logs.
-func (Credentials) GoString() string { return "[credentials]" }
-
-// MarshalJSON keeps credentials out of answers.
-func (Credentials) MarshalJSON() ([]byte, error) { return []byte(`"[credentials]"`), nil }
-
-// Grant is what a sign-in, or a refresh, ends with.
-type Grant struct {
-	Credentials Credentials
-	Params      map[string]string // learned on the way: instance_url, cloudid
-	Scopes      []string          // granted; nil: as asked for
-	ExpiresAt   time.Time         // zero: never, or unknown
-	Identity    Identity          // where the answer told it
-}
+// What a sign-in ends with; package grant says more.
+type (
+	// Identity is whose account at the vendor it is.
+	Identity = grant.Identity
+	// Credentials are the secrets of a connection by name.
+	Credentials = grant.Credentials
+	// Grant is what a sign-in, or a refresh, ends with.
+	Grant = grant.Grant
+)
 
 // Client is an OAuth client that the operator has registered with a vendor, one
 // of the account's own, or one that was registered dynamically with an issuer.

@@ -211,16 +211,6 @@ func (m *making) draft(grant *Grant) (*Connection, Credentials) {
 // call, or, of an MCP server, by its list of tools.
 func tells(a *app.App) bool { return a.Who != nil || a.MCP != nil }
 
-// fill answers an identity with what it lacks from another.
-func fill(have, more Identity) Identity {
-	for _, pair := range []struct{ to, from *string }{{&have.ID, &more.ID}, {&have.Name, &more.Name}, {&have.Email, &more.Email}, {&have.Tenant, &more.Tenant}} {
-		if *pair.to == "" {
-			*pair.to = *pair.from
-		}
-	}
-	return have
-}
-
 // identify asks the app whose account it is. Keys have to open it before they
 // are kept. A consent that was given is kept also where the app is away for a
 // moment, or does not tell: it could not be had again without the person.
@@ -230,7 +220,7 @@ func (s *Service) identify(ctx context.Context, m *making, c *Connection, live *
 	}
 	identity, err := s.Checker.Check(ctx, m.app, m.scheme, live)
 	if err == nil {
-		c.Identity, c.LastCheckedAt = fill(identity, c.Identity), now()
+		c.Identity, c.LastCheckedAt = identity.Fill(c.Identity), now()
 		return nil
 	}
 	unknown := m.old == nil || m.old.Identity.ID == ""
@@ -290,11 +280,11 @@ func (m *making) refused(err error) error {
 // connected already mends that one.
 func (s *Service) settle(ctx context.Context, m *making, c *Connection) error {
 	if m.old != nil {
-		if other(m.old.Identity, c.Identity) {
+		if m.old.Identity.Differs(c.Identity) {
 			return problem.New(problem.Conflict, "connection_mismatch", fmt.Sprintf("This is another account of %s (%s) than the one that is connected (%s). Sign in as that one, or ask for a link that adds a connection.",
-				m.app.Name, name(c.Identity), name(m.old.Identity)))
+				m.app.Name, c.Identity.Called(), m.old.Identity.Called()))
 		}
-		c.Identity = fill(c.Identity, m.old.Identity)
+		c.Identity = c.Identity.Fill(m.old.Identity)
 		return nil
 	}
 	if c.Identity.ID == "" {
@@ -308,7 +298,7 @@ func (s *Service) settle(ctx context.Context, m *making, c *Connection) error {
 		if there.Scheme == c.Scheme && there.Identity.ID == c.Identity.ID && there.Identity.Tenant == c.Identity.Tenant {
 			m.old = there
 			c.ID, c.CreatedAt, c.Default, c.Version = there.ID, there.CreatedAt, there.Default, there.Version
-			c.Identity = fill(c.Identity, there.Identity)
+			c.Identity = c.Identity.Fill(there.Identity)
 			if c.Label == "" {
 				c.Label = there.Label
 			}
@@ -316,18 +306,4 @@ func (s *Service) settle(ctx context.Context, m *making, c *Connection) error {
 		}
 	}
 	return nil
-}
-
-// other reports whether two identities are known to differ.
-func other(a, b Identity) bool {
-	return a.ID != "" && b.ID != "" && a.ID != b.ID || a.Tenant != "" && b.Tenant != "" && a.Tenant != b.Tenant
-}
-
-func name(i Identity) string {
-	for _, text := range []string{i.Email, i.Name, i.ID} {
-		if text != "" {
-			return text
-		}
-	}
-	return "unnamed"
 }

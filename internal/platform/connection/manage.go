@@ -263,7 +263,7 @@ func (c *Connection) judge(code string, identity Identity) {
 	}
 	switch {
 	case code == "":
-		c.Identity = fill(identity, c.Identity)
+		c.Identity = identity.Fill(c.Identity)
 		if c.Status != Active {
 			c.Status, c.Reason = Active, ""
 		}

@@ -55,6 +55,9 @@ func (s *Service) Open(ctx context.Context, by audit.Actor, accountID string, in
 	if err := in.check(); err != nil {
 		return nil, err
 	}
+	if err := s.addresses(ctx, accountID, &in.Wish); err != nil {
+		return nil, err
+	}
 	if err := s.reconnects(ctx, accountID, &in); err != nil {
 		return nil, err
 	}
@@ -87,6 +90,40 @@ func (s *Service) Open(ctx context.Context, by audit.Actor, accountID string, in
 	return kept, nil
 }
 
+// addresses judges where a wish sends browsers and notices: within the account's
+// list, and through the guard.
+func (s *Service) addresses(ctx context.Context, accountID string, w *Wish) error {
+	if s.Landings != nil && w.RedirectURL+w.VerifyURL != "" {
+		list, err := s.Landings.RedirectURLs(ctx, accountID)
+		if err != nil {
+			return err
+		}
+		for pointer, address := range map[string]string{"/redirect_url": w.RedirectURL, "/verify_url": w.VerifyURL} {
+			if address != "" && !landing.Allowed(list, address) {
+				return invalid(pointer, "This account sends browsers to the addresses on its list alone. Ask its owner to add this one.").Advise("ask_owner_for_permission")
+			}
+		}
+	}
+	if w.NotifyURL == "" {
+		return nil
+	}
+	if s.Notices == nil || !landing.Valid(w.NotifyURL) {
+		return webhookRefused("notify_webhook_url is an https address, or http on a loopback address, of at most 2048 characters.")
+	}
+	if err := s.Notices.Allowed(w.NotifyURL); err != nil {
+		p, ok := problem.From(err)
+		if !ok {
+			return err
+		}
+		return webhookRefused("This address is not called from here: " + p.Detail)
+	}
+	return nil
+}
+
+func webhookRefused(detail string) error {
+	return problem.New(problem.Unprocessable, "webhook_url_not_allowed", detail).At("/notify_webhook_url").Advise("fix_arguments")
+}
+
 // reconnects completes the wish for a connection that is to be mended.
 func (s *Service) reconnects(ctx context.Context, accountID string, in *Request) error {
 	if in.Wish.Reconnects == "" {
@@ -116,10 +153,10 @@ func (s *Service) wishedScheme(ctx context.Context, accountID string, a *app.App
 		return nil, err
 	}
 	if id != "" {
-		scheme := named(a, id)
+		scheme := a.SchemeOr(id)
 		switch {
 		case scheme == nil:
-			return nil, invalid("/auth", fmt.Sprintf("%s is connected by one of: %s.", a.Name, strings.Join(schemeIDs(a.Schemes), ", ")))
+			return nil, invalid("/auth", fmt.Sprintf("%s is connected by one of: %s.", a.Name, strings.Join(a.SchemeIDs(), ", ")))
 		case !slices.ContainsFunc(usable, func(u *app.Scheme) bool { return u.ID == scheme.ID }):
 			return nil, s.notConnectable(a)
 		}
@@ -132,25 +169,6 @@ func (s *Service) wishedScheme(ctx context.Context, accountID string, a *app.App
 		return nil, problem.New(problem.Conflict, "app_needs_no_connection", a.Name+" needs no connection: run its tools as they are.").With("app", a.ID).Advise("find_tools")
 	}
 	return usable[0], nil
-}
-
-// named is the scheme with an id or, as the catalogue lists them, of a type.
-func named(a *app.App, id string) *app.Scheme {
-	if scheme, known := a.Scheme(id); known {
-		return scheme
-	}
-	if i := slices.IndexFunc(a.Schemes, func(s app.Scheme) bool { return s.Type == id }); i >= 0 {
-		return &a.Schemes[i]
-	}
-	return nil
-}
-
-func schemeIDs(schemes []app.Scheme) []string {
-	ids := make([]string, len(schemes))
-	for i, s := range schemes {
-		ids[i] = s.ID
-	}
-	return ids
 }
 
 func plain(text string) bool {
@@ -181,6 +199,6 @@ func (in *Request) check() error {
 	return nil
 }
 
-func invalid(pointer, detail string) error {
+func invalid(pointer, detail string) *problem.Problem {
 	return problem.New(problem.Invalid, "invalid_request", detail).WithItems(problem.Item{Pointer: pointer, Code: "invalid", Detail: detail}).Advise("fix_arguments")
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"ace/internal/foundation/jobs"
 	"ace/internal/platform/app"
 	"ace/internal/platform/audit"
 )
@@ -109,6 +110,23 @@ type Vault interface {
 	Farewell(ctx context.Context, accountID, id string) (*Sealed, error)
 	// EndFarewell forgets it.
 	EndFarewell(ctx context.Context, accountID, id string, e audit.Entry) error
+}
+
+// Landings tells where an account lets browsers be sent; empty: anywhere.
+type Landings interface {
+	RedirectURLs(ctx context.Context, accountID string) ([]string, error)
+}
+
+// Notices tells developers how sessions ended.
+type Notices interface {
+	// Allowed returns a problem for an address that will not be called.
+	Allowed(address string) error
+	// Secret is what an account's notices are signed with.
+	Secret(accountID string) string
+	// Handler does the jobs of the kind JobNotify, whose ref is JobRef of the
+	// session. A store schedules one with each session that has a NotifyURL: for
+	// its end by the clock, and for each other end.
+	Handler() jobs.Handler
 }
 
 // Store is everything that the service keeps.

@@ -148,7 +148,7 @@ func (k *kept) renewed(grant *Grant) *kept {
 	if grant.Scopes != nil {
 		c.Scopes = grant.Scopes
 	}
-	c.Identity = fill(c.Identity, grant.Identity)
+	c.Identity = c.Identity.Fill(grant.Identity)
 	if c.Status == Failing {
 		c.Status, c.Reason = Active, ""
 	}

@@ -31,6 +31,8 @@ type Ports struct {
 	Authorizer Authorizer
 	Checker    Checker
 	Stepper    Stepper
+	Landings   Landings // nil: browsers are sent anywhere
+	Notices    Notices  // nil: nobody is told how sessions end
 }
 
 // Options tunes a Service.

@@ -103,6 +103,8 @@ type Wish struct {
 	VerifyURL   string            `json:"verify_url,omitempty"`
 	RedirectURL string            `json:"redirect_url,omitempty"`
 	State       string            `json:"state,omitempty"` // handed back with RedirectURL
+	// NotifyURL is told, signed, how the session ended.
+	NotifyURL string `json:"notify_url,omitempty"`
 }
 
 // StatusAt is the state at a time: a session that nobody ended is expired after

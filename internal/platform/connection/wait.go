@@ -62,6 +62,7 @@ const (
 	JobRefresh  = "connection_refresh"
 	JobFarewell = "connection_farewell"
 	JobPrune    = "connection_prune"
+	JobNotify   = "connect_notify" // its ref is JobRef of a session
 )
 
 // JobRef names a connection in a job.
@@ -76,7 +77,7 @@ const (
 // Handlers are the jobs that renew credentials before they end, end grants at
 // vendors, and forget what is over.
 func (s *Service) Handlers() map[string]jobs.Handler {
-	return map[string]jobs.Handler{
+	all := map[string]jobs.Handler{
 		JobRefresh: {Run: s.refreshJob},
 		JobFarewell: {Run: s.farewellJob, Backoff: []time.Duration{
 			10 * time.Second, time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 6 * time.Hour, 12 * time.Hour,
@@ -89,6 +90,10 @@ func (s *Service) Handlers() map[string]jobs.Handler {
 			return jobs.Later(at.Add(pruneEvery))
 		}},
 	}
+	if s.Notices != nil {
+		all[JobNotify] = s.Notices.Handler()
+	}
+	return all
 }
 
 // refreshJob renews one connection when its time has come. It ends where there

@@ -103,6 +103,8 @@ func Rules() gate.Rules {
 		"PATCH /api/v1/keys/{id}":       manages,
 		"DELETE /api/v1/keys/{id}":      manages,
 		"POST /api/v1/keys/{id}/rotate": manages,
+		"GET /api/v1/redirect-urls":     manages,
+		"PUT /api/v1/redirect-urls":     manages,
 		"GET /api/v1/audit-log":         audits,
 	}
 	maps.Copy(table, connecthttp.Rules(Base))
@@ -168,6 +170,7 @@ func (s *server) routes(mux gate.Mux) {
 		_, _ = w.Write([]byte(`{"status":"ok"}` + "\n"))
 	})
 	s.describeKeys()
+	s.describeRedirects()
 	finding := &findhttp.Face{BaseURL: s.Site.BaseURL, Library: s.Library, Connections: s.Connections}
 	finding.Describe(s.api, Base, keyScheme)
 	mux.HandleFunc("GET /logos/{file}", finding.Logo)

@@ -175,3 +175,43 @@ func (s *Store) CountFailure(ctx context.Context, userID string, right bool, blo
 		return err
 	})
 }
+
+// RedirectURLs implements account.Store and connection.Landings.
+func (s *Store) RedirectURLs(ctx context.Context, accountID string) ([]string, error) {
+	text, found, err := row.One(s.db.Reader().QueryRowContext(ctx, `SELECT redirect_urls FROM account WHERE id = $1`, accountID), func(r row.Scanner) (text string, err error) {
+		return text, r.Scan(&text)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading the redirect addresses of an account: %w", err)
+	}
+	if !found {
+		return nil, accountNotFound()
+	}
+	list := []string{}
+	return list, row.FromJSON(text, &list)
+}
+
+// SetRedirectURLs implements account.Store.
+func (s *Store) SetRedirectURLs(ctx context.Context, accountID string, list []string, e audit.Entry) error {
+	if list == nil {
+		list = []string{}
+	}
+	text, err := row.JSON(list)
+	if err != nil {
+		return err
+	}
+	return s.db.Tx(ctx, func(tx *sql.Tx) error {
+		n, err := row.Exec(ctx, tx, `UPDATE account SET redirect_urls = $2 WHERE id = $1`, accountID, text)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return accountNotFound()
+		}
+		return record(ctx, tx, e)
+	})
+}
+
+func accountNotFound() error {
+	return problem.New(problem.NotFound, "account_not_found", "There is no account with this id.")
+}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"ace/internal/foundation/jobs"
 	"ace/internal/foundation/problem"
 	"ace/internal/platform/audit"
 	"ace/internal/platform/connection"
@@ -43,6 +44,7 @@ func (s Connections) InsertSession(ctx context.Context, in *connection.Session, 
 	if err != nil {
 		return nil, false, err
 	}
+	var due []jobs.Job
 	err = s.db.Tx(ctx, func(tx *sql.Tx) error {
 		n, err := row.Exec(ctx, tx, `INSERT INTO connect_session (id, account_id, token_digest, browser_digest, flow_digest, app, status, wish, asked_by, connection_id, code, detail, attempt, confirmed,
 				created_at, expires_at, ended_at, version)
@@ -51,13 +53,27 @@ func (s Connections) InsertSession(ctx context.Context, in *connection.Session, 
 		if err != nil {
 			return err
 		}
-		inserted = n > 0
+		inserted, due = n > 0, nil
+		if inserted && in.Wish.NotifyURL != "" {
+			due = noticeJobs(in, in.ExpiresAt)
+		}
+		if err := row.Schedule(ctx, tx, due...); err != nil {
+			return err
+		}
 		if kept, err = scanConnectSession(tx.QueryRowContext(ctx, `SELECT `+connectSessionColumns+` FROM connect_session WHERE account_id = $1 AND id = $2`, in.AccountID, in.ID)); err != nil || !inserted {
 			return err
 		}
 		return record(ctx, tx, e)
 	})
+	if err == nil {
+		s.tell(due)
+	}
 	return kept, inserted, err
+}
+
+// noticeJobs are the jobs that tell how a session ended.
+func noticeJobs(in *connection.Session, at time.Time) []jobs.Job {
+	return []jobs.Job{{Kind: connection.JobNotify, Ref: connection.JobRef(in.AccountID, in.ID), RunAt: at}}
 }
 
 // Session implements connection.Sessions.
@@ -95,6 +111,9 @@ func (s Connections) SaveSession(ctx context.Context, in *connection.Session, e 
 	if err != nil || !saved {
 		return false, err
 	}
+	if in.Status.Over() && in.Wish.NotifyURL != "" {
+		s.scheduled()
+	}
 	in.Version++
 	return true, nil
 }
@@ -107,6 +126,9 @@ func saveSession(ctx context.Context, tx *sql.Tx, in *connection.Session) (bool,
 			attempt = $11, confirmed = $12, ended_at = $13, version = version + 1
 		WHERE account_id = $1 AND id = $2 AND version = $3`,
 		in.AccountID, in.ID, in.Version, in.BrowserDigest, state, in.FlowDigest, string(in.Status), in.ConnectionID, in.Code, in.Detail, in.Attempt, in.Confirmed, row.Millis(in.EndedAt))
+	if err == nil && n > 0 && in.Status.Over() && in.Wish.NotifyURL != "" {
+		err = row.Schedule(ctx, tx, noticeJobs(in, in.EndedAt)...)
+	}
 	return n > 0, err
 }
 

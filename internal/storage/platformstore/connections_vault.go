@@ -55,6 +55,9 @@ func (s Connections) KeepGrant(ctx context.Context, c *connection.Connection, se
 	}
 	c.Version = version
 	session.Version++
+	if session.Wish.NotifyURL != "" {
+		s.scheduled()
+	}
 	s.tell(due)
 	return true, nil
 }

@@ -92,6 +92,7 @@ var advice = map[string]string{
 	"sign_in_unknown":            "Open the link again.",
 	"slug_taken":                 "Choose another slug.",
 	"unknown":                    "Take the member out, or correct its spelling.",
+	"webhook_url_not_allowed":    "Name an https address that is reachable from the internet.",
 	"unknown_app_params":         "Use the params that the app's page names.",
 
 	// Accounts and keys of the platform.

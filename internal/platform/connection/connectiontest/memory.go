@@ -78,6 +78,7 @@ func (m *Memory) InsertSession(_ context.Context, s *connection.Session, e audit
 	kept := *s
 	kept.Version = 1
 	m.sessions[s.ID] = kept
+	m.notify(s, s.ExpiresAt)
 	m.record(e)
 	return &kept, true, nil
 }
@@ -127,6 +128,15 @@ func (m *Memory) SaveSession(_ context.Context, s *connection.Session, e audit.E
 func (m *Memory) saveSession(s *connection.Session) {
 	s.Version++
 	m.sessions[s.ID] = *s
+	if s.Status.Over() {
+		m.notify(s, s.EndedAt)
+	}
+}
+
+func (m *Memory) notify(s *connection.Session, at time.Time) {
+	if s.Wish.NotifyURL != "" {
+		m.Jobs.Schedule(jobs.Job{Kind: connection.JobNotify, Ref: connection.JobRef(s.AccountID, s.ID), RunAt: at})
+	}
 }
 
 // PruneSessions implements connection.Sessions.

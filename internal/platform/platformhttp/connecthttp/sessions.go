@@ -30,6 +30,7 @@ type ReconnectRequest struct {
 	State       string            `json:"state,omitempty" maxLength:"500" doc:"Handed back with redirect_url."`
 	Verify      string            `json:"verify,omitempty" enum:"account,link,callback" doc:"Who may use the link: somebody signed in to this account (the default), whoever opens it first, or whom your page at verify_url finds."`
 	VerifyURL   string            `json:"verify_url,omitempty" maxLength:"2048" doc:"For callback: your page, which is opened with flow_id and session_id."`
+	NotifyURL   string            `json:"notify_webhook_url,omitempty" maxLength:"2048" doc:"Is posted how the session ended (connect_session.connected, failed, expired, cancelled), signed by notify_secret of the answer as Standard Webhooks say: at most three times, within six minutes."`
 	ExpiresIn   int               `json:"expires_in,omitempty" minimum:"60" maximum:"86400" doc:"Seconds that the link works. Default 900."`
 }
 
@@ -44,6 +45,7 @@ type ConnectLink struct {
 	Reconnects *string  `json:"reconnects" nullable:"true"`
 	Existing   []string `json:"existing_connections" doc:"Connections of the app that are there already."`
 	StatusURL  string   `json:"status_url"`
+	Secret     string   `json:"notify_secret,omitempty" doc:"Where notify_webhook_url was given: what its messages are signed with. It is the account's, and the same for each link."`
 }
 
 // ConnectSession is what became of a link.
@@ -128,7 +130,7 @@ func (r *ConnectRequest) request(id, appID string) connection.Request {
 		ID: id, App: appID, Profile: r.Profile, TTL: time.Duration(r.ExpiresIn) * time.Second,
 		Wish: connection.Wish{
 			Scheme: r.Auth, Label: r.Label, Scopes: r.Scopes, Params: r.Params, EndUser: r.EndUser, Reconnects: r.ConnectionID,
-			Verify: connection.Verify(r.Verify), VerifyURL: r.VerifyURL, RedirectURL: r.RedirectURL, State: r.State,
+			Verify: connection.Verify(r.Verify), VerifyURL: r.VerifyURL, RedirectURL: r.RedirectURL, State: r.State, NotifyURL: r.NotifyURL,
 		},
 	}
 }
@@ -143,9 +145,13 @@ func (f *Face) link(ctx context.Context, s *connection.Session, made once.Made) 
 		existing = append(existing, c.ID)
 	}
 	status := f.BaseURL + "/api/v1/connect-sessions/" + s.ID
+	secret := ""
+	if s.Wish.NotifyURL != "" && f.Connections.Notices != nil {
+		secret = f.Connections.Notices.Secret(s.AccountID)
+	}
 	return &connectOutput{Location: status, Replayed: made.Replayed, Body: ConnectLink{
 		URL: f.Connections.Link(s.ID), SessionID: s.ID, App: s.App, Status: string(s.StatusAt(time.Now())), ExpiresAt: s.ExpiresAt,
-		Reconnects: text(s.Wish.Reconnects), Existing: existing, StatusURL: status,
+		Reconnects: text(s.Wish.Reconnects), Existing: existing, StatusURL: status, Secret: secret,
 	}}, nil
 }
 

@@ -1,0 +1,96 @@
+package platformstore_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ace/internal/foundation/password"
+	"ace/internal/foundation/problem"
+	"ace/internal/platform/account"
+	"ace/internal/platform/audit"
+	"ace/internal/platform/connection"
+	"ace/internal/storage/platformstore"
+)
+
+func TestRedirectURLs(t *testing.T) {
+	t.Parallel()
+	eachWithQueue(t, func(t *testing.T, s *platformstore.Store, _ queue) {
+		service := account.New(s, password.New(), func(label string, _ ...[]byte) string { return label })
+		ann, _, err := service.Create(t.Context(), audit.Operator(), "ann", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		bob, _, err := service.Create(t.Context(), audit.Operator(), "bob", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if list, err := service.RedirectURLs(t.Context(), ann.ID); err != nil || len(list) != 0 {
+			t.Errorf("a new account's list = %v, %v", list, err)
+		}
+		set, err := service.SetRedirectURLs(t.Context(), audit.Operator(), ann.ID, []string{"https://A.example", "https://a.example/"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := service.RedirectURLs(t.Context(), ann.ID)
+		if diff := cmp.Diff([]string{"https://a.example/"}, got); diff != "" || err != nil || !cmp.Equal(set, got) {
+			t.Errorf("%v (-want +got)\n%s", err, diff)
+		}
+		if list, err := service.RedirectURLs(t.Context(), bob.ID); err != nil || len(list) != 0 {
+			t.Errorf("another account's list = %v, %v", list, err)
+		}
+		if _, err := service.SetRedirectURLs(t.Context(), audit.Operator(), ann.ID, []string{"http://a.example/"}); !problem.Is(err, "invalid_request") {
+			t.Errorf("an address that is none: %v", err)
+		}
+		if list, err := service.SetRedirectURLs(t.Context(), audit.Operator(), ann.ID, nil); err != nil || len(list) != 0 {
+			t.Errorf("an empty list = %v, %v", list, err)
+		}
+		if _, err := service.SetRedirectURLs(t.Context(), audit.Operator(), "acc_none", nil); !problem.Is(err, "account_not_found") {
+			t.Errorf("an account that is none: %v", err)
+		}
+		entries, err := s.AuditEntries(t.Context(), ann.ID, audit.Query{Action: "account.redirect_urls_set", Limit: 10})
+		if err != nil || len(entries) != 2 {
+			t.Errorf("%d entries in the audit log, %v, want 2", len(entries), err)
+		}
+	})
+}
+
+// TestNoticesAreScheduled holds that whoever wants to be told of a session's end
+// is, whatever ends it.
+func TestNoticesAreScheduled(t *testing.T) {
+	t.Parallel()
+	eachWithQueue(t, func(t *testing.T, s *platformstore.Store, queue queue) {
+		store := platformstore.Connections{Store: s}
+		a, _, err := account.New(s, password.New(), func(label string, _ ...[]byte) string { return label }).Create(t.Context(), audit.Operator(), "ann", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := time.Now().UTC().Truncate(time.Millisecond)
+		open := func(id, notify string) *connection.Session {
+			t.Helper()
+			kept, _, err := store.InsertSession(t.Context(), &connection.Session{
+				ID: id, AccountID: a.ID, App: "notes", Status: connection.SessionPending, TokenDigest: id, CreatedAt: now, ExpiresAt: now.Add(time.Hour), Wish: connection.Wish{NotifyURL: notify},
+			}, audit.New(a.ID, audit.Operator(), "connect.asked", id, nil))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return kept
+		}
+		open("cs_silent", "")
+		if due, err := queue.NextDue(t.Context()); err != nil || !due.IsZero() {
+			t.Errorf("a session that nobody wants to hear of has a job at %v, %v", due, err)
+		}
+		told := open("cs_told", "https://agent.example/in")
+		if due, err := queue.NextDue(t.Context()); err != nil || !due.Equal(told.ExpiresAt) {
+			t.Errorf("the job is due at %v, %v, want %v", due, err, told.ExpiresAt)
+		}
+		told.Status, told.EndedAt = connection.SessionFailed, now
+		if saved, err := store.SaveSession(t.Context(), told, audit.Entry{}); err != nil || !saved {
+			t.Fatalf("SaveSession = %v, %v", saved, err)
+		}
+		if due, err := queue.NextDue(t.Context()); err != nil || !due.Equal(now) {
+			t.Errorf("after its end the job is due at %v, %v, want %v", due, err, now)
+		}
+	})
+}
