@@ -14,9 +14,12 @@
 package overhead
 
 import (
+	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -46,9 +49,9 @@ func TestMain(m *testing.M) {
 	case "":
 		os.Exit(m.Run())
 	case roleHTTP:
-		err = serve(echoServer())
+		err = http.ListenAndServe(os.Getenv("OVERHEAD_ADDR"), http.HandlerFunc(serveHTTP))
 	case roleStdio:
-		err = echoServer().Run(context.Background(), &mcp.StdioTransport{})
+		err = serveStdio()
 	case roleProxy:
 		err = proxy(os.Getenv("OVERHEAD_UPSTREAM"))
 	default:
@@ -60,15 +63,67 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// echoServer has one tool, which says what it was told.
-func echoServer() *mcp.Server {
-	server := mcp.NewServer(&mcp.Implementation{Name: "echo", Version: "1"}, nil)
-	schema := map[string]any{"type": "object", "properties": map[string]any{"message": map[string]any{"type": "string"}}, "required": []string{"message"}}
-	server.AddTool(&mcp.Tool{Name: "echo", Description: "Say it again.", InputSchema: schema, Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}},
-		func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(r.Params.Arguments)}}}, nil
-		})
-	return server
+// answerTo is the tool server: it has one tool, which says what it was told.
+// It does as little as a server can, so that what is measured stands between.
+// nil: nothing is to be answered.
+func answerTo(text []byte) []byte {
+	var m struct {
+		ID     json.RawMessage `json:"id"`
+		Method string          `json:"method"`
+		Params struct {
+			Arguments json.RawMessage `json:"arguments"`
+		} `json:"params"`
+	}
+	if json.Unmarshal(text, &m) != nil || len(m.ID) == 0 {
+		return nil
+	}
+	var result any
+	switch m.Method {
+	case "initialize":
+		result = map[string]any{"protocolVersion": "2025-06-18", "capabilities": map[string]any{"tools": map[string]any{}}, "serverInfo": map[string]any{"name": "echo", "version": "1"}}
+	case "tools/list":
+		schema := map[string]any{"type": "object", "properties": map[string]any{"message": map[string]any{"type": "string"}}, "required": []string{"message"}}
+		result = map[string]any{"tools": []any{map[string]any{"name": "echo", "description": "Say it again.", "inputSchema": schema, "annotations": map[string]any{"readOnlyHint": true}}}}
+	case "tools/call":
+		result = map[string]any{"content": []any{map[string]any{"type": "text", "text": string(m.Params.Arguments)}}}
+	case "ping":
+		result = struct{}{}
+	default:
+		return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no such method"}}`, m.ID)
+	}
+	told, err := json.Marshal(result)
+	if err != nil {
+		return nil
+	}
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, told)
+}
+
+func serveHTTP(w http.ResponseWriter, r *http.Request) {
+	text, err := io.ReadAll(r.Body)
+	answer := answerTo(text)
+	switch {
+	case r.Method != http.MethodPost || err != nil:
+		w.WriteHeader(http.StatusMethodNotAllowed)
+	case answer == nil:
+		w.WriteHeader(http.StatusAccepted)
+	default:
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(answer)
+	}
+}
+
+func serveStdio() error {
+	for lines := bufio.NewReader(os.Stdin); ; {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			return err
+		}
+		if answer := answerTo(line); answer != nil {
+			if _, err := os.Stdout.Write(append(answer, '\n')); err != nil {
+				return err
+			}
+		}
+	}
 }
 
 // proxy passes the tools of another server on, by the Go SDK alone.
@@ -88,10 +143,6 @@ func proxy(upstream string) error {
 			return session.CallTool(ctx, &mcp.CallToolParams{Name: r.Params.Name, Arguments: r.Params.Arguments})
 		})
 	}
-	return serve(server)
-}
-
-func serve(server *mcp.Server) error {
 	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true})
 	return http.ListenAndServe(os.Getenv("OVERHEAD_ADDR"), handler)
 }
