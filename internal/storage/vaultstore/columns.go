@@ -28,17 +28,21 @@ type Column struct {
 func Columns() []Column {
 	return []Column{
 		{Table: "signing_key", Column: "sealed", Key: []string{"name"}},
-		{Table: "oauth_client", Column: "box", Key: []string{"account_id", "app", "issuer"}, Account: "account_id",
-			Row: func(key []any) string { return fmt.Sprint(key[1], " ", key[2]) }},
+		{
+			Table: "oauth_client", Column: "box", Key: []string{"account_id", "app", "issuer"}, Account: "account_id",
+			Row: func(key []any) string { return fmt.Sprint(key[1], " ", key[2]) },
+		},
 		{Table: "connection", Column: "secret", Key: []string{"id"}, Account: "account_id"},
 		{Table: "farewell", Column: "secret", Key: []string{"connection_id"}, Account: "account_id"},
 		{Table: "connect_session", Column: "attempt", Key: []string{"id"}, Account: "account_id"},
 		{Table: "paid_order", Column: "payload", Key: []string{"id"}},
 		{Table: "tool_run", Column: "request", Key: []string{"id"}, Account: "account_id"},
 		{Table: "tool_run", Column: "result", Key: []string{"id"}, Account: "account_id"},
-		{Table: "tool_file_piece", Column: "piece", PlaceTable: "tool_file", Key: []string{"file_id", "number"}, Batch: 4, // of a MiB each
+		{
+			Table: "tool_file_piece", Column: "piece", PlaceTable: "tool_file", Key: []string{"file_id", "number"}, Batch: 4, // of a MiB each
 			Account: "(SELECT account_id FROM tool_file WHERE id = tool_file_piece.file_id)",
-			Row:     func(key []any) string { return fmt.Sprint(key[0], "/", key[1]) }},
+			Row:     func(key []any) string { return fmt.Sprint(key[0], "/", key[1]) },
+		},
 	}
 }
 
@@ -107,11 +111,11 @@ func (v *Vault) read(ctx context.Context, c *Column, prefix string, after []any,
 // write puts texts in the place of those that were read, each only where that
 // still stands, and answers how many it wrote.
 func (v *Vault) write(ctx context.Context, c *Column, rows []sealed, texts []string) (written int, err error) {
-	where := ""
+	where := []string{c.Column + " = $2"}
 	for i, name := range c.Key {
-		where += fmt.Sprintf(" AND %s = $%d", name, i+3)
+		where = append(where, fmt.Sprintf("%s = $%d", name, i+3))
 	}
-	statement := fmt.Sprintf(`UPDATE %s SET %s = $1 WHERE %s = $2%s`, c.Table, c.Column, c.Column, where)
+	statement := fmt.Sprintf(`UPDATE %s SET %s = $1 WHERE %s`, c.Table, c.Column, strings.Join(where, " AND "))
 	err = v.db.Tx(ctx, func(tx *sql.Tx) error {
 		written = 0
 		for i := range rows {

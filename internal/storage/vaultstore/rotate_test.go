@@ -13,6 +13,9 @@ import (
 
 	"ace/internal/foundation/seal"
 	"ace/internal/foundation/sqldb"
+	"ace/internal/platform/audit"
+	"ace/internal/platform/connection"
+	"ace/internal/storage/platformstore"
 	"ace/internal/storage/row"
 	"ace/internal/storage/vaultstore"
 )
@@ -275,6 +278,56 @@ func TestRotateWhileWritersWork(t *testing.T) {
 		}
 		if s := status(t, end); s.Left+s.Stuck != 0 || len(s.Keys) < 3 {
 			t.Errorf("left %d, stuck %d, %d keys; want 0, 0, several", s.Left, s.Stuck, len(s.Keys))
+		}
+	})
+}
+
+// A token that is refreshed while a rotation passes by is kept, whichever of the
+// two writes first: the vendor takes the old one no more.
+func TestRefreshDuringRotation(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, db *sqldb.DB) {
+		v := open(t, db, vaultstore.Options{})
+		insert(t, db, "account", map[string]any{"id": "acc"})
+		at := seal.Place{Table: "connection", Column: "secret", Row: "con", Account: "acc"}
+		sealed := func(token string) string {
+			text, err := v.Box().Seal([]byte(token), at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return text
+		}
+		insert(t, db, "connection", map[string]any{
+			"id": "con", "account_id": "acc", "secret": sealed("first"), "version": int64(1), "status": "active", "params": "{}", "identity": "{}", "scopes": "[]",
+		})
+		store := platformstore.Connections{Store: platformstore.New(db, nil)}
+		for _, during := range []string{"before the lease", "under the lease", "between sealing and writing"} {
+			pass := func(when string) {
+				if when == during {
+					rotate(t, v)
+					finish(t, v)
+				}
+			}
+			kept, err := store.Secret(t.Context(), "acc", "con")
+			if err != nil {
+				t.Fatal(err)
+			}
+			pass("before the lease")
+			lease, err := store.TakeLease(t.Context(), connection.Lease{
+				AccountID: "acc", ConnectionID: "con", Version: kept.Connection.Version, Owner: "me", Until: time.Now().Add(time.Minute),
+			})
+			if err != nil || lease == nil {
+				t.Fatalf("%s: TakeLease = %v, %v", during, lease, err)
+			}
+			pass("under the lease")
+			text := sealed(during)
+			pass("between sealing and writing")
+			saved, err := store.KeepRefresh(t.Context(), kept.Connection, text, lease, audit.Entry{})
+			if err != nil || !saved {
+				t.Fatalf("%s: KeepRefresh = %t, %v, want true", during, saved, err)
+			}
+			finish(t, v)
+			reap(t, db, v.Box(), []secret{{"connection", "secret", "id = 'con'", at, during}}, v.Box().Primary())
 		}
 	})
 }

@@ -110,10 +110,12 @@ func insert(t testing.TB, db *sqldb.DB, table string, values map[string]any) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer func() { _ = rows.Close() }()
 	types, err := rows.ColumnTypes()
-	if err := errors.Join(err, rows.Close(), rows.Err()); err != nil {
+	if err := errors.Join(err, rows.Err()); err != nil {
 		t.Fatal(err)
 	}
+	_ = rows.Close() // the connection is free for the writing below
 	var names, marks []string
 	var args []any
 	for i, column := range types {
