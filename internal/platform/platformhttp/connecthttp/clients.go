@@ -26,7 +26,7 @@ type OAuthClients struct {
 type OAuthClientRequest struct {
 	ClientID string            `json:"client_id" minLength:"1" maxLength:"1000"`
 	Secret   string            `json:"client_secret,omitempty" maxLength:"20000"`
-	Extra    map[string]string `json:"extra,omitempty" doc:"Further values that the app asks for, such as a developer token."`
+	Extra    map[string]string `json:"extra,omitempty" doc:"Further values that the app asks for, such as a developer token; where it runs on servers of many, the one that the client is of, as host. The client is shown to no other."`
 }
 
 func (f *Face) describeClients(api *openapi.API, base string, security []string) {
