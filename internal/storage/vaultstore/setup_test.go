@@ -3,8 +3,9 @@ package vaultstore_test
 import (
 	"bytes"
 	"database/sql"
-	"errors"
 	"fmt"
+	"io/fs"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -106,33 +107,51 @@ func sow(t testing.TB, db *sqldb.DB, box *seal.Box, n int, name string) (all []s
 // allowed there.
 func insert(t testing.TB, db *sqldb.DB, table string, values map[string]any) {
 	t.Helper()
-	rows, err := db.Reader().QueryContext(t.Context(), "SELECT * FROM "+table+" LIMIT 0")
+	var names, marks []string
+	var args []any
+	for _, column := range columnsOf(t, table) {
+		value, ok := values[column[0]]
+		if !ok {
+			switch column[1] {
+			case "BOOLEAN":
+				value = false
+			case "BIGINT":
+				value = int64(0)
+			default:
+				value = fmt.Sprint(column[0], " ", values["id"], values["name"], values["app"])
+			}
+		}
+		names, args = append(names, column[0]), append(args, value)
+		marks = append(marks, fmt.Sprintf("$%d", len(args)))
+	}
+	write(t, db, "INSERT INTO "+table+" ("+strings.Join(names, ", ")+") VALUES ("+strings.Join(marks, ", ")+")", args...)
+}
+
+var columnLine = regexp.MustCompile(`(?m)^\s*(?:ALTER TABLE (\w+) ADD COLUMN )?(\w+)\s+(TEXT|BIGINT|BOOLEAN)\b`)
+
+// columnsOf answers names and types of a table's columns, as the migrations say.
+func columnsOf(t testing.TB, table string) (all [][2]string) {
+	t.Helper()
+	files, err := fs.Glob(storage.Migrations(), "*.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = rows.Close() }()
-	types, err := rows.ColumnTypes()
-	if err := errors.Join(err, rows.Err()); err != nil {
-		t.Fatal(err)
-	}
-	_ = rows.Close() // the connection is free for the writing below
-	var names, marks []string
-	var args []any
-	for i, column := range types {
-		value, ok := values[column.Name()]
-		if !ok {
-			switch kind := column.DatabaseTypeName(); {
-			case strings.Contains(kind, "BOOL"):
-				value = false
-			case strings.Contains(kind, "INT"):
-				value = int64(0)
-			default:
-				value = fmt.Sprint(column.Name(), " ", values["id"], values["name"], values["app"])
+	for _, name := range files {
+		text, err := fs.ReadFile(storage.Migrations(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		up, _, _ := strings.Cut(string(text), "+goose Down")
+		for statement := range strings.SplitSeq(up, ";\n") {
+			made := strings.Contains(statement, "CREATE TABLE "+table+" (")
+			for _, m := range columnLine.FindAllStringSubmatch(statement, -1) {
+				if m[1] == table || made && m[1] == "" {
+					all = append(all, [2]string{m[2], m[3]})
+				}
 			}
 		}
-		names, marks, args = append(names, column.Name()), append(marks, fmt.Sprintf("$%d", i+1)), append(args, value)
 	}
-	write(t, db, "INSERT INTO "+table+" ("+strings.Join(names, ", ")+") VALUES ("+strings.Join(marks, ", ")+")", args...)
+	return all
 }
 
 func write(t testing.TB, db *sqldb.DB, statement string, args ...any) int64 {
