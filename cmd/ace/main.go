@@ -30,7 +30,7 @@ type cli struct {
 	Migrate migrateCmd `cmd:"" help:"Bring the database up to date without serving."`
 	OpenAPI openapiCmd `cmd:"" name:"openapi" help:"Print the OpenAPI document of the store or the platform."`
 	Sandbox sandboxCmd `cmd:"" help:"Run the sandbox alone, for a store in another process."`
-	Tour    tourCmd    `cmd:"" help:"Walk through a purchase against a running store."`
+	Tour    tourCmd    `cmd:"" help:"Walk through a purchase, and an app that is connected and used, against a running server."`
 	Wallet  walletCmd  `cmd:"" help:"Make and show the development wallet."`
 	Pay     payCmd     `cmd:"" help:"Buy a website service over x402 with the development wallet."`
 	Version versionCmd `cmd:"" help:"Print the version."`
@@ -61,7 +61,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	var c cli
 	parser, err := kong.New(&c, kong.Name("ace"), kong.Writers(stdout, stderr), kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.Description("ACE sells to agents: they read, open a checkout, and a person pays."), kong.Exit(func(int) { panic(exit{}) }))
+		kong.Description("ACE sells to agents, and lets them use the apps of their people."), kong.Exit(func(int) { panic(exit{}) }))
 	if err != nil {
 		_, _ = fmt.Fprintf(stderr, "ace: %v\n", err)
 		return 2

@@ -46,6 +46,12 @@ func (o *operating) call(ctx context.Context, method, path string, in, out any) 
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
+	return operate(ctx, client, method, path, in, out)
+}
+
+// operate sends one request to the operator's handler and decodes the answer
+// into out, unless that is nil.
+func operate(ctx context.Context, client *http.Client, method, path string, in, out any) error {
 	var body io.Reader
 	if in != nil {
 		encoded, err := json.Marshal(in)

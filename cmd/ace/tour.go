@@ -8,23 +8,25 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"strings"
 	"time"
 )
 
-// tourCmd walks a newcomer through a running store.
+// tourCmd walks a newcomer through a running store and platform.
 type tourCmd struct {
-	URL     string        `name:"url" env:"ACE_STORE_URL" default:"http://127.0.0.1:8080" placeholder:"URL" help:"Address of the store."`
-	Offer   string        `placeholder:"ID" help:"Offer to buy. Default: the first that can be bought."`
-	Pay     bool          `help:"Let the tour fill in the sandbox's payment page with a test card, instead of waiting for you."`
-	DataDir string        `env:"ACE_DATA_DIR" default:"./data" placeholder:"DIR" help:"Folder of the wallet that the tour pays a website service with."`
-	Timeout time.Duration `default:"15m" help:"How long to wait for the payment."`
-	JSON    bool          `name:"json" help:"Print one JSON object per step."`
+	URL      string        `name:"url" env:"ACE_STORE_URL" default:"http://127.0.0.1:8080" placeholder:"URL" help:"Address of the store."`
+	Platform string        `name:"platform-url" env:"ACE_PLATFORM_URL" default:"http://127.0.0.1:8081" placeholder:"URL" help:"Address of the platform."`
+	Offer    string        `placeholder:"ID" help:"Offer to buy. Default: the first that can be bought."`
+	Account  string        `placeholder:"NAME" help:"Account of the platform that connects the demo app. Default: the first."`
+	Pay      bool          `help:"Let the tour play the person, in the sandbox: pay with a test card, connect the demo app."`
+	DataDir  string        `env:"ACE_DATA_DIR" default:"./data" placeholder:"DIR" help:"Folder of the running server: its socket, and the wallet that the tour pays a website service with."`
+	Timeout  time.Duration `default:"15m" help:"How long to wait for the person."`
+	JSON     bool          `name:"json" help:"Print one JSON object per step."`
 }
 
 // Run takes the tour: the catalog, a checkout that a person pays, one that is
-// canceled, and a website service that the agent pays itself.
+// canceled, a website service that the agent pays itself; then an app that the
+// person connects, and a tool of it that the agent runs.
 func (c *tourCmd) Run(w *world) error {
 	t := &tour{
 		ctx: w.ctx, out: w.stdout, base: strings.TrimRight(c.URL, "/"), json: c.JSON,
@@ -56,7 +58,7 @@ func (c *tourCmd) Run(w *world) error {
 		return err
 	}
 	t.say("That was all that a store sells. Read on in docs/commerce.md and docs/paid-services.md; \"ace order list\" and \"ace service orders\" show what was bought.")
-	return nil
+	return t.platform(c)
 }
 
 // tour prints each request and answer with a sentence of explanation.
@@ -69,6 +71,7 @@ type tour struct {
 	step   int
 	// sandbox is the origin of the payment page that the tour filled in.
 	sandbox string
+	key     string // of the platform; shown by its beginning alone
 }
 
 // tourOffer and tourSession are what the tour reads of the answers.
@@ -143,11 +146,27 @@ func (t *tour) cancelOne(offer string) error {
 		http.MethodPost, "/agent/commerce/acp/checkout_sessions/"+session.ID+"/cancel", []byte("{}"), nil, session)
 }
 
-// do makes one request, prints it and the answer, and decodes the answer.
+// do makes one request to the store, prints it and the answer, and decodes the
+// answer.
 func (t *tour) do(explanation, method, path string, body []byte, header map[string]string, out any) error {
-	req, err := http.NewRequestWithContext(t.ctx, method, t.base+path, bytes.NewReader(body))
+	res, answer, err := t.ask(explanation, method, t.base+path, body, header) //nolint:bodyclose // send has read and closed it
 	if err != nil {
-		return fmt.Errorf("preparing the request: %w", err)
+		return err
+	}
+	if res.StatusCode >= 400 && res.StatusCode != http.StatusPaymentRequired {
+		return fmt.Errorf("the store answered %s to %s %s", res.Status, method, path)
+	}
+	if err := json.Unmarshal(answer, out); err != nil {
+		return fmt.Errorf("the answer to %s %s is no JSON: %w", method, path, err)
+	}
+	return nil
+}
+
+// ask makes one request and prints it and the answer, which is read.
+func (t *tour) ask(explanation, method, address string, body []byte, header map[string]string) (*http.Response, []byte, error) {
+	req, err := http.NewRequestWithContext(t.ctx, method, address, bytes.NewReader(body))
+	if err != nil {
+		return nil, nil, fmt.Errorf("preparing the request: %w", err)
 	}
 	req.Header.Set("User-Agent", "ace-tour/"+version)
 	if body != nil {
@@ -157,18 +176,12 @@ func (t *tour) do(explanation, method, path string, body []byte, header map[stri
 		req.Header.Set(name, value)
 	}
 	t.announce(explanation, req, body)
-	res, answer, err := t.send(req) //nolint:bodyclose // send has read and closed it
+	res, answer, err := t.send(req)
 	if err != nil {
-		return fmt.Errorf("no answer from %s: is the server running? Start it with \"make run\" (%w)", t.base, err)
+		return nil, nil, fmt.Errorf("no answer from %s://%s: is the server running? Start it with \"make run\" (%w)", req.URL.Scheme, req.URL.Host, err)
 	}
 	t.show(explanation, req, res, answer)
-	if res.StatusCode >= 400 && res.StatusCode != http.StatusPaymentRequired {
-		return fmt.Errorf("the store answered %s to %s %s", res.Status, method, path)
-	}
-	if err := json.Unmarshal(answer, out); err != nil {
-		return fmt.Errorf("the answer to %s %s is no JSON: %w", method, path, err)
-	}
-	return nil
+	return res, answer, nil
 }
 
 // send waits as long as the store asks for when it is busy.
@@ -194,59 +207,4 @@ func (t *tour) send(req *http.Request) (*http.Response, []byte, error) {
 			}
 		}
 	}
-}
-
-func (t *tour) announce(explanation string, req *http.Request, body []byte) {
-	t.step++
-	if t.json {
-		return
-	}
-	_, _ = fmt.Fprintf(t.out, "%s\n\n  %s %s\n", t.bold(fmt.Sprintf("%d. %s", t.step, explanation)), req.Method, req.URL)
-	if prefer := req.Header.Get("Prefer"); prefer != "" {
-		_, _ = fmt.Fprintf(t.out, "  Prefer: %s\n", prefer)
-	}
-	if len(body) > 0 {
-		_, _ = fmt.Fprintf(t.out, "  %s\n", body)
-	}
-}
-
-// shownLines bounds how much of an answer people get to see.
-const shownLines = 40
-
-func (t *tour) show(explanation string, req *http.Request, res *http.Response, answer []byte) {
-	if t.json {
-		_ = json.NewEncoder(t.out).Encode(map[string]any{
-			"step": t.step, "explanation": explanation, "method": req.Method, "url": req.URL.String(), "status": res.StatusCode, "answer": json.RawMessage(bytes.TrimSpace(answer)),
-		})
-		return
-	}
-	var pretty bytes.Buffer
-	if json.Indent(&pretty, answer, "  ", "  ") != nil {
-		pretty.Write(answer)
-	}
-	lines := strings.Split(strings.TrimSpace(pretty.String()), "\n")
-	rest := ""
-	if len(lines) > shownLines {
-		rest = fmt.Sprintf("\n  … %d more lines", len(lines)-shownLines)
-		lines = lines[:shownLines]
-	}
-	_, _ = fmt.Fprintf(t.out, "\n  %s\n  %s%s\n\n", res.Status, strings.Join(lines, "\n"), rest)
-}
-
-func (t *tour) say(format string, args ...any) {
-	if !t.json {
-		_, _ = fmt.Fprintf(t.out, format+"\n\n", args...)
-	}
-}
-
-// bold marks headings on a terminal that can show them.
-func (t *tour) bold(text string) string {
-	f, ok := t.out.(*os.File)
-	if !ok || os.Getenv("NO_COLOR") != "" {
-		return text
-	}
-	if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
-		return text
-	}
-	return "\x1b[1m" + text + "\x1b[0m"
 }

@@ -19,11 +19,10 @@ var formToken = regexp.MustCompile(`name="csrf" value="([^"]+)"`)
 // sandbox with a test card. It refuses any other page.
 func (t *tour) payInSandbox(address string) error {
 	t.say("The tour plays the person: it fills in the sandbox's payment page with the test card 4242 4242 4242 4242.")
-	jar, err := cookiejar.New(nil)
+	person, err := newPerson()
 	if err != nil {
-		return fmt.Errorf("preparing a browser: %w", err)
+		return err
 	}
-	person := &http.Client{Jar: jar, Timeout: time.Minute}
 	page, err := t.visit(person, http.MethodGet, address, nil)
 	if err != nil {
 		return err
@@ -51,6 +50,15 @@ func (t *tour) payInSandbox(address string) error {
 	return nil
 }
 
+// newPerson is the browser of the person.
+func newPerson() (*http.Client, error) {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		return nil, fmt.Errorf("preparing a browser: %w", err)
+	}
+	return &http.Client{Jar: jar, Timeout: time.Minute}, nil
+}
+
 type visited struct {
 	address string // after redirects
 	body    string
@@ -60,19 +68,20 @@ type visited struct {
 func (t *tour) visit(person *http.Client, method, address string, form url.Values) (visited, error) {
 	req, err := http.NewRequestWithContext(t.ctx, method, address, strings.NewReader(form.Encode()))
 	if err != nil {
-		return visited{}, fmt.Errorf("opening the payment page: %w", err)
+		return visited{}, fmt.Errorf("opening a page: %w", err)
 	}
 	if form != nil {
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		req.Header.Set("Origin", req.URL.Scheme+"://"+req.URL.Host)
 	}
 	res, err := person.Do(req)
 	if err != nil {
-		return visited{}, fmt.Errorf("opening the payment page: %w", err)
+		return visited{}, fmt.Errorf("opening a page: %w", err)
 	}
 	defer func() { _ = res.Body.Close() }()
 	body, err := io.ReadAll(io.LimitReader(res.Body, 1<<20))
 	if err != nil {
-		return visited{}, fmt.Errorf("reading the payment page: %w", err)
+		return visited{}, fmt.Errorf("reading a page: %w", err)
 	}
 	return visited{res.Request.URL.String(), string(body), res.Header.Get("Ace-Sandbox")}, nil
 }

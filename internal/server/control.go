@@ -84,6 +84,13 @@ func Operate(ctx context.Context, cfg *config.Settings) (client *http.Client, do
 	return &http.Client{Transport: inProcess{s.control()}}, s.close, nil
 }
 
+// Running reports whether a server runs on a data folder, on this machine and
+// for this user.
+func Running(ctx context.Context, dataDir string) bool {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", controlSocket(&config.Settings{DataDir: dataDir}))
+	return err == nil && conn.Close() == nil
+}
+
 // inProcess calls a handler without a network.
 type inProcess struct{ handler http.Handler }
 

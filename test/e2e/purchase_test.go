@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"ace/internal/browsertest"
 	"ace/internal/sandbox/sandboxtest"
@@ -364,16 +366,47 @@ func TestOperator(t *testing.T) {
 func TestTour(t *testing.T) {
 	t.Parallel()
 	w := start(t)
-	got := w.ace("tour", "--pay")
-	for _, want := range []string{"200 OK", "201 Created", "requires_escalation", "Paid: the session is completed", `"canceled"`, "402 Payment Required", "Signed; the store charges when the result is ready", "Paid 0.10", "all that a store sells"} {
+	got := w.ace("tour", "--pay", "--platform-url=http://"+harness.FreeAddr(t))
+	for _, want := range []string{"200 OK", "201 Created", "requires_escalation", "Paid: the session is completed", `"canceled"`, "402 Payment Required", "Signed; the store charges when the result is ready", "Paid 0.10", "all that a store sells", "No platform of this server"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the tour lacks %q:\n%s", want, got)
 		}
 	}
-	for line := range strings.SplitSeq(strings.TrimSpace(w.ace("tour", "--pay", "--json")), "\n") {
+}
+
+// TestTourOfThePlatform goes on to the platform: a key, the demo app connected,
+// a tool found and run. It leaves nothing behind.
+func TestTourOfThePlatform(t *testing.T) {
+	t.Parallel()
+	a := newcomer(t)
+	args := []string{"tour", "--pay", "--platform-url=" + a.platform}
+	got := a.world.ace(args...)
+	for _, want := range []string{
+		"ace key create --account demo", `"key": "ace_`, "Authorization: Bearer ace_", `"tool": "demo_notes__create_note"`, `"connection_status": "not_connected"`,
+		"The tour plays the person: it makes a key", `"status": "connected"`, `"ok": true`, `"title": "Milk"`, `"status": "succeeded"`, `"name": "Ann"`, "204 No Content", "401 Unauthorized", `"key_revoked"`, "That was the platform",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the tour lacks %q:\n%s", want, got)
+		}
+	}
+	for line := range strings.Lines(got) {
+		if words := strings.Fields(line); len(words) > 2 && utf8.RuneCountInString(strings.TrimRight(line, "\n")) > 80 {
+			t.Errorf("a line is wider than 80 columns: %q", line)
+		}
+	}
+	for line := range strings.SplitSeq(strings.TrimSpace(a.world.ace(append(args, "--json")...)), "\n") {
 		if !json.Valid([]byte(line)) {
 			t.Errorf("ace tour --json printed %q", line)
 		}
+	}
+	if _, left := a.call(http.MethodGet, "/connections", ""); len(left["connections"].([]any)) > 0 {
+		t.Errorf("the tour leaves %v", left)
+	}
+	if secret := regexp.MustCompile(`ace_[0-9A-Za-z]{36}|nk_[A-Z2-7]+`).FindString(got); secret != "" {
+		t.Errorf("the tour prints %q", secret)
+	}
+	if keys := a.world.ace("key", "list", "--account", "demo"); strings.Count(keys, "revoked") != 2 || strings.Count(keys, "ace tour") != 2 {
+		t.Errorf("keys of the tours:\n%s", keys)
 	}
 }
 
