@@ -211,7 +211,7 @@ func TestRotateWaitsForReplicas(t *testing.T) {
 func TestRotateWhileWritersWork(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, db *sqldb.DB) {
-		const rows, rounds = 6, 40
+		const rows, rounds = 6, 20
 		replicas := []*vaultstore.Vault{open(t, db, vaultstore.Options{}), open(t, db, vaultstore.Options{})}
 		insert(t, db, "account", map[string]any{"id": "acc"})
 		place := func(id string) seal.Place {
@@ -358,7 +358,7 @@ func rotateOverAndOver(t *testing.T, db *sqldb.DB, over <-chan struct{}) {
 		select {
 		case <-over:
 			return
-		default:
+		case <-time.After(50 * time.Millisecond):
 		}
 	}
 }
