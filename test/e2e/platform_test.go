@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"ace/internal/browsertest"
 	"ace/test/harness"
 )
 
@@ -147,6 +148,37 @@ func TestConnectAndRun(t *testing.T) {
 			if !strings.HasPrefix(after.address.String(), a.platform+"/connect/") || !strings.Contains(after.text, "Ann") {
 				t.Fatalf("after connecting the person is at %s:\n%s", after.address, after.text)
 			}
+			a.work()
+		})
+	}
+}
+
+// TestConnectInBrowser is the same walk as a person takes it.
+func TestConnectInBrowser(t *testing.T) {
+	b := browsertest.Start(t)
+	for _, way := range []string{"key", "oauth2"} {
+		t.Run(way, func(t *testing.T) {
+			t.Parallel()
+			a := newcomer(t)
+			tab := b.Tab(t, browsertest.Phone())
+			key := ""
+			if way == "key" {
+				tab.Open(a.sandbox + "/notes/")
+				tab.Fill("#person", "Ann")
+				tab.Press("main .button")
+				key = tab.Text(".key")
+			}
+			tab.Open(a.link(way))
+			if way == "key" {
+				tab.Fill(`[name="field.key"]`, key)
+			}
+			tab.Press("form.form .button")
+			if way == "oauth2" {
+				tab.Fill("#person", "Ann")
+				tab.Press(`button[value="allow"]`)
+			}
+			tab.See("Demo Notes is connected")
+			tab.See("Ann")
 			a.work()
 		})
 	}
