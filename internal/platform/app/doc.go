@@ -223,8 +223,10 @@ type Tool struct {
 	Example map[string]any `yaml:"example"`
 
 	InputSchema []byte `yaml:"-"` // JSON Schema 2020-12, made of In
-	Builtin     bool   `yaml:"-"` // one of App.Builtin
-	Free        bool   `yaml:"-"` // the caller makes the request; see With
+	// OutputSchema is likewise of what a run answers; nil: it is not known.
+	OutputSchema []byte `yaml:"-" json:",omitempty"`
+	Builtin      bool   `yaml:"-"` // one of App.Builtin
+	Free         bool   `yaml:"-"` // the caller makes the request; see With
 }
 
 // Fixed are constant parts of a call; templates of params and inputs. In the

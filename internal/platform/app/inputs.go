@@ -185,3 +185,17 @@ func (in Inputs) schema() ([]byte, error) {
 	}
 	return text, nil
 }
+
+// outputs is the schema of an answer that is made of named results. What each of
+// them is, the app decides.
+func outputs(out map[string]string) []byte {
+	properties := map[string]any{}
+	for name := range out {
+		properties[name] = map[string]any{}
+	}
+	encoded, err := json.Marshal(map[string]any{"type": "object", "properties": properties})
+	if err != nil {
+		return nil // maps of empty maps can be written
+	}
+	return encoded
+}

@@ -49,6 +49,9 @@ func (a *App) Complete() error {
 			}
 			tool.InputSchema = schema
 		}
+		if tool.OutputSchema == nil && len(tool.Out) > 0 && !tool.Binary {
+			tool.OutputSchema = outputs(tool.Out)
+		}
 	}
 	for name, trigger := range a.Triggers.All() {
 		trigger.Name, trigger.ID = name, a.ID+"."+name

@@ -251,7 +251,7 @@ func (c *Connector) Counts() (shown, pending int) {
 // does.
 func digest(t *app.Tool) (string, error) {
 	copied := *t
-	copied.ID, copied.App = "", ""
+	copied.ID, copied.App, copied.OutputSchema = "", "", nil // the last is an outline without words, and a run does not read it
 	encoded, err := json.Marshal(copied)
 	if err != nil {
 		return "", fmt.Errorf("writing tool %s: %w", t.Name, err)

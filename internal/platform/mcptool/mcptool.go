@@ -167,6 +167,9 @@ func (l *lister) take(listed *mcp.Tool) {
 	if open {
 		t.InputSchema = []byte(`{"type":"object","additionalProperties":true}`)
 	}
+	if out, ok := listed.OutputSchema.(map[string]any); ok {
+		t.OutputSchema = openapiimport.Outline(out, out)
+	}
 	one := &app.App{ID: l.app.ID, Tools: app.OrderedOf(func(t *app.Tool) string { return t.Name }, t)}
 	if err := one.Complete(); err != nil || len(t.InputSchema) > 64<<10 {
 		l.skip(listed.Name, "schema_too_large", "The schema of its inputs is larger than 64 KB.")

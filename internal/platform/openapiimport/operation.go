@@ -41,6 +41,9 @@ func (im *importer) operation(method, path string, item, operation map[string]an
 		return nil, reasonOf(err)
 	}
 	t := w.tool
+	if !t.Binary {
+		t.OutputSchema = w.output(operation)
+	}
 	t.Call = strings.ToUpper(method) + " " + w.path
 	t.Name = im.name(method, path, text(operation, "operationId"))
 	t.Effect = effect(method, t.Name)

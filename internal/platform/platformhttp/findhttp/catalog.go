@@ -2,9 +2,6 @@ package findhttp
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"html"
@@ -17,6 +14,7 @@ import (
 	"ace/internal/foundation/openapi"
 	"ace/internal/foundation/problem"
 	"ace/internal/platform/app"
+	"ace/internal/platform/platformhttp/entity"
 )
 
 // CatalogApp is an app as everybody sees it.
@@ -83,12 +81,12 @@ func (f *Face) catalog(ctx context.Context, in *catalogInput) (*catalogOutput, e
 		return nil, err
 	}
 	body := &Catalog{Apps: page, NextCursor: next, Total: len(listed)}
-	tag, err := entityTag(body)
+	tag, err := entity.Tag(body)
 	if err != nil {
 		return nil, err
 	}
 	out := &catalogOutput{Status: http.StatusOK, ETag: tag, Cache: "public, max-age=300", Body: body}
-	if matches(in.IfNoneMatch, tag) {
+	if entity.Matches(in.IfNoneMatch, tag) {
 		out.Status, out.Body = http.StatusNotModified, nil
 	}
 	return out, nil
@@ -113,24 +111,6 @@ func cut[T any](all []T, cursor string, limit int) (page []T, next *string, err 
 		next = &text
 	}
 	return append([]T{}, all[from:to]...), next, nil
-}
-
-func entityTag(v any) (string, error) {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return "", fmt.Errorf("writing the catalogue: %w", err)
-	}
-	sum := sha256.Sum256(text)
-	return `"` + base64.RawURLEncoding.EncodeToString(sum[:16]) + `"`, nil
-}
-
-func matches(header, tag string) bool {
-	for one := range strings.SplitSeq(header, ",") {
-		if one = strings.TrimPrefix(strings.TrimSpace(one), "W/"); one == tag || one == "*" {
-			return true
-		}
-	}
-	return false
 }
 
 // waysIn are the types of an app's schemes, each once.

@@ -22,7 +22,7 @@ type FindRequest struct {
 	ConnectedOnly bool     `json:"connected_only,omitempty" doc:"Only apps that are connected."`
 	ReadOnly      bool     `json:"read_only,omitempty" doc:"Only tools that change nothing."`
 	Limit         int      `json:"limit,omitempty" minimum:"1" maximum:"25" default:"8"`
-	Include       []string `json:"include,omitempty" maxItems:"2" doc:"input_schema adds the arguments of each tool as a JSON Schema."`
+	Include       []string `json:"include,omitempty" maxItems:"2" doc:"input_schema adds the arguments of each tool as a JSON Schema, output_schema what it answers, where that is known."`
 	EndUser       string   `json:"end_user,omitempty" maxLength:"200" doc:"Connections of this user of yours count."`
 }
 
@@ -39,6 +39,7 @@ type FoundTool struct {
 	ConnectionID     string          `json:"connection_id,omitempty" doc:"The connection that a run uses where it names none."`
 	Required         []string        `json:"required" doc:"Arguments that a run needs."`
 	InputSchema      json.RawMessage `json:"input_schema,omitempty" doc:"JSON Schema of the arguments."`
+	OutputSchema     json.RawMessage `json:"output_schema,omitempty" doc:"JSON Schema of what it answers, where that is known."`
 }
 
 // Annotations are hints about what a tool does.
@@ -107,13 +108,13 @@ func (f *Face) find(ctx context.Context, in *FindRequest, base string) (*body[Fo
 	})
 	out := &body[Found]{Found{Tools: []FoundTool{}, NotConnected: []NotConnected{}, QueryID: typeid.New("qry")}}
 	for _, hit := range hits {
-		out.Body.add(hit, states, slices.Contains(in.Include, "input_schema"), base)
+		out.Body.add(hit, states, in.Include, base)
 	}
 	out.Body.Hint = hint(view.Index, in, hits, mentioned)
 	return out, nil
 }
 
-func (out *Found) add(hit toolindex.Hit, states map[string]AppState, withSchema bool, base string) {
+func (out *Found) add(hit toolindex.Hit, states map[string]AppState, include []string, base string) {
 	t := hit.Tool
 	found := FoundTool{
 		Tool: t.ID, Name: t.Title, App: hit.App.ID, Description: t.About, Score: hit.Score, MatchedOn: hit.MatchedOn, Required: []string{},
@@ -125,8 +126,11 @@ func (out *Found) add(hit toolindex.Hit, states map[string]AppState, withSchema 
 			found.Required = append(found.Required, input.Name)
 		}
 	}
-	if withSchema {
+	if slices.Contains(include, "input_schema") {
 		found.InputSchema = t.InputSchema
+	}
+	if slices.Contains(include, "output_schema") {
+		found.OutputSchema = t.OutputSchema
 	}
 	out.Tools = append(out.Tools, found)
 	if found.ConnectionStatus != "not_connected" && found.ConnectionStatus != "needs_reconnect" {

@@ -3,6 +3,7 @@ package toolhttp
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 	"strconv"
 	"strings"
 
@@ -10,25 +11,27 @@ import (
 	"ace/internal/foundation/openapi"
 	"ace/internal/foundation/problem"
 	"ace/internal/platform/app"
+	"ace/internal/platform/platformhttp/entity"
 	"ace/internal/platform/platformhttp/gate"
 	"ace/internal/platform/tool"
 )
 
 // ToolDefinition is a tool as callers see it.
 type ToolDefinition struct {
-	Tool        string                           `json:"tool" example:"demo_notes__create_note"`
-	Version     string                           `json:"version" doc:"Changes when the definition does."`
-	App         string                           `json:"app"`
-	Name        string                           `json:"name"`
-	Description string                           `json:"description"`
-	Phrases     []string                         `json:"phrases" doc:"Tasks that it is for, as people say them."`
-	InputSchema json.RawMessage                  `json:"input_schema" doc:"JSON Schema of the arguments."`
-	Examples    []ToolExample                    `json:"examples"`
-	Annotations ToolAnnotations                  `json:"annotations"`
-	Scopes      []string                         `json:"scopes" doc:"What a connection has to be given for it."`
-	Files       ToolFiles                        `json:"files"`
-	Pagination  openapi.Nullable[ToolPagination] `json:"pagination" doc:"How its lists go on; next_arguments of a run does it."`
-	Deprecated  openapi.Nullable[Deprecation]    `json:"deprecated"`
+	Tool         string                           `json:"tool" example:"demo_notes__create_note"`
+	Version      string                           `json:"version" doc:"Changes when the definition does."`
+	App          string                           `json:"app"`
+	Name         string                           `json:"name"`
+	Description  string                           `json:"description"`
+	Phrases      []string                         `json:"phrases" doc:"Tasks that it is for, as people say them."`
+	InputSchema  json.RawMessage                  `json:"input_schema" doc:"JSON Schema of the arguments."`
+	OutputSchema json.RawMessage                  `json:"output_schema" doc:"JSON Schema of what it answers; null where that is not known. output.fields of a run may leave members out."`
+	Examples     []ToolExample                    `json:"examples"`
+	Annotations  ToolAnnotations                  `json:"annotations"`
+	Scopes       []string                         `json:"scopes" doc:"What a connection has to be given for it."`
+	Files        ToolFiles                        `json:"files"`
+	Pagination   openapi.Nullable[ToolPagination] `json:"pagination" doc:"How its lists go on; next_arguments of a run does it."`
+	Deprecated   openapi.Nullable[Deprecation]    `json:"deprecated"`
 	// Definition is the object of the format that was asked for.
 	Definition json.RawMessage `json:"definition" doc:"The tool in the format that was asked for; null for json_schema."`
 }
@@ -63,11 +66,20 @@ type Deprecation struct {
 }
 
 type toolInput struct {
+	IfNoneMatch string `header:"If-None-Match"`
+
 	Tool   string `path:"tool" maxLength:"200"`
 	Format string `query:"format" enum:"json_schema,openai,openai_responses,anthropic,gemini,mcp" default:"json_schema"`
 }
 
-func (f *Face) get(ctx context.Context, in *toolInput) (*body[ToolDefinition], error) {
+type toolOutput struct {
+	Status int
+	ETag   string `header:"ETag"`
+	Cache  string `header:"Cache-Control"`
+	Body   *ToolDefinition
+}
+
+func (f *Face) get(ctx context.Context, in *toolInput) (*toolOutput, error) {
 	a, t, err := f.Tools.Tool(ctx, caller(gate.From(ctx)), in.Tool)
 	if err != nil {
 		return nil, err
@@ -76,7 +88,15 @@ func (f *Face) get(ctx context.Context, in *toolInput) (*body[ToolDefinition], e
 	if err != nil {
 		return nil, err
 	}
-	return &body[ToolDefinition]{*one}, nil
+	tag, err := entity.Tag(one)
+	if err != nil {
+		return nil, err
+	}
+	out := &toolOutput{Status: http.StatusOK, ETag: tag, Cache: "private, max-age=300", Body: one}
+	if entity.Matches(in.IfNoneMatch, tag) {
+		out.Status, out.Body = http.StatusNotModified, nil
+	}
+	return out, nil
 }
 
 // ToolList is a page of tools.
@@ -143,7 +163,7 @@ func wireTool(a *app.App, t *app.Tool, format string) (*ToolDefinition, error) {
 		return nil, err
 	}
 	out := &ToolDefinition{
-		Tool: t.ID, Version: tool.Version(t), App: a.ID, Name: tool.Title(a, t), Description: t.About, Phrases: orEmpty(t.Phrases), InputSchema: json.RawMessage(t.InputSchema),
+		Tool: t.ID, Version: tool.Version(t), App: a.ID, Name: tool.Title(a, t), Description: t.About, Phrases: orEmpty(t.Phrases), InputSchema: json.RawMessage(t.InputSchema), OutputSchema: json.RawMessage(t.OutputSchema),
 		Examples: []ToolExample{}, Annotations: ToolAnnotations{ReadOnly: t.ReadOnly(), Destructive: t.Destructive(), Idempotent: t.SafeToRepeat(), OpenWorld: true},
 		Scopes: orEmpty(t.Scopes), Files: ToolFiles{Inputs: []string{}, Output: t.Binary}, Definition: encoded,
 	}

@@ -38,6 +38,17 @@ func TestTools(t *testing.T) {
 	if got := w.call(http.MethodGet, "/api/v1/tools/desk__search?format=yaml", "", bearer(key)...); got.Code != 400 {
 		t.Errorf("an unknown format: %d %s", got.Code, got.Body)
 	}
+	first := w.call(http.MethodGet, "/api/v1/tools/desk__search", "", bearer(key)...)
+	tag := first.Header().Get("ETag")
+	if again := w.call(http.MethodGet, "/api/v1/tools/desk__search", "", append(bearer(key), "If-None-Match", tag)...); tag == "" || again.Code != http.StatusNotModified || again.Body.Len() != 0 || again.Header().Get("ETag") != tag {
+		t.Errorf("read again with %s: %d %s", tag, again.Code, again.Body)
+	}
+	if other := w.call(http.MethodGet, "/api/v1/tools/desk__search?format=mcp", "", append(bearer(key), "If-None-Match", tag)...); other.Code != http.StatusOK || first.Header().Get("Cache-Control") != "private, max-age=300" {
+		t.Errorf("another format is taken for the same: %d, kept %q", other.Code, first.Header().Get("Cache-Control"))
+	}
+	if one["output_schema"] != nil {
+		t.Errorf("a tool whose answer nobody knows has the output schema %v", one["output_schema"])
+	}
 	attach := w.decode(w.call(http.MethodGet, "/api/v1/tools/desk__attach", "", bearer(key)...))
 	if files := attach["files"].(map[string]any)["inputs"].([]any); len(files) != 1 || files[0] != "file" {
 		t.Errorf("files = %v", attach["files"])
