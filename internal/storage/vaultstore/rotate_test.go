@@ -228,10 +228,11 @@ func TestRotateWhileWritersWork(t *testing.T) {
 		var raised [rows]atomic.Int64
 		var writers, helpers sync.WaitGroup
 		over := make(chan struct{})
+		var primaries atomic.Int64 // that were seen
 		for w := range 4 {
 			box := replicas[w%2].Box()
 			writers.Go(func() {
-				for range rounds {
+				for n := 0; n < rounds || primaries.Load() < 3; n++ {
 					i := rand.IntN(rows)
 					id := fmt.Sprint("con_", i)
 					saved, err := raise(t, db, box, id, place(id))
@@ -257,7 +258,7 @@ func TestRotateWhileWritersWork(t *testing.T) {
 				}
 			})
 		}
-		helpers.Go(func() { rotateOverAndOver(t, db, over) })
+		helpers.Go(func() { rotateOverAndOver(t, db, &primaries, over) })
 		writers.Wait()
 		close(over)
 		helpers.Wait()
@@ -277,7 +278,7 @@ func TestRotateWhileWritersWork(t *testing.T) {
 			}
 		}
 		if s := status(t, end); s.Left+s.Stuck != 0 || len(s.Keys) < 3 {
-			t.Errorf("left %d, stuck %d, %d keys; want 0, 0, several", s.Left, s.Stuck, len(s.Keys))
+			t.Errorf("left %d, stuck %d, %d keys; want 0, 0, at least 3", s.Left, s.Stuck, len(s.Keys))
 		}
 	})
 }
@@ -332,8 +333,10 @@ func TestRefreshDuringRotation(t *testing.T) {
 	})
 }
 
-// rotateOverAndOver begins rotations whose workers die at random.
-func rotateOverAndOver(t *testing.T, db *sqldb.DB, over <-chan struct{}) {
+// rotateOverAndOver begins rotations whose workers die at random, and counts
+// the primary keys that it sees.
+func rotateOverAndOver(t *testing.T, db *sqldb.DB, primaries *atomic.Int64, over <-chan struct{}) {
+	seen := map[string]bool{}
 	for {
 		v, err := tryOpen(t, db, vaultstore.Options{Step: func(name string) {
 			if rand.IntN(12) == 0 {
@@ -342,6 +345,7 @@ func rotateOverAndOver(t *testing.T, db *sqldb.DB, over <-chan struct{}) {
 		}})
 		if err != nil {
 			t.Error(err)
+			primaries.Store(3) // the writers may end
 			return
 		}
 		lived(func() {
@@ -355,10 +359,12 @@ func rotateOverAndOver(t *testing.T, db *sqldb.DB, over <-chan struct{}) {
 		if err := errors.Join(err, v.Close(t.Context())); err != nil {
 			t.Error(err)
 		}
+		seen[v.Box().Primary()] = true
+		primaries.Store(int64(len(seen)))
 		select {
 		case <-over:
 			return
-		case <-time.After(50 * time.Millisecond):
+		case <-time.After(20 * time.Millisecond):
 		}
 	}
 }
