@@ -83,12 +83,7 @@ func (w *wire) call(ctx context.Context, name string, arguments map[string]any) 
 		header.Set("Mcp-Method", strings.TrimSpace(method))
 		header.Set("Mcp-Name", headerValue(name))
 	}
-	res, err := w.post(ctx, request{JSONRPC: "2.0", ID: id, Method: strings.TrimSpace(method), Params: params}, header)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = res.Body.Close() }()
-	answer, err := w.read(ctx, res, id)
+	answer, err := w.exchange(ctx, request{JSONRPC: "2.0", ID: id, Method: strings.TrimSpace(method), Params: params}, header, id)
 	if err != nil {
 		if ctx.Err() != nil {
 			w.cancel(context.WithoutCancel(ctx), id)
@@ -99,6 +94,16 @@ func (w *wire) call(ctx context.Context, name string, arguments map[string]any) 
 		return nil, answer.Error
 	}
 	return parseResult(answer.Result)
+}
+
+// exchange sends a request and waits for its answer.
+func (w *wire) exchange(ctx context.Context, body request, header http.Header, id int64) (*message, error) {
+	res, err := w.post(ctx, body, header)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	return w.read(ctx, res, id)
 }
 
 // post sends one message.

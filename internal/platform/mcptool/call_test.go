@@ -209,25 +209,33 @@ func TestCallHeaders(t *testing.T) {
 	}
 }
 
-// TestCallIsCancelled: who stops waiting says so where servers keep sessions.
+// TestCallIsCancelled: who stops waiting says so where servers keep sessions,
+// whether the server has begun to answer or not.
 func TestCallIsCancelled(t *testing.T) {
 	t.Parallel()
-	var id string
-	s := &scripted{session: "s-1"}
-	ctx, cancel := context.WithCancel(t.Context())
-	s.call = func(w http.ResponseWriter, r *http.Request, called string) {
-		id = called
-		w.Header().Set("Content-Type", asEvents)
-		w.(http.Flusher).Flush()
-		time.AfterFunc(20*time.Millisecond, cancel)
-		<-r.Context().Done()
+	for _, begun := range []bool{true, false} {
+		t.Run(fmt.Sprintf("begun=%v", begun), func(t *testing.T) {
+			t.Parallel()
+			var id string
+			s := &scripted{session: "s-1"}
+			ctx, cancel := context.WithCancel(t.Context())
+			s.call = func(w http.ResponseWriter, r *http.Request, called string) {
+				id = called
+				if begun {
+					w.Header().Set("Content-Type", asEvents)
+					w.(http.Flusher).Flush()
+				}
+				time.AfterFunc(20*time.Millisecond, cancel)
+				<-r.Context().Done()
+			}
+			_, err := s.connect(t).only(ctx, t)
+			var failure *tool.Failure
+			if !errors.As(err, &failure) || failure.Code != tool.CodeTimeout {
+				t.Errorf("Execute: %v", err)
+			}
+			s.heard(t, `"method":"notifications/cancelled","params":{"requestId":`+id+`}`)
+		})
 	}
-	_, err := s.connect(t).only(ctx, t)
-	var failure *tool.Failure
-	if !errors.As(err, &failure) || failure.Code != tool.CodeTimeout {
-		t.Errorf("Execute: %v", err)
-	}
-	s.heard(t, `"method":"notifications/cancelled","params":{"requestId":`+id+`}`)
 }
 
 // TestResultOfEveryKind reads each kind of content.
