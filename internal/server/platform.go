@@ -75,6 +75,7 @@ func (s *Server) buildPlatform(ctx context.Context) (*platform, error) {
 		Site:        platformhttp.Site{BaseURL: s.cfg.PlatformBaseURL(), Name: s.cfg.PlatformName, Contact: s.cfg.Contact},
 		Library:     shelf,
 		Connections: connecthttp.States{Service: p.connections},
+		Once:        desk,
 		Connect: connecthttp.Face{
 			Connections: p.connections, Clients: p.clients, Apps: shelf, Once: desk,
 		},

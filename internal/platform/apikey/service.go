@@ -65,7 +65,12 @@ type Settings struct {
 	Restrict    Restrictions
 	Approval    Approval  // empty: none
 	ExpiresAt   time.Time // zero: never
+	// ID, if set, is the id of the new key, so that a repeated request makes one.
+	ID string
 }
+
+// NewID answers an id for Settings.
+func NewID() string { return typeid.New(idPrefix) }
 
 // Create makes a key and answers its secret, which is kept nowhere. The
 // problems are invalid_name, invalid_permissions, invalid_approval and
@@ -74,9 +79,13 @@ func (s *Service) Create(ctx context.Context, by audit.Actor, accountID string, 
 	if err := in.check(time.Now()); err != nil {
 		return nil, "", err
 	}
+	id := in.ID
+	if id == "" {
+		id = NewID()
+	}
 	secret = newSecret()
 	k = &Key{
-		ID: typeid.New(idPrefix), AccountID: accountID, Prefix: secret[:shownLen], Last4: secret[len(secret)-4:],
+		ID: id, AccountID: accountID, Prefix: secret[:shownLen], Last4: secret[len(secret)-4:],
 		CreatedAt: time.Now().UTC().Truncate(time.Millisecond),
 	}
 	if by.Kind == audit.ByUser {
@@ -169,7 +178,7 @@ func (s *Service) Rotate(ctx context.Context, by audit.Actor, accountID, id stri
 	if !old.Live(time.Now()) {
 		return nil, "", problem.New(problem.Conflict, "key_revoked", "This key is at its end already. Make a new one.")
 	}
-	k, secret, err = s.Create(ctx, by, accountID, Settings{old.Name, old.Permissions, old.Restrict, old.Approval, old.ExpiresAt})
+	k, secret, err = s.Create(ctx, by, accountID, Settings{Name: old.Name, Permissions: old.Permissions, Restrict: old.Restrict, Approval: old.Approval, ExpiresAt: old.ExpiresAt})
 	if err != nil {
 		return nil, "", err
 	}

@@ -41,7 +41,7 @@ type Restrictions struct {
 
 // NewKey is a key that was just made.
 type NewKey struct {
-	Secret string `json:"key" doc:"The key itself. It is shown this once and kept nowhere."`
+	Secret string `json:"key,omitempty" doc:"The key itself. It is shown this once and kept nowhere: a repetition of the request does not have it."`
 	Key
 }
 
@@ -142,17 +142,39 @@ func (s *server) listKeys(ctx context.Context, _ *struct{}) (*body[Keys], error)
 	return out, nil
 }
 
-func (s *server) createKey(ctx context.Context, in *struct{ Body KeyRequest }) (*body[NewKey], error) {
+type createKeyInput struct {
+	Once string `header:"Idempotency-Key" maxLength:"255" doc:"A repetition with the same value makes no second key."`
+	Body KeyRequest
+}
+
+type createKeyOutput struct {
+	Replayed string `header:"Idempotency-Replayed"`
+	Body     NewKey
+}
+
+func (s *server) createKey(ctx context.Context, in *createKeyInput) (*createKeyOutput, error) {
 	settings, err := in.Body.settings()
 	if err != nil {
 		return nil, err
 	}
 	caller := gate.From(ctx)
-	k, secret, err := s.Keys.Create(ctx, caller.Actor, caller.Account, settings)
+	secret := ""
+	made, err := s.Once.Make(ctx, caller.Account+" keys", in.Once, in.Body, apikey.NewID, func(id string) error {
+		if _, err := s.Keys.Get(ctx, caller.Account, id); err == nil { // made before the process ended
+			return nil
+		}
+		settings.ID = id
+		_, secret, err = s.Keys.Create(ctx, caller.Actor, caller.Account, settings)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	return &body[NewKey]{NewKey{secret, wireKey(k)}}, nil
+	k, err := s.Keys.Get(ctx, caller.Account, made.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &createKeyOutput{made.Replayed, NewKey{secret, wireKey(k)}}, nil
 }
 
 func (s *server) getKey(ctx context.Context, in *idInput) (*body[Key], error) {

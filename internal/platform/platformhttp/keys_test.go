@@ -91,3 +91,35 @@ func TestKeyRequestsRefused(t *testing.T) {
 		})
 	}
 }
+
+// TestKeysAreMadeOnce holds that a request which is repeated with its
+// Idempotency-Key makes one key, and shows its secret once.
+func TestKeysAreMadeOnce(t *testing.T) {
+	t.Parallel()
+	w := setupFree(t)
+	cookie, token := w.signIn(t)
+	post := func(once, body string) (int, string, map[string]any) {
+		t.Helper()
+		got := w.call("POST", "/api/v1/keys", body, "Cookie", cookie, "X-CSRF-Token", token, "Idempotency-Key", once)
+		return got.Code, got.Header().Get("Idempotency-Replayed"), decode(t, got)
+	}
+	const body = `{"name":"CI","permissions":["read"]}`
+	status, replayed, first := post("a", body)
+	if status != 201 || replayed != "" || first["key"] == nil {
+		t.Fatalf("the first = %d %s %v", status, replayed, first)
+	}
+	status, replayed, again := post("a", body)
+	if status != 201 || replayed != "true" || again["id"] != first["id"] || again["key"] != nil {
+		t.Errorf("the repetition = %d %s %v, want the same key without its secret", status, replayed, again)
+	}
+	if status, _, other := post("a", `{"name":"CI","permissions":["read","run"]}`); status != 422 || other["code"] != "idempotency_key_reused" {
+		t.Errorf("another request under the same key = %d %v", status, other)
+	}
+	if status, replayed, other := post("b", body); status != 201 || replayed != "" || other["id"] == first["id"] {
+		t.Errorf("another Idempotency-Key = %d %s %v", status, replayed, other)
+	}
+	list := decode(t, w.call("GET", "/api/v1/keys", "", "Cookie", cookie))["keys"].([]any)
+	if len(list) != 2 {
+		t.Errorf("%d keys, want 2", len(list))
+	}
+}

@@ -26,6 +26,7 @@ import (
 	"ace/internal/platform/platformhttp/connectorhttp"
 	"ace/internal/platform/platformhttp/findhttp"
 	"ace/internal/platform/platformhttp/gate"
+	"ace/internal/platform/platformhttp/once"
 	"ace/internal/platform/platformhttp/toolhttp"
 )
 
@@ -50,6 +51,7 @@ type Deps struct {
 	Connectors connectorhttp.Face
 	// Run serves tools and their runs; its BaseURL is the site's.
 	Run    toolhttp.Face
+	Once   *once.Desk // makes keys once for each Idempotency-Key
 	Limits gate.Limits
 	Log    *slog.Logger
 	Pages  Pages

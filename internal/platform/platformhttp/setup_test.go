@@ -95,6 +95,7 @@ func setupWith(t *testing.T, limits gate.Limits) *world {
 			Once:  once.New(idempotency.New(idempotency.NewMemory(), box.MAC)),
 			Usage: &usage.Service{Store: platformstore.Runs{Store: w.store}},
 		},
+		Once: once.New(idempotency.New(idempotency.NewMemory(), box.MAC)),
 		Site: platformhttp.Site{BaseURL: base, Name: "Test"}, Accounts: w.accounts, Keys: w.keys, Audit: w.store, Limits: limits, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -237,10 +239,28 @@ type runsInput struct {
 	Cursor       string `query:"cursor" maxLength:"200"`
 }
 
-const runsCursor = "runs"
+type runsOutput struct {
+	Link string `header:"Link"`
+	Body RunList
+}
 
-func (f *Face) listRuns(ctx context.Context, in *runsInput) (*body[RunList], error) {
-	before, err := cursor.Decode(runsCursor, in.Cursor)
+// query is the request as an address has it, without the page.
+func (in *runsInput) query() url.Values {
+	query := url.Values{}
+	for name, value := range map[string]string{
+		"tool": in.Tool, "app": in.App, "status": in.Status, "connection_id": in.ConnectionID, "key_id": in.KeyID, "end_user": in.EndUser,
+	} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	return query
+}
+
+func (f *Face) listRuns(ctx context.Context, in *runsInput) (*runsOutput, error) {
+	query := in.query()
+	which := "runs?" + query.Encode()
+	before, err := cursor.Decode(which, in.Cursor)
 	if err != nil {
 		return nil, err
 	}
@@ -250,7 +270,7 @@ func (f *Face) listRuns(ctx context.Context, in *runsInput) (*body[RunList], err
 	if err != nil {
 		return nil, err
 	}
-	out := &body[RunList]{RunList{Runs: []Run{}}}
+	out := &runsOutput{Body: RunList{Runs: []Run{}}}
 	for _, r := range found {
 		one := f.wireRun(&tool.Result{Run: r})
 		if r.Code != "" {
@@ -259,7 +279,10 @@ func (f *Face) listRuns(ctx context.Context, in *runsInput) (*body[RunList], err
 		out.Body.Runs = append(out.Body.Runs, one)
 	}
 	if len(found) == in.Limit {
-		out.Body.NextCursor = text(cursor.Encode(runsCursor, found[len(found)-1].ID))
+		next := cursor.Encode(which, found[len(found)-1].ID)
+		query.Set("limit", strconv.Itoa(in.Limit))
+		query.Set("cursor", next)
+		out.Body.NextCursor, out.Link = &next, "<"+f.BaseURL+"/api/v1/runs?"+query.Encode()+`>; rel="next"`
 	}
 	return out, nil
 }

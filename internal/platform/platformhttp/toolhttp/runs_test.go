@@ -353,6 +353,15 @@ func TestListOfRuns(t *testing.T) {
 	if len(seen) != 6 {
 		t.Errorf("pages held %d runs, want 6", len(seen))
 	}
+	first := w.call(http.MethodGet, "/api/v1/runs?limit=2&tool=desk__search", "", bearer(key)...)
+	next, _, _ := strings.Cut(strings.TrimPrefix(first.Header().Get("Link"), "<"+base), ">")
+	second := w.call(http.MethodGet, next, "", bearer(key)...)
+	if !strings.HasSuffix(first.Header().Get("Link"), `rel="next"`) || second.Code != http.StatusOK || len(w.decode(second)["runs"].([]any)) != 2 {
+		t.Errorf("Link %q leads to %d %s", first.Header().Get("Link"), second.Code, second.Body)
+	}
+	if other := w.call(http.MethodGet, strings.Replace(next, "desk__search", "desk__create", 1), "", bearer(key)...); other.Code != http.StatusBadRequest || w.decode(other)["code"] != "invalid_cursor" {
+		t.Errorf("a cursor of another list: %d %s", other.Code, other.Body)
+	}
 	narrow := w.key(func(s *apikey.Settings) { s.Restrict.Tools = []string{"desk__create"} })
 	if got := w.decode(w.call(http.MethodGet, "/api/v1/runs", "", bearer(narrow)...))["runs"].([]any); len(got) != 1 {
 		t.Errorf("a key for one tool sees %d runs, want 1", len(got))
