@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -108,9 +109,7 @@ func (p *party) answered(method, target string, body any) (string, bool) {
 
 func connectorOf(n int, more map[string]any) map[string]any {
 	body := map[string]any{"name": fmt.Sprint("C", n), "type": "rest"}
-	for name, value := range more {
-		body[name] = value
-	}
+	maps.Copy(body, more)
 	return body
 }
 

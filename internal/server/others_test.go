@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"path"
 	"regexp"
@@ -163,9 +164,7 @@ func TestOthersIDs(t *testing.T) {
 func TestOthersIDsAreWhole(t *testing.T) {
 	t.Parallel()
 	rules := platformhttp.Rules()
-	for pattern, need := range console.Rules() {
-		rules[pattern] = need
-	}
+	maps.Copy(rules, console.Rules())
 	covered := map[string]bool{}
 	for _, f := range foreigns {
 		if _, known := rules[f.route]; !known {
@@ -325,26 +324,34 @@ func (h *host) rows(t *testing.T, account string) map[string][]string {
 	t.Helper()
 	all := map[string][]string{}
 	for _, table := range column[string](t, h.db.Reader(), `SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c ON c.name = 'account_id' WHERE m.type = 'table'`) {
-		found, err := h.db.Reader().QueryContext(t.Context(), `SELECT * FROM `+table+` WHERE account_id = $1 ORDER BY 1, 2`, account)
-		if err != nil {
+		if kept := h.rowsOf(t, table, account); len(kept) > 0 {
+			all[table] = kept
+		}
+	}
+	return all
+}
+
+func (h *host) rowsOf(t *testing.T, table, account string) (all []string) {
+	t.Helper()
+	found, err := h.db.Reader().QueryContext(t.Context(), `SELECT * FROM `+table+` WHERE account_id = $1 ORDER BY 1, 2`, account)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = found.Close() }()
+	names, _ := found.Columns()
+	for found.Next() {
+		values := make([]any, len(names))
+		into := make([]any, len(names))
+		for i := range values {
+			into[i] = &values[i]
+		}
+		if err := found.Scan(into...); err != nil {
 			t.Fatal(err)
 		}
-		names, _ := found.Columns()
-		for found.Next() {
-			values := make([]any, len(names))
-			into := make([]any, len(names))
-			for i := range values {
-				into[i] = &values[i]
-			}
-			if err := found.Scan(into...); err != nil {
-				t.Fatal(err)
-			}
-			all[table] = append(all[table], fmt.Sprint(values))
-		}
-		if err := found.Err(); err != nil {
-			t.Fatal(err)
-		}
-		_ = found.Close()
+		all = append(all, fmt.Sprint(values))
+	}
+	if err := found.Err(); err != nil {
+		t.Fatal(err)
 	}
 	return all
 }

@@ -24,9 +24,10 @@ tools:
 	}
 	for name, want := range map[string]string{"named": `{"properties":{"id":{},"title":{}},"type":"object"}`, "whole": "", "file": ""} {
 		one, ok := a.Tools.Get(name)
-		if got := ""; !ok {
-			t.Errorf("no tool %s", name)
-		} else if got = string(one.OutputSchema); got != want {
+		if !ok {
+			t.Fatalf("no tool %s", name)
+		}
+		if got := string(one.OutputSchema); got != want {
 			t.Errorf("%s answers %s, want %s", name, got, want)
 		}
 	}

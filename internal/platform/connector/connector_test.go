@@ -81,6 +81,7 @@ func (s *signIns) Use(_ context.Context, accountID, id string) (*connection.Live
 func (s *signIns) List(context.Context, string, connection.Query) ([]*connection.Connection, error) {
 	return s.made, nil
 }
+
 func (s *signIns) RedirectURI(id string) string {
 	return "https://platform.example/oauth/callback/" + id
 }

@@ -24,10 +24,12 @@ func TestFlows(t *testing.T) {
 			"key":{"type":"apiKey"}}}}`, []openapiimport.Flow{code}},
 		{"a reference", `{"openapi":"3.0.0","components":{"securitySchemes":{"machine":{"$ref":"#/components/x"}},
 			"x":{"type":"oauth2","flows":{"clientCredentials":{"tokenUrl":"token"}}}}}`, []openapiimport.Flow{client}},
-		{"version 2", `{"swagger":"2.0","security":[{"login":["read","write"]}],"securityDefinitions":{
+		{
+			"version 2", `{"swagger":"2.0","security":[{"login":["read","write"]}],"securityDefinitions":{
 			"login":{"type":"oauth2","flow":"accessCode","authorizationUrl":"https://id.example/authorize?tenant=a","tokenUrl":"https://api.example/oauth/token"},
 			"machine":{"type":"oauth2","flow":"application","tokenUrl":"https://api.example/v1/token"},"old":{"type":"oauth2","flow":"implicit","authorizationUrl":"https://id.example/"}}}`,
-			[]openapiimport.Flow{code, client}},
+			[]openapiimport.Flow{code, client},
+		},
 		{"hostile addresses", `{"openapi":"3.1.0","components":{"securitySchemes":{
 			"a":{"type":"oauth2","flows":{"clientCredentials":{"tokenUrl":"file:///etc/passwd"}}},"b":{"type":"oauth2","flows":{"clientCredentials":{"tokenUrl":"https://u:p@api.example/"}}},
 			"c":{"type":"oauth2","flows":{"clientCredentials":{"tokenUrl":"https://{tenant}.example/"}}},"d":{"type":"oauth2","flows":{"authorizationCode":{"authorizationUrl":"javascript:alert(1)","tokenUrl":"/t"}}},
