@@ -59,7 +59,12 @@ func TestVaultTroubleIsTold(t *testing.T) {
 		running, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- s.front.Run(running) }()
-		t.Cleanup(func() { stop(); <-ended })
+		t.Cleanup(func() {
+			stop()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		})
 		ready := func() (int, string) {
 			w := httptest.NewRecorder()
 			s.ready(w, httptest.NewRequest(http.MethodGet, "/readyz", nil))
