@@ -36,8 +36,26 @@ func NewCatalog(apps ...*App) (*Catalog, error) {
 			c.tools[tool.ID] = tool
 		}
 	}
+	if err := c.alias(); err != nil {
+		return nil, err
+	}
 	c.order = slices.SortedFunc(maps.Values(c.apps), func(a, b *App) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
 	return c, nil
+}
+
+// alias lets ids that tools had lead to them. An id that another tool has, or
+// had, is an error: callers would reach what they never meant.
+func (c *Catalog) alias() error {
+	for _, t := range slices.Collect(maps.Values(c.tools)) {
+		for _, was := range t.Was {
+			id := ToolID(t.App, was)
+			if other := c.tools[id]; other != nil {
+				return fmt.Errorf("tool %s of %s was called %s, which is %s of %s", t.Name, t.App, was, other.Name, other.App)
+			}
+			c.tools[id] = t
+		}
+	}
+	return nil
 }
 
 // Apps answers all apps by name.
@@ -51,7 +69,8 @@ func (c *Catalog) App(id string) (*App, error) {
 	return nil, problem.New(problem.NotFound, "app_not_found", "There is no app with this id. Search the apps by name.").Advise("find_tools")
 }
 
-// Tool returns tool_not_found (NotFound).
+// Tool answers a tool by its id, or by one that it had. It returns
+// tool_not_found (NotFound).
 func (c *Catalog) Tool(id string) (*App, *Tool, error) {
 	if t := c.tools[id]; t != nil {
 		return c.apps[t.App], t, nil

@@ -202,6 +202,8 @@ type Tool struct {
 	Idempotent bool     `yaml:"idempotent"`
 	Scopes     []string `yaml:"scopes"`
 	Phrases    []string `yaml:"phrases"` // tasks it is for, as people say them
+	// Was are names that the tool had: their ids go on leading to it.
+	Was []string `yaml:"was" json:",omitempty"`
 
 	In Inputs `yaml:"in"`
 	// Body is how inputs become a body; default json, none for GET and HEAD.

@@ -101,6 +101,11 @@ func TestPreflight(t *testing.T) {
 		got.Header().Get("Access-Control-Allow-Credentials") != "" {
 		t.Errorf("preflight: %d %v", got.Code, got.Header())
 	}
+	for _, name := range []string{"X-Request-Id", "Retry-After", "RateLimit", "RateLimit-Policy", "Link", "Idempotency-Replayed"} {
+		if !strings.Contains(got.Header().Get("Access-Control-Expose-Headers")+",", name+",") {
+			t.Errorf("a page cannot read %s: %v", name, got.Header())
+		}
+	}
 	refused := w.call(http.MethodGet, "/api/v1/me", "", "Origin", "https://app.example")
 	if refused.Header().Get("Access-Control-Allow-Origin") != "*" || !strings.Contains(refused.Header().Get("Access-Control-Expose-Headers"), "Retry-After") {
 		t.Errorf("a refusal cannot be read by the page: %v", refused.Header())

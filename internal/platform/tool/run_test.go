@@ -430,3 +430,22 @@ func TestOutputsAreBoundToTheirRun(t *testing.T) {
 		t.Errorf("Get of a run with another's output = %v", err)
 	}
 }
+
+// TestOldIDs runs a tool by the id that it had, also with a key that is for that
+// id alone.
+func TestOldIDs(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*apikey.Key){
+		"every key": nil, "a key for the old id": func(k *apikey.Key) { k.Restrict.Tools = []string{"desk__overwrite"} }, "a key for the new one": func(k *apikey.Key) { k.Restrict.Tools = []string{"desk__replace"} },
+	} {
+		w := setup(t)
+		res, err := w.Run(t.Context(), w.by(change), request("desk__overwrite", `{"id":"1"}`))
+		if err != nil || !res.OK() || res.Run.Tool != "desk__replace" {
+			t.Errorf("%s: %+v, %v, want a run of desk__replace", name, res, err)
+		}
+	}
+	w := setup(t)
+	if _, err := w.Run(t.Context(), w.by(func(k *apikey.Key) { k.Restrict.Tools = []string{"desk__create"} }), request("desk__overwrite", `{"id":"1"}`)); code(nil, err) != "key_restricted" {
+		t.Errorf("a key for another tool: %v, want key_restricted", err)
+	}
+}

@@ -45,6 +45,7 @@ tools:
     example: {title: Hi}
   replace:
     call: PUT /tickets/{id}
+    was: [overwrite]
     about: Replaces a ticket.
     in: {id!: string}
   remove:
