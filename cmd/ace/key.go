@@ -23,12 +23,20 @@ type keyCreateCmd struct {
 	Account     string        `required:"" placeholder:"NAME" help:"Account that the key acts for."`
 	Name        string        `placeholder:"TEXT" help:"What the key is for."`
 	Permissions []string      `default:"read,connect,run" help:"Any of read, connect and run."`
-	ExpiresIn   time.Duration `placeholder:"DURATION" help:"How long the key works, for example 720h. Default: until it is revoked."`
+	Apps        []string      `placeholder:"APP,…" help:"Only these apps. Default: all."`
+	ReadOnly    bool          `help:"Only tools that change nothing."`
+	RawRequests bool          `help:"Also requests of the caller's own making to an app."`
+	Networks    []string      `placeholder:"CIDR,…" help:"Only from these networks."`
+	Approval    string        `enum:"none,destructive,writes" default:"none" help:"Which runs wait until a person of the account agrees (${enum})."`
+	ExpiresIn   time.Duration `placeholder:"TIME" help:"How long the key works, for example 720h. Default: until it is revoked."`
 }
 
 // Run makes a key.
 func (c *keyCreateCmd) Run(w *world) error {
-	in := accounthttp.KeyRequest{Name: c.Name, Permissions: c.Permissions}
+	in := accounthttp.KeyRequest{
+		Name: c.Name, Permissions: c.Permissions, Approval: c.Approval,
+		Restrict: accounthttp.Restrict{Apps: c.Apps, ReadOnly: c.ReadOnly, RawRequests: c.RawRequests, Networks: c.Networks},
+	}
 	if c.ExpiresIn > 0 {
 		end := time.Now().Add(c.ExpiresIn).UTC()
 		in.ExpiresAt = &end

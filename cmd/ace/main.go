@@ -61,7 +61,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	var c cli
 	parser, err := kong.New(&c, kong.Name("ace"), kong.Writers(stdout, stderr), kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.Description("ACE sells to agents, and lets them use the apps of their people."), kong.Exit(func(int) { panic(exit{}) }))
+		kong.Description("ACE sells to agents, and lets them use the apps of their people."), kong.Exit(func(int) { panic(exit{}) }),
+		kong.PostBuild(brief))
 	if err != nil {
 		_, _ = fmt.Fprintf(stderr, "ace: %v\n", err)
 		return 2
@@ -75,8 +76,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}()
 	parsed, err := parser.Parse(args)
 	if err != nil {
-		if _, ok := errors.AsType[*kong.ParseError](err); ok {
-			_, _ = fmt.Fprintf(stderr, "ace: %v\nRun \"ace --help\" to see what there is.\n", err)
+		if fault, ok := errors.AsType[*kong.ParseError](err); ok {
+			_, _ = fmt.Fprintf(stderr, "ace: %v\nRun \"%s --help\" to see what there is.\n", err, command(fault.Context))
 		}
 		return 2
 	}
@@ -87,6 +88,43 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 1
 	}
 	return 0
+}
+
+// brief keeps the settings of a server out of the help of commands that speak
+// with one: what they need is there, the rest would bury it.
+func brief(k *kong.Kong) error {
+	return kong.Visit(k.Model, func(node kong.Visitable, next kong.Next) error {
+		n, ok := node.(*kong.Node)
+		if !ok || n.Name == "serve" {
+			return next(nil)
+		}
+		for _, flag := range n.Flags {
+			flag.Hidden = flag.Hidden || flag.Group != nil && !needed(n.Parent.Name, flag.Name)
+		}
+		return next(nil)
+	})
+}
+
+// needed reports whether a setting matters to the commands of a group.
+func needed(group, setting string) bool {
+	switch group {
+	case "catalog":
+		return setting == "catalog-dir" || setting == "egress-allow"
+	case "vault":
+		return setting == "data-dir" || setting == "database-url" || setting == "master-key-file" || strings.HasPrefix(setting, "kek-")
+	}
+	return setting == "data-dir" || setting == "database-url"
+}
+
+// command is as much of a command as was understood: ace key create.
+func command(c *kong.Context) string {
+	names := []string{"ace"}
+	for _, part := range c.Path {
+		if part.Command != nil {
+			names = append(names, part.Command.Name)
+		}
+	}
+	return strings.Join(names, " ")
 }
 
 // exit leaves the parser after --help.

@@ -13,6 +13,7 @@ package accounthttp
 import (
 	"context"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"ace/internal/foundation/httpserver"
@@ -57,7 +58,29 @@ type AccountRequest struct {
 type KeyRequest struct {
 	Name        string     `json:"name,omitempty"`
 	Permissions []string   `json:"permissions"`
+	Restrict    Restrict   `json:"restrict,omitzero" required:"false"`
+	Approval    string     `json:"approval,omitempty"`
 	ExpiresAt   *time.Time `json:"expires_at,omitempty"`
+}
+
+// Restrict narrows a key.
+type Restrict struct {
+	Apps        []string `json:"apps,omitempty"`
+	ReadOnly    bool     `json:"read_only_tools,omitempty"`
+	RawRequests bool     `json:"raw_requests,omitempty"`
+	Networks    []string `json:"ip_cidrs,omitempty"`
+}
+
+func (r Restrict) parse() (apikey.Restrictions, error) {
+	out := apikey.Restrictions{Apps: r.Apps, ReadOnlyTools: r.ReadOnly, RawRequests: r.RawRequests}
+	for _, text := range r.Networks {
+		network, err := netip.ParsePrefix(text)
+		if err != nil {
+			return out, problem.New(problem.Invalid, "invalid_network", "Networks are written like 192.0.2.0/24 or 2001:db8::/32.").At("/restrict/ip_cidrs")
+		}
+		out.Networks = append(out.Networks, network.Masked())
+	}
+	return out, nil
 }
 
 // Key is a key as commands print it.
@@ -67,6 +90,8 @@ type Key struct {
 	Name        string     `json:"name"`
 	Prefix      string     `json:"prefix"`
 	Permissions []string   `json:"permissions"`
+	Restrict    Restrict   `json:"restrict,omitzero"`
+	Approval    string     `json:"approval"`
 	CreatedAt   time.Time  `json:"created_at"`
 	ExpiresAt   *time.Time `json:"expires_at,omitempty"`
 	LastUsedAt  *time.Time `json:"last_used_at,omitempty"`
@@ -155,7 +180,11 @@ func (s *server) createKey(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	settings := apikey.Settings{Name: in.Body.Name, Permissions: permissions}
+	restrict, err := in.Body.Restrict.parse()
+	if err != nil {
+		return nil, err
+	}
+	settings := apikey.Settings{Name: in.Body.Name, Permissions: permissions, Restrict: restrict, Approval: apikey.Approval(in.Body.Approval)}
 	if settings.Name == "" {
 		settings.Name = "made on the command line"
 	}
@@ -208,8 +237,12 @@ func (s *server) revokeKey(ctx context.Context, in *struct {
 func wireAccount(a *account.Account) Account { return Account{a.ID, a.Name, a.CreatedAt} }
 
 func wireKey(k *apikey.Key) Key {
+	restrict := Restrict{Apps: k.Restrict.Apps, ReadOnly: k.Restrict.ReadOnlyTools, RawRequests: k.Restrict.RawRequests}
+	for _, network := range k.Restrict.Networks {
+		restrict.Networks = append(restrict.Networks, network.String())
+	}
 	return Key{
-		ID: k.ID, Name: k.Name, Prefix: k.Prefix, Permissions: k.Permissions.Names(), CreatedAt: k.CreatedAt,
+		ID: k.ID, Name: k.Name, Prefix: k.Prefix, Permissions: k.Permissions.Names(), Restrict: restrict, Approval: string(k.Approval), CreatedAt: k.CreatedAt,
 		ExpiresAt: optional(k.ExpiresAt), LastUsedAt: optional(k.LastUsedAt), RevokedAt: optional(k.RevokedAt),
 	}
 }
