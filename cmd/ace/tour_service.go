@@ -76,6 +76,6 @@ func (t *tour) buy(dataDir string, arguments map[string]any) error {
 		t.step++
 		return json.NewEncoder(t.out).Encode(map[string]any{"step": t.step, "explanation": "The report, paid and delivered.", "transaction": receipt.Transaction, "order": receipt.OrderURL})
 	}
-	t.say("Paid %s %s in transaction %s. The report: %s", receipt.Quote.Price, receipt.Quote.Symbol, receipt.Transaction, receipt.OrderURL)
+	t.say("Paid %s %s in transaction %s.\nThe report: %s", receipt.Quote.Price, receipt.Quote.Symbol, receipt.Transaction, receipt.OrderURL)
 	return nil
 }

@@ -13,10 +13,11 @@ import (
 	"ace/test/harness"
 )
 
-// The shell blocks of the documents are run as they stand there. A comment
-// before a block says what it is:
+// The shell blocks of the documents are run as they stand there, in a folder of
+// their own. A comment before a block says what it is:
 //
-//	<!-- run -->             the sh block is run; variables live on in the next
+//	<!-- run -->             the sh block is run; variables, and functions of one
+//	                         line, live on in the next
 //	<!-- prints -->          the text block is printed by it: each line, with …
 //	                         for anything
 //	<!-- a person pays -->   the session whose id is in the variable ID is paid
@@ -80,16 +81,22 @@ func printed(line string) *regexp.Regexp {
 // reader follows a document in a shell.
 type reader struct {
 	*world
-	state    string // file with the shell's variables
-	platform string
+	state     string // file with the shell's variables
+	functions string // of the blocks before
+	platform  string
 }
+
+// function finds the functions that a block defines.
+var function = regexp.MustCompile(`(?m)^[a-z]+\(\) \{ .* \}\n`)
 
 func (r *reader) sh(script string) (string, error) {
 	r.t.Helper()
 	script = strings.NewReplacer("http://127.0.0.1:8080", r.store, "http://127.0.0.1:8082", r.sandbox.URL, "http://127.0.0.1:8081", r.platform, "bin/ace", r.binary).Replace(script)
-	cmd := exec.Command("sh", "-c", "set -eu; set -a; . "+r.state+"\n"+script+"\nexport -p > "+r.state)
-	cmd.Env = append(os.Environ(), "ACE_STORE_URL="+r.store, "ACE_DATA_DIR="+r.dir, "ACE_ADMIN_ADDR=")
+	cmd := exec.Command("sh", "-c", "set -eu; set -a; . "+r.state+"\n"+r.functions+script+"\nexport -p > "+r.state)
+	cmd.Dir = filepath.Dir(r.state)
+	cmd.Env = append(os.Environ(), "ACE_STORE_URL="+r.store, "ACE_PLATFORM_URL="+r.platform, "ACE_DATA_DIR="+r.dir, "ACE_ADMIN_ADDR=")
 	out, err := cmd.CombinedOutput()
+	r.functions += strings.Join(function.FindAllString(script, -1), "")
 	return string(out), err
 }
 
@@ -114,7 +121,7 @@ func TestDocuments(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Fatal("no curl was found; install it: the documents use it")
 	}
-	for name, least := range map[string]int{"README.md": 9, "docs/commerce.md": 5, "docs/a2a.md": 6, "docs/paid-services.md": 2} {
+	for name, least := range map[string]int{"README.md": 9, "docs/commerce.md": 5, "docs/a2a.md": 6, "docs/paid-services.md": 2, "docs/platform.md": 18} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			steps := readSteps(t, filepath.Join("..", "..", filepath.FromSlash(name)))
@@ -138,7 +145,7 @@ func TestDocuments(t *testing.T) {
 					t.Fatalf("%s:%d: %v\n%s", name, s.line, err, out)
 				}
 				for _, want := range s.want {
-					want = strings.NewReplacer("http://127.0.0.1:8080", r.store, "http://127.0.0.1:8081", r.platform).Replace(want)
+					want = strings.NewReplacer("http://127.0.0.1:8080", r.store, "http://127.0.0.1:8081", r.platform, "http://127.0.0.1:8082", r.sandbox.URL).Replace(want)
 					if !printed(want).MatchString(out) {
 						t.Errorf("%s:%d prints\n%s\nwant a line like %q", name, s.line, out, want)
 					}

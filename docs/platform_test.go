@@ -1,0 +1,238 @@
+package docs_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/constant"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// table reads the rows of the table below a heading of platform.md.
+func table(t *testing.T, heading, columns string) map[string]string {
+	t.Helper()
+	page, err := os.ReadFile("platform.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, found := strings.Cut(string(page), "\n## "+heading+"\n")
+	if !found {
+		t.Fatalf("platform.md has no section %q", heading)
+	}
+	section, _, _ = strings.Cut(section, "\n## ")
+	_, section, found = strings.Cut(section, columns+"\n| --- | --- |\n")
+	if !found {
+		t.Fatalf("section %q has no table %q", heading, columns)
+	}
+	rows := map[string]string{}
+	for line := range strings.Lines(section) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+		if len(cells) != 2 {
+			break
+		}
+		rows[strings.TrimSpace(cells[0])] = strings.TrimSpace(cells[1])
+	}
+	return rows
+}
+
+// figures says where each limit of the table stands in the code: a constant,
+// or what a pattern finds.
+func figures() map[string]struct{ file, name, form string } {
+	const platform = "../internal/platform/"
+	const pattern = "pattern: "
+	return map[string]struct{ file, name, form string }{
+		"Requests of a key":                                 {platform + "platformhttp/gate/gate.go", pattern + `Name: "key", Quantity: (\d+), Window: minute`, "%s in any minute"},
+		"Sign-in link to the account page":                  {platform + "account/account.go", "LinkLifetime", "works for %s"},
+		"Link that connects an app, unless asked otherwise": {platform + "connection/session.go", "SessionLifetime", "works for %s"},
+		"Link that connects an app, at most":                {platform + "connection/session.go", "MaxSessionLifetime", "works for %s"},
+		"Waiting for a connect session":                     {platform + "connection/wait.go", "maxWait", "%s"},
+		"Words of a task to find tools for":                 {platform + "platformhttp/findhttp/find.go", pattern + `json:"task" minLength:"1" maxLength:"(\d+)"`, "%s characters"},
+		"Tools that finding answers":                        {platform + "platformhttp/findhttp/find.go", pattern + `json:"limit,omitempty" minimum:"1" maximum:"(\d+)"`, "%s"},
+		"A run, unless asked otherwise":                     {platform + "tool/run.go", "DefaultTimeout", "%s"},
+		"A run, at most":                                    {platform + "tool/run.go", "MaxTimeout", "%s"},
+		"A part of an output, unless asked otherwise":       {platform + "tool/output/cut.go", "DefaultPart", "%s"},
+		"A part of an output, at most":                      {platform + "tool/output/cut.go", "MaxPart", "%s"},
+		"Outputs are kept":                                  {platform + "tool/run.go", "KeepOutput", "%s"},
+		"Runs are kept":                                     {platform + "tool/run.go", "KeepRuns", "%s"},
+		"A run waits for a person":                          {platform + "tool/run.go", "ApprovalLifetime", "%s"},
+		"A file":                                            {platform + "tool/file.go", "MaxFile", "%s"},
+		"The address of a file opens it":                    {platform + "tool/file.go", "urlLifetime", "%s"},
+		"Requests with an `Idempotency-Key` are remembered": {"../internal/foundation/idempotency/idempotency.go", "Retention", "%s"},
+		"A rotated key goes on, at most":                    {platform + "apikey/service.go", "maxGrace", "%s"},
+		"Custom connectors of an account":                   {platform + "connector/service.go", "MaxConnectors", "%s"},
+		"Tools of a custom connector":                       {platform + "openapiimport/document.go", "MaxOperations", "%s"},
+		"An OpenAPI document":                               {platform + "openapiimport/document.go", "MaxBytes", "%s"},
+		"A definition of an app":                            {"../internal/server/definitions/definitions.go", "maxSize", "%s"},
+	}
+}
+
+// TestLimits compares each figure of the table with the code.
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	want := map[string]string{}
+	for row, at := range figures() {
+		pattern, isPattern := strings.CutPrefix(at.name, "pattern: ")
+		if isPattern {
+			want[row] = fmt.Sprintf(at.form, matched(t, at.file, pattern))
+			continue
+		}
+		want[row] = fmt.Sprintf(at.form, worded(constantOf(t, at.file, at.name)))
+	}
+	if diff := cmp.Diff(want, table(t, "Limits", "| Limit | Figure |")); diff != "" {
+		t.Errorf("limits (-code +page):\n%s", diff)
+	}
+}
+
+func matched(t *testing.T, file, pattern string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile(pattern).FindSubmatch(text)
+	if found == nil {
+		t.Fatalf("%s holds nothing like %s", file, pattern)
+	}
+	return string(found[1])
+}
+
+// constantOf evaluates a constant of numbers and times. timed says that it is a
+// length of time.
+func constantOf(t *testing.T, file, name string) (value int64, timed bool) {
+	t.Helper()
+	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found ast.Expr
+	ast.Inspect(parsed, func(n ast.Node) bool {
+		if spec, ok := n.(*ast.ValueSpec); ok {
+			if i := slices.IndexFunc(spec.Names, func(id *ast.Ident) bool { return id.Name == name }); i >= 0 && i < len(spec.Values) {
+				found = spec.Values[i]
+			}
+		}
+		return found == nil
+	})
+	if found == nil {
+		t.Fatalf("%s declares no constant %s", file, name)
+	}
+	var evaluate func(e ast.Expr) constant.Value
+	evaluate = func(e ast.Expr) constant.Value {
+		switch e := e.(type) {
+		case *ast.BasicLit:
+			return constant.MakeFromLiteral(e.Value, e.Kind, 0)
+		case *ast.SelectorExpr:
+			timed = true
+			units := map[string]time.Duration{"Second": time.Second, "Minute": time.Minute, "Hour": time.Hour}
+			if unit, ok := units[e.Sel.Name]; ok {
+				return constant.MakeInt64(int64(unit))
+			}
+		case *ast.BinaryExpr:
+			x, y := evaluate(e.X), evaluate(e.Y)
+			if bits, exact := constant.Uint64Val(y); e.Op == token.SHL && exact {
+				return constant.Shift(x, token.SHL, uint(bits))
+			}
+			return constant.BinaryOp(x, e.Op, y)
+		}
+		t.Fatalf("%s: %s is no plain constant", file, name)
+		return nil
+	}
+	value, exact := constant.Int64Val(evaluate(found))
+	if !exact {
+		t.Fatalf("%s: %s is no whole number", file, name)
+	}
+	return value, timed
+}
+
+// worded is a figure as people write it: 15 minutes, 25 MiB, 500.
+func worded(value int64, timed bool) string {
+	if !timed {
+		if value >= 1<<20 && value%(1<<20) == 0 {
+			return strconv.FormatInt(value>>20, 10) + " MiB"
+		}
+		return strconv.FormatInt(value, 10)
+	}
+	units := []struct {
+		length time.Duration
+		more   time.Duration // from which on it is used
+		name   string
+	}{{24 * time.Hour, 7 * 24 * time.Hour, "day"}, {time.Hour, time.Hour, "hour"}, {time.Minute, 2 * time.Minute, "minute"}, {time.Second, 0, "second"}}
+	for _, u := range units {
+		if d := time.Duration(value); d >= u.more && d%u.length == 0 {
+			if d == u.length {
+				return "1 " + u.name
+			}
+			return strconv.FormatInt(int64(d/u.length), 10) + " " + u.name + "s"
+		}
+	}
+	return time.Duration(value).String()
+}
+
+// TestNextActions compares the table with the advice that the platform gives.
+func TestNextActions(t *testing.T) {
+	t.Parallel()
+	given := regexp.MustCompile(`(?:Advise\(|Action(?::| :?=) *)"([a-z_]+)"`)
+	got := map[string]bool{}
+	err := filepath.WalkDir("../internal/platform", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, found := range given.FindAllStringSubmatch(string(text), -1) {
+			got[found[1]] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	for row, meaning := range table(t, "Errors", "| `next_action` | What to do |") {
+		if meaning == "" {
+			t.Errorf("%s is not explained", row)
+		}
+		told = append(told, strings.Trim(row, "`"))
+	}
+	slices.Sort(told)
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(got)), told); diff != "" {
+		t.Errorf("next_action (-code +page):\n%s", diff)
+	}
+}
+
+// TestReasons compares the states and reasons of connections with the code.
+func TestReasons(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("platform.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, err := os.ReadFile("../internal/platform/connection/connection.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), "\n## Connecting\n")
+	_, section, _ = strings.Cut(section, "| `status` | `status_reason` | What helps |")
+	section, _, _ = strings.Cut(section, "\n\n")
+	for _, found := range regexp.MustCompile(`(?m)^\t(?:Reason\w+|Active|NeedsReconnect|Failing|Disabled)(?: +Status)? += "([a-z_]+)"`).FindAllStringSubmatch(string(code), -1) {
+		if !strings.Contains(section, "`"+found[1]+"`") {
+			t.Errorf("the table of states lacks %s", found[1])
+		}
+	}
+	for _, found := range regexp.MustCompile("`([a-z_]+)`").FindAllStringSubmatch(section, -1) {
+		if !strings.Contains(string(code), `"`+found[1]+`"`) {
+			t.Errorf("the table of states names %s, which no connection has", found[1])
+		}
+	}
+}
