@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -18,6 +19,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ace/internal/platform/app"
 )
 
 // table reads the rows of the table below a heading of platform.md.
@@ -208,6 +211,53 @@ func TestNextActions(t *testing.T) {
 	slices.Sort(told)
 	if diff := cmp.Diff(slices.Sorted(maps.Keys(got)), told); diff != "" {
 		t.Errorf("next_action (-code +page):\n%s", diff)
+	}
+}
+
+// TestRunErrors compares the codes of what apps refuse with the API's own list.
+func TestRunErrors(t *testing.T) {
+	t.Parallel()
+	code := regexp.MustCompile(`app_[a-z_]+`)
+	listed := code.FindAllString(matched(t, "../internal/platform/platformhttp/toolhttp/wire.go", `json:"code" doc:"([^"]+)"`), -1)
+	var told []string
+	for row := range table(t, "Running tools", "| `error.code` | The app |") {
+		told = append(told, code.FindAllString(row, -1)...)
+	}
+	slices.Sort(listed)
+	slices.Sort(told)
+	if diff := cmp.Diff(listed, told); diff != "" || len(told) < 5 {
+		t.Errorf("codes (-API +page):\n%s", diff)
+	}
+}
+
+// TestMembers compares what the guide tells of definitions with their types.
+func TestMembers(t *testing.T) {
+	t.Parallel()
+	rows := table(t, "Apps of your own for everybody", "| Member | Holds |")
+	told := map[string]bool{}
+	for row := range rows {
+		for _, member := range strings.Split(row, ",") {
+			told[strings.Trim(strings.TrimSpace(member), "`")] = true
+		}
+	}
+	has := map[string]bool{}
+	for field := range reflect.TypeFor[app.App]().Fields() {
+		if name := field.Tag.Get("yaml"); name != "-" {
+			has[name] = true
+		}
+	}
+	if diff := cmp.Diff(has, told); diff != "" {
+		t.Errorf("members (-code +page):\n%s", diff)
+	}
+	for _, kind := range []string{app.TypeOAuth2, app.TypeClient, app.TypeOAuth1, app.TypeKey, app.TypeBasic, app.TypeJWT, app.TypeExchange, app.TypeSigV4, app.TypeMCP, app.TypeNone} {
+		if !strings.Contains(rows["`auth`"], "`"+kind+"`") {
+			t.Errorf("the types of auth lack %s", kind)
+		}
+	}
+	for _, tier := range []app.Tier{app.Full, app.API, app.MCP, app.Request} {
+		if !strings.Contains(rows["`tier`"], "`"+string(tier)+"`") {
+			t.Errorf("the tiers lack %s", tier)
+		}
 	}
 }
 
