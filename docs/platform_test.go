@@ -236,7 +236,7 @@ func TestMembers(t *testing.T) {
 	rows := table(t, "Apps of your own for everybody", "| Member | Holds |")
 	told := map[string]bool{}
 	for row := range rows {
-		for _, member := range strings.Split(row, ",") {
+		for member := range strings.SplitSeq(row, ",") {
 			told[strings.Trim(strings.TrimSpace(member), "`")] = true
 		}
 	}

@@ -42,17 +42,13 @@ type Set struct {
 // Load reads all definitions. Where some of the folder have faults, the error is
 // a Faults.
 func Load(o Options) (*Set, error) {
-	apps, err := shipped(o.Sandbox)
-	if err != nil || o.Dir == "" {
-		return &Set{Apps: apps}, err
-	}
-	paths, err := list(o.Dir)
+	own, err := o.own()
 	if err != nil {
 		return nil, err
 	}
-	own, faults := o.read(paths)
-	if len(faults) > 0 {
-		return nil, faults
+	apps, err := shipped(o.Sandbox)
+	if err != nil {
+		return nil, err
 	}
 	set := &Set{}
 	for _, a := range own {
@@ -63,6 +59,22 @@ func Load(o Options) (*Set, error) {
 	}
 	set.Apps = append(slices.DeleteFunc(apps, func(a *app.App) bool { return slices.Contains(set.Own, a.ID) }), own...)
 	return set, nil
+}
+
+// own reads the folder of the operator; nothing where there is none.
+func (o *Options) own() ([]*app.App, error) {
+	if o.Dir == "" {
+		return nil, nil
+	}
+	paths, err := list(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	apps, faults := o.read(paths)
+	if len(faults) > 0 {
+		return nil, faults
+	}
+	return apps, nil
 }
 
 // shipped reads what the program carries. The demo app is no part of the public
