@@ -77,7 +77,7 @@ func (s *Server) buildPlatform(ctx context.Context) (*platform, error) {
 		Connections: connecthttp.States{Service: p.connections},
 		Once:        desk,
 		Connect: connecthttp.Face{
-			Connections: p.connections, Clients: p.clients, Apps: shelf, Once: desk,
+			Connections: p.connections, Counts: platformstore.Connections{Store: store}, Clients: p.clients, Apps: shelf, Once: desk,
 		},
 		Connectors: connectorhttp.Face{Connectors: p.connectors, Once: desk},
 		Run:        toolhttp.Face{Tools: p.tools, Once: desk, Usage: &usage.Service{Store: platformstore.Runs{Store: store}, Settled: p.tools.Settled}},

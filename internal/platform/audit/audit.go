@@ -82,6 +82,8 @@ type Query struct {
 type Store interface {
 	// AuditEntries answers entries of an account, newest first.
 	AuditEntries(ctx context.Context, accountID string, q Query) ([]Entry, error)
+	// CountAuditEntries answers how many entries q selects, on all pages.
+	CountAuditEntries(ctx context.Context, accountID string, q Query) (int, error)
 	// RecordAudit keeps an entry of its own, where nothing else changed.
 	RecordAudit(ctx context.Context, e Entry) error
 }

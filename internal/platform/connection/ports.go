@@ -53,12 +53,12 @@ type Connections interface {
 
 // Query selects connections; empty members select all but revoked ones.
 type Query struct {
-	App, EndUser, Status string
-	AnyEndUser           bool   // EndUser does not count
-	Search               string // in app, label and identity, whatever the case
-	AfterTime            time.Time
-	AfterID              string // the page follows the connection made then, of this id
-	Limit                int    // 0: all
+	App, EndUser, Status, Search string   // Search: in app, label and identity, whatever the case
+	AnyEndUser                   bool     // EndUser does not count
+	Apps                         []string // only these
+	AfterTime                    time.Time
+	AfterID                      string // the page follows the connection made then, of this id
+	Limit                        int    // 0: all
 }
 
 // Sealed is a connection with its credentials as they are kept.

@@ -12,6 +12,7 @@ import (
 	"ace/internal/platform/apikey"
 	"ace/internal/platform/audit"
 	"ace/internal/platform/platformhttp/gate"
+	"ace/internal/platform/platformhttp/listing"
 )
 
 // Key is an API key without the key itself.
@@ -88,8 +89,9 @@ type MeLimits struct {
 
 // AuditLog is a page of changes, newest first.
 type AuditLog struct {
+	listing.Counted
 	Entries    []audit.Entry `json:"entries"`
-	NextCursor string        `json:"next_cursor,omitempty"`
+	NextCursor *string       `json:"next_cursor" nullable:"true"`
 }
 
 type body[T any] struct{ Body T }
@@ -110,7 +112,7 @@ func (s *server) describeKeys() {
 	openapi.Handle(s.api, openapi.Operation{Method: http.MethodPatch, Path: Base + "/keys/{id}", ID: "changeKey", Summary: "Change a key", Tags: tags, Security: byPerson}, s.changeKey)
 	openapi.Handle(s.api, openapi.Operation{Method: http.MethodDelete, Path: Base + "/keys/{id}", ID: "revokeKey", Summary: "Revoke a key, at once and everywhere", Tags: tags, Security: byPerson}, s.revokeKey)
 	openapi.Handle(s.api, openapi.Operation{Method: http.MethodPost, Path: Base + "/keys/{id}/rotate", ID: "rotateKey", Summary: "Replace a key by a new one with the same settings", Tags: tags, Security: byPerson, Status: http.StatusCreated}, s.rotateKey)
-	openapi.Handle(s.api, openapi.Operation{Method: http.MethodGet, Path: Base + "/audit-log", ID: "readAuditLog", Summary: "Who changed what, newest first", Tags: []string{"audit"}, Security: byPerson}, s.auditLog)
+	listing.Handle(s.api, openapi.Operation{Method: http.MethodGet, Path: Base + "/audit-log", ID: "readAuditLog", Summary: "Who changed what, newest first", Tags: []string{"audit"}, Security: byPerson}, s.auditLog)
 }
 
 func (s *server) me(ctx context.Context, _ *struct{}) (*body[Me], error) {
@@ -303,17 +305,26 @@ type auditInput struct {
 	Actor  string `query:"actor" maxLength:"64" doc:"Id of a key or a user."`
 	Before int64  `query:"cursor" minimum:"0" doc:"next_cursor of the page before."`
 	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"100"`
+	listing.Include
 }
 
-func (s *server) auditLog(ctx context.Context, in *auditInput) (*body[AuditLog], error) {
-	q := audit.Query{Action: in.Action, Target: in.Target, ActorID: in.Actor, Before: in.Before, Limit: in.Limit}
-	found, err := s.Audit.AuditEntries(ctx, gate.From(ctx).Account, q)
+type auditOutput struct {
+	listing.Linked
+	Body AuditLog
+}
+
+func (s *server) auditLog(ctx context.Context, in *auditInput) (*auditOutput, error) {
+	q := audit.Query{Action: in.Action, Target: in.Target, ActorID: in.Actor, Before: in.Before, Limit: in.Limit + 1}
+	account := gate.From(ctx).Account
+	found, err := s.Audit.AuditEntries(ctx, account, q)
 	if err != nil {
 		return nil, err
 	}
-	out := &body[AuditLog]{AuditLog{Entries: append([]audit.Entry{}, found...)}}
-	if len(found) == in.Limit {
-		out.Body.NextCursor = strconv.FormatInt(found[len(found)-1].Seq, 10)
+	out := &auditOutput{Body: AuditLog{Entries: append([]audit.Entry{}, found[:min(len(found), in.Limit)]...)}}
+	if len(found) > in.Limit {
+		next := strconv.FormatInt(found[in.Limit-1].Seq, 10)
+		out.Body.NextCursor, out.Linked = &next, listing.Next(ctx, s.Site.BaseURL, &next)
 	}
-	return out, nil
+	out.Body.Counted, err = in.Total(func() (int, error) { return s.Audit.CountAuditEntries(ctx, account, q) })
+	return out, err
 }

@@ -88,7 +88,7 @@ func setupWith(t *testing.T, limits gate.Limits) *world {
 		Library: apps, Connections: connecthttp.States{Service: w.connections},
 		Connectors: connectorhttp.Face{Connectors: connector.New(connector.Ports{Store: w.store, Connections: w.connections}, nil)},
 		Connect: connecthttp.Face{
-			Connections: w.connections, Clients: clients.New(w.store, box), Apps: apps, Once: once.New(idempotency.New(idempotency.NewMemory(), box.MAC)),
+			Connections: w.connections, Counts: platformstore.Connections{Store: w.store}, Clients: clients.New(w.store, box), Apps: apps, Once: once.New(idempotency.New(idempotency.NewMemory(), box.MAC)),
 		},
 		Run: toolhttp.Face{
 			Tools: tool.New(tool.Ports{Store: platformstore.Runs{Store: w.store}, Apps: apps, Connections: w.connections, Keys: w.keys}, box, &tool.Options{BaseURL: base}),

@@ -74,6 +74,8 @@ type Store interface {
 	Run(ctx context.Context, accountID, id string) (*Run, error)
 	// Runs answers runs of an account, newest first.
 	Runs(ctx context.Context, accountID string, q Query) ([]*Run, error)
+	// CountRuns answers how many runs q selects, on all pages.
+	CountRuns(ctx context.Context, accountID string, q Query) (int, error)
 	// RunByID answers nil where there is no such run: for jobs, which name no
 	// account.
 	RunByID(ctx context.Context, id string) (*Run, error)

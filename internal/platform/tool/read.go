@@ -56,19 +56,39 @@ func (c *Caller) sees(r *Run) bool {
 // List answers runs, newest first, without their outputs.
 func (s *Service) List(ctx context.Context, c *Caller, q Query) ([]*Run, error) {
 	q.Limit = min(max(q.Limit, 1), maxList)
-	if c.Key != nil {
-		if end := c.Key.Restrict.EndUser; end != "" {
-			if q.EndUser != "" && q.EndUser != end {
-				return nil, nil
-			}
-			q.EndUser = end
-		}
-		q.Apps, q.Tools = c.Key.Restrict.Apps, c.Key.Restrict.Tools
+	if !q.narrow(c) {
+		return nil, nil
 	}
 	if err := s.settled(ctx); err != nil {
 		return nil, err
 	}
 	return s.Store.Runs(ctx, c.AccountID, q)
+}
+
+// Count answers how many runs List has on all its pages.
+func (s *Service) Count(ctx context.Context, c *Caller, q Query) (int, error) {
+	if !q.narrow(c) {
+		return 0, nil
+	}
+	if err := s.settled(ctx); err != nil {
+		return 0, err
+	}
+	return s.Store.CountRuns(ctx, c.AccountID, q)
+}
+
+// narrow keeps a query within a caller's key; false: nothing is left of it.
+func (q *Query) narrow(c *Caller) bool {
+	if c.Key == nil {
+		return true
+	}
+	if end := c.Key.Restrict.EndUser; end != "" {
+		if q.EndUser != "" && q.EndUser != end {
+			return false
+		}
+		q.EndUser = end
+	}
+	q.Apps, q.Tools = c.Key.Restrict.Apps, c.Key.Restrict.Tools
+	return true
 }
 
 // Output answers a part of an output: the one that a cursor names, or else the

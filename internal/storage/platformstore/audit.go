@@ -55,11 +55,18 @@ func (s *Store) RecordAudit(ctx context.Context, e audit.Entry) error {
 	return s.db.Tx(ctx, func(tx *sql.Tx) error { return record(ctx, tx, e) })
 }
 
+// auditWhere selects the entries of a query; its values are $1 to $4.
+const auditWhere = `account_id = $1 AND (CAST($2 AS TEXT) = '' OR action = $2) AND (CAST($3 AS TEXT) = '' OR target = $3) AND (CAST($4 AS TEXT) = '' OR actor_id = $4)`
+
 // AuditEntries implements audit.Store.
 func (s *Store) AuditEntries(ctx context.Context, accountID string, q audit.Query) ([]audit.Entry, error) {
 	rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+auditColumns+` FROM audit_entry
-		WHERE account_id = $1 AND (CAST($2 AS TEXT) = '' OR action = $2) AND (CAST($3 AS TEXT) = '' OR target = $3)
-			AND (CAST($4 AS TEXT) = '' OR actor_id = $4) AND (CAST($5 AS BIGINT) = 0 OR seq < $5)
+		WHERE `+auditWhere+` AND (CAST($5 AS BIGINT) = 0 OR seq < $5)
 		ORDER BY seq DESC LIMIT $6`, accountID, q.Action, q.Target, q.ActorID, q.Before, q.Limit)
 	return row.Collect(rows, err, scanEntry)
+}
+
+// CountAuditEntries implements audit.Store.
+func (s *Store) CountAuditEntries(ctx context.Context, accountID string, q audit.Query) (n int, err error) {
+	return n, s.db.Reader().QueryRowContext(ctx, `SELECT COUNT(*) FROM audit_entry WHERE `+auditWhere, accountID, q.Action, q.Target, q.ActorID).Scan(&n)
 }

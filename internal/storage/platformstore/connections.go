@@ -89,20 +89,44 @@ func (s Connections) Connections(ctx context.Context, accountID string, q connec
 	if limit == 0 {
 		limit = 1 << 30
 	}
-	args := []any{accountID, q.App, q.AnyEndUser, q.EndUser, q.Status, string(connection.Revoked), row.Millis(q.AfterTime), q.AfterID, limit}
-	search := ""
-	if q.Search != "" {
-		// Apart: SQLite parses a statement with LIKE anew at each use, and each run
-		// of a tool asks for connections.
-		search = ` AND search LIKE $10 ESCAPE '\'`
-		args = append(args, "%"+strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(q.Search))+"%")
-	}
-	rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+connectionColumns+` FROM connection
-		WHERE account_id = $1 AND (CAST($2 AS TEXT) = '' OR app = $2) AND (CAST($3 AS BOOLEAN) OR end_user = $4)
-			AND (status = $5 OR CAST($5 AS TEXT) = '' AND status <> $6)
-			AND (created_at > $7 OR created_at = $7 AND id > $8)`+search+`
-		ORDER BY created_at, id LIMIT $9`, args...)
+	where, args := selected(accountID, q)
+	n := len(args)
+	args = append(args, row.Millis(q.AfterTime), q.AfterID, limit)
+	rows, err := s.db.Reader().QueryContext(ctx, fmt.Sprintf(`SELECT `+connectionColumns+` FROM connection
+		WHERE %s AND (created_at > $%d OR created_at = $%[2]d AND id > $%[3]d)
+		ORDER BY created_at, id LIMIT $%[4]d`, where, n+1, n+2, n+3), args...)
 	return row.Collect(rows, err, scanConnection)
+}
+
+// CountConnections counts what a query selects, on all pages.
+func (s Connections) CountConnections(ctx context.Context, accountID string, q connection.Query) (n int, err error) {
+	where, args := selected(accountID, q)
+	return n, s.db.Reader().QueryRowContext(ctx, `SELECT COUNT(*) FROM connection WHERE `+where, args...).Scan(&n)
+}
+
+// selected is the condition of a query, without its page. What is seldom asked
+// for stands in it only then: SQLite parses a statement with LIKE anew at each
+// use, and each run of a tool asks for connections.
+func selected(accountID string, q connection.Query) (where string, args []any) {
+	where = `account_id = $1 AND (CAST($2 AS TEXT) = '' OR app = $2) AND (CAST($3 AS BOOLEAN) OR end_user = $4)
+			AND (status = $5 OR CAST($5 AS TEXT) = '' AND status <> $6)`
+	args = []any{accountID, q.App, q.AnyEndUser, q.EndUser, q.Status, string(connection.Revoked)}
+	if q.Search != "" {
+		args = append(args, "%"+strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(q.Search))+"%")
+		where += fmt.Sprintf(` AND search LIKE $%d ESCAPE '\'`, len(args))
+	}
+	for i, app := range q.Apps {
+		separator := `, `
+		if i == 0 {
+			separator = ` AND app IN (`
+		}
+		args = append(args, app)
+		where += fmt.Sprintf(`%s$%d`, separator, len(args))
+	}
+	if len(q.Apps) > 0 {
+		where += `)`
+	}
+	return where, args
 }
 
 // ChangeConnection implements connection.Connections.

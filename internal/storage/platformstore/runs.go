@@ -108,41 +108,49 @@ func (s Runs) find(ctx context.Context, where string, missing error, args ...any
 
 // Runs implements tool.Store.
 func (s Runs) Runs(ctx context.Context, accountID string, q tool.Query) ([]*tool.Run, error) {
-	where, args := []string{`account_id = $1`}, []any{accountID}
-	add := func(condition string, values ...any) {
-		for _, v := range values {
-			args = append(args, v)
-			condition = strings.Replace(condition, "?", "$"+strconv.Itoa(len(args)), 1)
-		}
-		where = append(where, condition)
+	where, args := selectedRuns(accountID, q)
+	if q.Before != "" {
+		args = append(args, q.Before)
+		before := "$" + strconv.Itoa(len(args))
+		where += strings.ReplaceAll(` AND (created_at < (SELECT b.created_at FROM tool_run b WHERE b.account_id = $1 AND b.id = ?) OR created_at = (SELECT b.created_at FROM tool_run b WHERE b.account_id = $1 AND b.id = ?) AND id < ?)`, "?", before)
 	}
+	args = append(args, int64(q.Limit))
+	rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+runColumns+` FROM tool_run WHERE `+where+` ORDER BY created_at DESC, id DESC LIMIT $`+strconv.Itoa(len(args)), args...)
+	return row.Collect(rows, err, scanRun)
+}
+
+// CountRuns implements tool.Store.
+func (s Runs) CountRuns(ctx context.Context, accountID string, q tool.Query) (n int, err error) {
+	where, args := selectedRuns(accountID, q)
+	return n, s.db.Reader().QueryRowContext(ctx, `SELECT COUNT(*) FROM tool_run WHERE `+where, args...).Scan(&n)
+}
+
+// selectedRuns is the condition of a query, without its page.
+func selectedRuns(accountID string, q tool.Query) (where string, args []any) {
+	where, args = `account_id = $1`, []any{accountID}
 	for _, one := range []struct{ column, value string }{
 		{"tool", q.Tool}, {"app", q.App}, {"status", q.Status}, {"connection_id", q.ConnectionID}, {"key_id", q.KeyID}, {"end_user", q.EndUser},
 	} {
 		if one.value != "" {
-			add(one.column+` = ?`, one.value)
+			args = append(args, one.value)
+			where += ` AND ` + one.column + ` = $` + strconv.Itoa(len(args))
 		}
 	}
-	for column, values := range map[string][]string{"app": q.Apps, "tool": q.Tools} {
-		if len(values) > 0 {
-			add(column+` IN (?`+strings.Repeat(`, ?`, len(values)-1)+`)`, anys(values)...)
+	for _, one := range []struct {
+		column string
+		values []string
+	}{{"app", q.Apps}, {"tool", q.Tools}} {
+		if len(one.values) == 0 {
+			continue
 		}
+		places := make([]string, len(one.values))
+		for i, value := range one.values {
+			args = append(args, value)
+			places[i] = "$" + strconv.Itoa(len(args))
+		}
+		where += ` AND ` + one.column + ` IN (` + strings.Join(places, `, `) + `)`
 	}
-	if q.Before != "" {
-		add(`(created_at < (SELECT b.created_at FROM tool_run b WHERE b.account_id = $1 AND b.id = ?) OR created_at = (SELECT b.created_at FROM tool_run b WHERE b.account_id = $1 AND b.id = ?) AND id < ?)`, q.Before, q.Before, q.Before)
-	}
-	args = append(args, int64(q.Limit))
-	rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+runColumns+` FROM tool_run WHERE `+strings.Join(where, ` AND `)+
-		` ORDER BY created_at DESC, id DESC LIMIT $`+strconv.Itoa(len(args)), args...)
-	return row.Collect(rows, err, scanRun)
-}
-
-func anys(texts []string) []any {
-	out := make([]any, len(texts))
-	for i, text := range texts {
-		out[i] = text
-	}
-	return out
+	return where, args
 }
 
 // TakeRun implements tool.Store.

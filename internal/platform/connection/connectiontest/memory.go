@@ -179,7 +179,8 @@ func (m *Memory) Connections(_ context.Context, accountID string, q connection.Q
 		c := r.Connection
 		text := strings.ToLower(strings.Join([]string{c.App, c.Label, c.Identity.Name, c.Identity.Email, c.Identity.Tenant, c.Identity.ID}, "\n"))
 		right := c.AccountID == accountID && (q.App == "" || c.App == q.App) && (q.AnyEndUser || c.EndUser == q.EndUser) &&
-			(q.Status == string(c.Status) || q.Status == "" && c.Status != connection.Revoked) && strings.Contains(text, strings.ToLower(q.Search))
+			(q.Status == string(c.Status) || q.Status == "" && c.Status != connection.Revoked) && strings.Contains(text, strings.ToLower(q.Search)) &&
+			(len(q.Apps) == 0 || slices.Contains(q.Apps, c.App))
 		after := c.CreatedAt.Compare(q.AfterTime)
 		if right && (after > 0 || after == 0 && c.ID > q.AfterID) {
 			list = append(list, &c)

@@ -346,6 +346,8 @@ func lists(t *testing.T, b *bench) {
 		{"by e-mail, whatever the case", connection.Query{Search: "aNN@ACME", App: "mail"}, []string{ids[1]}},
 		{"by label, with wildcards as they are", connection.Query{Search: "0%_s"}, []string{ids[1]}},
 		{"a wildcard that finds nothing", connection.Query{Search: "w%k"}, nil},
+		{"of some apps", connection.Query{AnyEndUser: true, Apps: []string{"none", "mail"}}, []string{ids[1]}},
+		{"of some apps, by e-mail", connection.Query{Search: "ann@acme", Apps: []string{"none", "other"}}, nil},
 		{"a page", connection.Query{AnyEndUser: true, Limit: 2}, ids[:2]},
 		{"the page after it", connection.Query{AnyEndUser: true, AfterTime: first.CreatedAt, AfterID: first.ID, Limit: 2}, ids[1:3]},
 	}

@@ -22,6 +22,7 @@ import (
 	"ace/internal/platform/connection"
 	"ace/internal/platform/connection/clients"
 	"ace/internal/platform/platformhttp/gate"
+	"ace/internal/platform/platformhttp/listing"
 	"ace/internal/platform/platformhttp/once"
 )
 
@@ -29,9 +30,16 @@ import (
 type Face struct {
 	BaseURL     string // of the platform, without a slash at the end
 	Connections *connection.Service
+	Counts      Counts
 	Clients     *clients.Keeper
 	Apps        connection.Apps
 	Once        *once.Desk
+}
+
+// Counts counts connections.
+type Counts interface {
+	// CountConnections answers how many connections q selects, on all pages.
+	CountConnections(ctx context.Context, accountID string, q connection.Query) (int, error)
 }
 
 // Rules are what each route needs, by the pattern of http.ServeMux.
@@ -73,7 +81,7 @@ func (f *Face) Describe(api *openapi.API, base, key, session string) {
 		Method: http.MethodPost, Path: base + "/connect-sessions/{id}/confirm", ID: "confirmConnectSession", Tags: tags, Security: byKey, Summary: "Say who opened a link",
 		Description: `For sessions with "verify": "callback": your page, to which the person was sent with flow_id, found out who it is.`,
 	}, f.confirm)
-	openapi.Handle(api, openapi.Operation{Method: http.MethodGet, Path: base + "/connections", ID: "listConnections", Tags: tags, Security: byKey, Summary: "What is connected, oldest first"}, f.list)
+	listing.Handle(api, openapi.Operation{Method: http.MethodGet, Path: base + "/connections", ID: "listConnections", Tags: tags, Security: byKey, Summary: "What is connected, oldest first"}, f.list)
 	openapi.Handle(api, openapi.Operation{Method: http.MethodGet, Path: base + "/connections/{id}", ID: "getConnection", Tags: tags, Security: byKey, Summary: "One connection"}, f.get)
 	openapi.Handle(api, openapi.Operation{Method: http.MethodPatch, Path: base + "/connections/{id}", ID: "changeConnection", Tags: tags, Security: byKey, Summary: "Label a connection, make it the default, switch it off or on"}, f.change)
 	openapi.Handle(api, openapi.Operation{

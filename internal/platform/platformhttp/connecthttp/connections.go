@@ -10,6 +10,7 @@ import (
 	"ace/internal/foundation/cursor"
 	"ace/internal/platform/connection"
 	"ace/internal/platform/platformhttp/gate"
+	"ace/internal/platform/platformhttp/listing"
 )
 
 // Connection is a connected account of an app, without its secrets.
@@ -43,6 +44,7 @@ type Identity struct {
 
 // Connections is a page of connections.
 type Connections struct {
+	listing.Counted
 	Connections []Connection `json:"connections"`
 	NextCursor  *string      `json:"next_cursor" nullable:"true"`
 }
@@ -54,10 +56,11 @@ type listInput struct {
 	Search  string `query:"search" maxLength:"200" doc:"In app, label and account."`
 	Limit   int    `query:"limit" minimum:"1" maximum:"100" default:"20"`
 	Cursor  string `query:"cursor" maxLength:"200"`
+	listing.Include
 }
 
 type listOutput struct {
-	Link string `header:"Link"`
+	listing.Linked
 	Body Connections
 }
 
@@ -70,14 +73,14 @@ func (f *Face) list(ctx context.Context, in *listInput) (*listOutput, error) {
 		}
 	}
 	which := "connections?" + query.Encode()
-	q := connection.Query{App: in.App, Status: in.Status, EndUser: in.EndUser, AnyEndUser: in.EndUser == "", Search: in.Search, Limit: in.Limit + 1}
+	q := connection.Query{App: in.App, Status: in.Status, EndUser: in.EndUser, AnyEndUser: in.EndUser == "", Search: in.Search, Apps: caller.Key.Restrict.Apps, Limit: in.Limit + 1}
 	var err error
 	if q.AfterTime, q.AfterID, err = position(which, in.Cursor); err != nil {
 		return nil, err
 	}
 	if own := caller.Key.Restrict.EndUser; own != "" {
 		if in.EndUser != "" && in.EndUser != own {
-			return &listOutput{Body: Connections{Connections: []Connection{}}}, nil
+			return &listOutput{Body: Connections{Counted: in.Known(0), Connections: []Connection{}}}, nil
 		}
 		q.EndUser, q.AnyEndUser = own, false
 	}
@@ -90,16 +93,13 @@ func (f *Face) list(ctx context.Context, in *listInput) (*listOutput, error) {
 		found = found[:in.Limit]
 		last := found[len(found)-1]
 		next := cursor.Encode(which, strconv.FormatInt(last.CreatedAt.UnixMilli(), 10)+" "+last.ID)
-		query.Set("limit", strconv.Itoa(in.Limit))
-		query.Set("cursor", next)
-		out.Body.NextCursor, out.Link = &next, "<"+f.BaseURL+"/api/v1/connections?"+query.Encode()+`>; rel="next"`
+		out.Body.NextCursor, out.Linked = &next, listing.Next(ctx, f.BaseURL, &next)
 	}
 	for _, c := range found {
-		if caller.Key.Restrict.AllowsApp(c.App) {
-			out.Body.Connections = append(out.Body.Connections, f.wire(ctx, c))
-		}
+		out.Body.Connections = append(out.Body.Connections, f.wire(ctx, c))
 	}
-	return out, nil
+	out.Body.Counted, err = in.Total(func() (int, error) { return f.Counts.CountConnections(ctx, caller.Account, q) })
+	return out, err
 }
 
 // position reads the place in a list that a cursor stands for.

@@ -137,7 +137,7 @@ func setup(t *testing.T) *world {
 	face, err := platformhttp.New(platformhttp.Deps{
 		Site: platformhttp.Site{BaseURL: base, Name: "Test"}, Accounts: w.accounts, Keys: w.keys, Audit: w.store, Log: slog.New(slog.DiscardHandler),
 		Library: w.library, Connections: connecthttp.States{Service: w.connections},
-		Connect:    connecthttp.Face{Connections: w.connections, Clients: kept, Apps: w.library, Once: desk},
+		Connect:    connecthttp.Face{Connections: w.connections, Counts: platformstore.Connections{Store: w.store}, Clients: kept, Apps: w.library, Once: desk},
 		Connectors: connectorhttp.Face{Connectors: w.connectors, Once: desk},
 		Limits:     gate.Limits{Keys: free, Addresses: free, Failures: free},
 	})

@@ -7,6 +7,7 @@ import (
 
 	"ace/internal/foundation/openapi"
 	"ace/internal/platform/platformhttp/gate"
+	"ace/internal/platform/platformhttp/listing"
 	"ace/internal/platform/toolindex"
 )
 
@@ -28,6 +29,7 @@ type Match struct {
 
 // AccountApps is a page of apps.
 type AccountApps struct {
+	listing.Counted
 	Apps       []AccountApp `json:"apps"`
 	NextCursor *string      `json:"next_cursor" nullable:"true"`
 }
@@ -39,18 +41,24 @@ type appsInput struct {
 	EndUser  string `query:"end_user" maxLength:"200" doc:"Connections of this user of yours count."`
 	Limit    int    `query:"limit" minimum:"1" maximum:"100" default:"20"`
 	Cursor   string `query:"cursor" maxLength:"20"`
+	listing.Include
+}
+
+type appsOutput struct {
+	listing.Linked
+	Body AccountApps
 }
 
 type body[T any] struct{ Body T }
 
 func (f *Face) describeApps(api *openapi.API, base, security string) {
-	openapi.Handle(api, openapi.Operation{
+	listing.Handle(api, openapi.Operation{
 		Method: http.MethodGet, Path: base + "/apps", ID: "searchApps", Tags: []string{"apps"}, Security: []string{security}, Summary: "Search apps, with what the account has connected",
 		Description: "Finds apps by name (also with one wrong letter), by other names, by what they are for.",
 	}, f.apps)
 }
 
-func (f *Face) apps(ctx context.Context, in *appsInput) (*body[AccountApps], error) {
+func (f *Face) apps(ctx context.Context, in *appsInput) (*appsOutput, error) {
 	caller := gate.From(ctx)
 	view, err := f.Library.For(ctx, caller.Account)
 	if err != nil {
@@ -84,7 +92,7 @@ func (f *Face) apps(ctx context.Context, in *appsInput) (*body[AccountApps], err
 	if err != nil {
 		return nil, err
 	}
-	return &body[AccountApps]{AccountApps{page, next}}, nil
+	return &appsOutput{listing.Next(ctx, f.BaseURL, next), AccountApps{in.Known(len(found)), page, next}}, nil
 }
 
 func containsText(all []string, one string) bool {

@@ -15,6 +15,7 @@ import (
 	"ace/internal/foundation/problem"
 	"ace/internal/platform/app"
 	"ace/internal/platform/platformhttp/entity"
+	"ace/internal/platform/platformhttp/listing"
 )
 
 // CatalogApp is an app as everybody sees it.
@@ -48,9 +49,12 @@ type catalogInput struct {
 	Limit       int    `query:"limit" minimum:"1" maximum:"2000" default:"100" doc:"Apps per page; 2000 takes all at once."`
 	Cursor      string `query:"cursor" maxLength:"20"`
 	IfNoneMatch string `header:"If-None-Match"`
+	// Include asks for what is there anyway, as other lists do.
+	listing.Include
 }
 
 type catalogOutput struct {
+	listing.Linked
 	Status int
 	ETag   string `header:"ETag"`
 	Cache  string `header:"Cache-Control"`
@@ -58,7 +62,7 @@ type catalogOutput struct {
 }
 
 func (f *Face) describeCatalog(api *openapi.API, base string) {
-	openapi.Handle(api, openapi.Operation{
+	listing.Handle(api, openapi.Operation{
 		Method: http.MethodGet, Path: base + "/catalog", ID: "catalog", Tags: []string{"apps"}, Summary: "All apps, without a key",
 		Description: "Every app that this installation lists. What the totals say is counted, not claimed. Ask again with If-None-Match: an unchanged catalogue answers 304.",
 	}, f.catalog)
@@ -85,7 +89,7 @@ func (f *Face) catalog(ctx context.Context, in *catalogInput) (*catalogOutput, e
 	if err != nil {
 		return nil, err
 	}
-	out := &catalogOutput{Status: http.StatusOK, ETag: tag, Cache: "public, max-age=300", Body: body}
+	out := &catalogOutput{Linked: listing.Next(ctx, f.BaseURL, next), Status: http.StatusOK, ETag: tag, Cache: "public, max-age=300", Body: body}
 	if entity.Matches(in.IfNoneMatch, tag) {
 		out.Status, out.Body = http.StatusNotModified, nil
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"ace/internal/foundation/problem"
 	"ace/internal/platform/app"
 	"ace/internal/platform/platformhttp/gate"
+	"ace/internal/platform/platformhttp/listing"
 	"ace/internal/platform/tool"
 )
 
@@ -224,6 +224,7 @@ func (f *Face) wireFree(res *tool.Result) FreeAnswer {
 
 // RunList is a page of runs.
 type RunList struct {
+	listing.Counted
 	Runs       []Run   `json:"runs"`
 	NextCursor *string `json:"next_cursor" nullable:"true"`
 }
@@ -237,10 +238,11 @@ type runsInput struct {
 	EndUser      string `query:"end_user" maxLength:"200"`
 	Limit        int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
 	Cursor       string `query:"cursor" maxLength:"200"`
+	listing.Include
 }
 
 type runsOutput struct {
-	Link string `header:"Link"`
+	listing.Linked
 	Body RunList
 }
 
@@ -258,15 +260,14 @@ func (in *runsInput) query() url.Values {
 }
 
 func (f *Face) listRuns(ctx context.Context, in *runsInput) (*runsOutput, error) {
-	query := in.query()
-	which := "runs?" + query.Encode()
+	which := "runs?" + in.query().Encode()
 	before, err := cursor.Decode(which, in.Cursor)
 	if err != nil {
 		return nil, err
 	}
-	found, err := f.Tools.List(ctx, caller(gate.From(ctx)), tool.Query{
-		Tool: in.Tool, App: in.App, Status: in.Status, ConnectionID: in.ConnectionID, KeyID: in.KeyID, EndUser: in.EndUser, Before: before, Limit: in.Limit,
-	})
+	by := caller(gate.From(ctx))
+	q := tool.Query{Tool: in.Tool, App: in.App, Status: in.Status, ConnectionID: in.ConnectionID, KeyID: in.KeyID, EndUser: in.EndUser, Before: before, Limit: in.Limit}
+	found, err := f.Tools.List(ctx, by, q)
 	if err != nil {
 		return nil, err
 	}
@@ -280,11 +281,10 @@ func (f *Face) listRuns(ctx context.Context, in *runsInput) (*runsOutput, error)
 	}
 	if len(found) == in.Limit {
 		next := cursor.Encode(which, found[len(found)-1].ID)
-		query.Set("limit", strconv.Itoa(in.Limit))
-		query.Set("cursor", next)
-		out.Body.NextCursor, out.Link = &next, "<"+f.BaseURL+"/api/v1/runs?"+query.Encode()+`>; rel="next"`
+		out.Body.NextCursor, out.Linked = &next, listing.Next(ctx, f.BaseURL, &next)
 	}
-	return out, nil
+	out.Body.Counted, err = in.Total(func() (int, error) { return f.Tools.Count(ctx, by, q) })
+	return out, err
 }
 
 type idInput struct {

@@ -362,7 +362,17 @@ func TestListOfRuns(t *testing.T) {
 	if other := w.call(http.MethodGet, strings.Replace(next, "desk__search", "desk__create", 1), "", bearer(key)...); other.Code != http.StatusBadRequest || w.decode(other)["code"] != "invalid_cursor" {
 		t.Errorf("a cursor of another list: %d %s", other.Code, other.Body)
 	}
+	if got := w.decode(w.call(http.MethodGet, "/api/v1/runs?limit=2&tool=desk__search&include=total", "", bearer(key)...)); got["total"] != 5.0 || w.decode(first)["total"] != nil {
+		t.Errorf("total = %v, without include %v; want 5 and none", got["total"], w.decode(first)["total"])
+	}
 	narrow := w.key(func(s *apikey.Settings) { s.Restrict.Tools = []string{"desk__create"} })
+	if got := w.decode(w.call(http.MethodGet, "/api/v1/runs?include=total", "", bearer(narrow)...))["total"]; got != 1.0 {
+		t.Errorf("a key for one tool counts %v runs, want 1", got)
+	}
+	named := w.key(func(s *apikey.Settings) { s.Restrict.EndUser = "u_1" })
+	if got := w.decode(w.call(http.MethodGet, "/api/v1/runs?include=total&end_user=u_2", "", bearer(named)...))["total"]; got != 0.0 {
+		t.Errorf("a key for one user counts %v runs of another, want 0", got)
+	}
 	if got := w.decode(w.call(http.MethodGet, "/api/v1/runs", "", bearer(narrow)...))["runs"].([]any); len(got) != 1 {
 		t.Errorf("a key for one tool sees %d runs, want 1", len(got))
 	}

@@ -21,6 +21,7 @@ import (
 	"ace/internal/foundation/openapi"
 	"ace/internal/platform/apikey"
 	"ace/internal/platform/platformhttp/gate"
+	"ace/internal/platform/platformhttp/listing"
 	"ace/internal/platform/platformhttp/once"
 	"ace/internal/platform/tool"
 	"ace/internal/platform/usage"
@@ -69,7 +70,7 @@ func (f *Face) Describe(api *openapi.API, mux openapi.Mux, base, key, session st
 	byKey, byPerson := []string{key}, []string{session}
 	tools, runs, files, approvals := []string{"tools"}, []string{"runs"}, []string{"files"}, []string{"approvals"}
 	patience := []httpserver.Middleware{httpserver.AllowTime(runTime)}
-	openapi.Handle(api, openapi.Operation{
+	listing.Handle(api, openapi.Operation{
 		Method: http.MethodGet, Path: base + "/tools", ID: "listTools", Tags: tools, Security: byKey, Summary: "Tools of an app, or tools by name",
 		Description: "Name an app or tools. With format, definition holds the object that a model or an MCP client takes.",
 	}, f.list)
@@ -83,7 +84,7 @@ func (f *Face) Describe(api *openapi.API, mux openapi.Mux, base, key, session st
 		Method: http.MethodPost, Path: base + "/apps/{app}/request", ID: "requestApp", Tags: tools, Security: byKey, Summary: "Send a request of your own making to an app", Middleware: patience,
 		Description: "It goes to the app's own address with the credentials of the connection. The key needs raw_requests.",
 	}, f.request)
-	openapi.Handle(api, openapi.Operation{Method: http.MethodGet, Path: base + "/runs", ID: "listRuns", Tags: runs, Security: byKey, Summary: "Runs, newest first, without outputs"}, f.listRuns)
+	listing.Handle(api, openapi.Operation{Method: http.MethodGet, Path: base + "/runs", ID: "listRuns", Tags: runs, Security: byKey, Summary: "Runs, newest first, without outputs"}, f.listRuns)
 	openapi.Handle(api, openapi.Operation{Method: http.MethodGet, Path: base + "/runs/{id}", ID: "getRun", Tags: runs, Security: byKey, Summary: "One run with its output"}, f.getRun)
 	openapi.Handle(api, openapi.Operation{
 		Method: http.MethodGet, Path: base + "/runs/{id}/output", ID: "getRunOutput", Tags: runs, Security: byKey, Summary: "A part of an output",

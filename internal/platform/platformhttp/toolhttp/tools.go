@@ -13,6 +13,7 @@ import (
 	"ace/internal/platform/app"
 	"ace/internal/platform/platformhttp/entity"
 	"ace/internal/platform/platformhttp/gate"
+	"ace/internal/platform/platformhttp/listing"
 	"ace/internal/platform/tool"
 )
 
@@ -101,6 +102,7 @@ func (f *Face) get(ctx context.Context, in *toolInput) (*toolOutput, error) {
 
 // ToolList is a page of tools.
 type ToolList struct {
+	listing.Counted
 	Tools      []ToolDefinition `json:"tools"`
 	NextCursor *string          `json:"next_cursor" nullable:"true"`
 }
@@ -111,11 +113,17 @@ type toolsInput struct {
 	Format string `query:"format" enum:"json_schema,openai,openai_responses,anthropic,gemini,mcp" default:"json_schema"`
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"64"`
 	Cursor string `query:"cursor" maxLength:"200"`
+	listing.Include
+}
+
+type toolsOutput struct {
+	listing.Linked
+	Body ToolList
 }
 
 const maxNamed = 64
 
-func (f *Face) list(ctx context.Context, in *toolsInput) (*body[ToolList], error) {
+func (f *Face) list(ctx context.Context, in *toolsInput) (*toolsOutput, error) {
 	var ids []string
 	for id := range strings.SplitSeq(in.Tools, ",") {
 		if id = strings.TrimSpace(id); id != "" {
@@ -138,7 +146,7 @@ func (f *Face) list(ctx context.Context, in *toolsInput) (*body[ToolList], error
 	if err != nil {
 		return nil, err
 	}
-	out := &body[ToolList]{ToolList{Tools: []ToolDefinition{}}}
+	out := &toolsOutput{Body: ToolList{Counted: in.Known(len(tools)), Tools: []ToolDefinition{}}}
 	end := min(len(tools), start+in.Limit)
 	for i := start; i < end; i++ {
 		one, err := wireTool(apps[i], tools[i], in.Format)
@@ -149,6 +157,7 @@ func (f *Face) list(ctx context.Context, in *toolsInput) (*body[ToolList], error
 	}
 	if end < len(tools) {
 		out.Body.NextCursor = text(cursor.Encode(query, strconv.Itoa(end)))
+		out.Linked = listing.Next(ctx, f.BaseURL, out.Body.NextCursor)
 	}
 	return out, nil
 }

@@ -3,6 +3,7 @@ package tooltest
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -108,6 +109,13 @@ func (m *Memory) Runs(_ context.Context, accountID string, q tool.Query) ([]*too
 	}
 	slices.SortFunc(list, newest)
 	return list[:min(len(list), q.Limit)], nil
+}
+
+// CountRuns implements tool.Store.
+func (m *Memory) CountRuns(ctx context.Context, accountID string, q tool.Query) (int, error) {
+	q.Before, q.Limit = "", math.MaxInt
+	list, err := m.Runs(ctx, accountID, q)
+	return len(list), err
 }
 
 func newest(a, b *tool.Run) int {

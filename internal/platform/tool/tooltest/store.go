@@ -124,6 +124,16 @@ func lists(t *testing.T, s tool.Store) {
 		if got, err := s.Runs(t.Context(), A, q); err != nil || len(got) != 1 || got[0].ID != odd {
 			t.Errorf("Runs(%+v) = %d runs, %v", q, len(got), err)
 		}
+		q.Before = odd // of the page, which a count knows not
+		if got, err := s.CountRuns(t.Context(), A, q); err != nil || got != 1 {
+			t.Errorf("CountRuns(%+v) = %d, %v; want 1", q, got, err)
+		}
+	}
+	if got, err := s.CountRuns(t.Context(), A, tool.Query{Limit: 1}); err != nil || got != len(ids) {
+		t.Errorf("CountRuns = %d, %v; want %d", got, err, len(ids))
+	}
+	if got, err := s.CountRuns(t.Context(), "acc_b", tool.Query{}); err != nil || got != 0 {
+		t.Errorf("CountRuns of another account = %d, %v", got, err)
 	}
 	seen := map[string]bool{}
 	var last *tool.Run
