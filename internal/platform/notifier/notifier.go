@@ -13,21 +13,19 @@ package notifier
 import (
 	"bytes"
 	"context"
-	"crypto/hmac"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
 	"ace/internal/foundation/jobs"
 	"ace/internal/foundation/problem"
 	"ace/internal/platform/connection"
+	"ace/internal/protocol/stdwebhook"
 )
 
 // Sessions finds connect sessions; connection.Sessions is one.
@@ -52,23 +50,17 @@ type Notifier struct {
 	Log *slog.Logger
 }
 
-const (
-	maxTries  = 3
-	secretTag = "whsec_"
-)
+const maxTries = 3
 
 // Allowed implements connection.Notices.
 func (n *Notifier) Allowed(address string) error { return n.Check(address) }
 
 // Secret implements connection.Notices: it follows from the account and the
-// master key, so that it is kept nowhere.
-func (n *Notifier) Secret(accountID string) string {
-	return secretTag + base64.StdEncoding.EncodeToString(n.key(accountID))
-}
+// key of digests, so that it is kept nowhere.
+func (n *Notifier) Secret(accountID string) string { return n.secret(accountID).Reveal() }
 
-func (n *Notifier) key(accountID string) []byte {
-	sum := sha256.Sum256([]byte(n.MAC("connect notice secret", []byte(accountID))))
-	return sum[:]
+func (n *Notifier) secret(accountID string) stdwebhook.Secret {
+	return stdwebhook.SecretOf(sha256.Sum256([]byte(n.MAC("connect notice secret", []byte(accountID)))))
 }
 
 // Handler implements connection.Notices.
@@ -145,7 +137,9 @@ func (n *Notifier) deliver(ctx context.Context, s *connection.Session) error {
 	}
 	req.Header.Set("Content-Type", "application/json")
 	// One end of one session is one message, however often it is sent.
-	n.sign(req.Header, s.AccountID, "msg_"+s.ID+"_"+status, time.Now(), body)
+	if err := stdwebhook.Sign(req.Header, []stdwebhook.Secret{n.secret(s.AccountID)}, "msg_"+s.ID+"_"+status, time.Now(), body); err != nil {
+		return fmt.Errorf("signing a notice: %w", err)
+	}
 	res, err := n.Doer.Do(req)
 	if err != nil {
 		return fmt.Errorf("sending a notice: %w", err)
@@ -155,16 +149,6 @@ func (n *Notifier) deliver(ctx context.Context, s *connection.Session) error {
 		return fmt.Errorf("the address of a notice answered %d", res.StatusCode)
 	}
 	return nil
-}
-
-// sign signs a message as Standard Webhooks do.
-func (n *Notifier) sign(h http.Header, accountID, id string, at time.Time, body []byte) {
-	stamp := strconv.FormatInt(at.Unix(), 10)
-	mac := hmac.New(sha256.New, n.key(accountID))
-	_, _ = fmt.Fprintf(mac, "%s.%s.%s", id, stamp, body) // a hash takes everything
-	h.Set("Webhook-Id", id)
-	h.Set("Webhook-Timestamp", stamp)
-	h.Set("Webhook-Signature", "v1,"+base64.StdEncoding.EncodeToString(mac.Sum(nil)))
 }
 
 func text(s string) *string {

@@ -73,6 +73,9 @@ func NewSecret() Secret {
 	return Secret{key: key}
 }
 
+// SecretOf is the secret of a key that its owner derives.
+func SecretOf(key [32]byte) Secret { return Secret{key: key[:]} }
+
 // ParseSecret reads whsec_ and the base64 of 24 to 64 bytes; the prefix may be
 // missing. The error wraps ErrSecret.
 func ParseSecret(text string) (Secret, error) {
