@@ -25,10 +25,9 @@ func (Secret) String() string { return "[secret]" }
 // GoString keeps a secret out of logs.
 func (Secret) GoString() string { return "[secret]" }
 
-// form is the secret as the connection's form has it. The import that follows
-// tells whether the software takes it.
+// form is the secret as the connection's form has it.
 func (s Secret) form(kind string) connection.Form {
-	return connection.Form{Scheme: kind, Unchecked: true, Fields: connection.Credentials{"token": s.Token, "value": s.Value, "username": s.Username, "password": s.Password, "client_id": s.ClientID, "client_secret": s.ClientSecret}}
+	return connection.Form{Scheme: kind, Fields: connection.Credentials{"token": s.Token, "value": s.Value, "username": s.Username, "password": s.Password, "client_id": s.ClientID, "client_secret": s.ClientSecret}}
 }
 
 const (

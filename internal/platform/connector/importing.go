@@ -179,7 +179,7 @@ func (s *Service) Refresh(ctx context.Context, by audit.Actor, accountID, id str
 
 // ask makes a link for a connector that waits for somebody to sign in.
 func (s *Service) ask(ctx context.Context, by audit.Actor, c *Connector) (*Result, error) {
-	link, err := s.connect(ctx, by, c, Secret{})
+	link, err := s.connect(ctx, by, c, Secret{}, false)
 	if err != nil {
 		return nil, err
 	}

@@ -120,7 +120,7 @@ func (s *Service) Create(ctx context.Context, by audit.Actor, accountID string, 
 	err = s.keepClient(ctx, by, c, in.Secret)
 	link := ""
 	if err == nil {
-		link, err = s.connect(ctx, by, c, in.Secret)
+		link, err = s.connect(ctx, by, c, in.Secret, false)
 	}
 	if err != nil {
 		undo := audit.New(accountID, by, "connector.deleted", c.ID, map[string]string{"app": c.Slug, "reason": "not connected"})
@@ -157,8 +157,10 @@ func (s *Service) draft(accountID string, in Request) (*Connector, error) {
 	return c, nil
 }
 
-// connect makes the connection of a connector, or the link that does.
-func (s *Service) connect(ctx context.Context, by audit.Actor, c *Connector, secret Secret) (link string, err error) {
+// connect makes the connection of a connector, or the link that does. checked
+// says that the software, where it can be asked, has to take the credentials
+// before they are kept.
+func (s *Service) connect(ctx context.Context, by audit.Actor, c *Connector, secret Secret, checked bool) (link string, err error) {
 	kind, consents := c.Settings.Auth.Kind, c.Settings.Auth.Consents()
 	if kind == AuthNone {
 		c.ConnectionID = ""
@@ -180,7 +182,9 @@ func (s *Service) connect(ctx context.Context, by audit.Actor, c *Connector, sec
 	// The key came with the request: it goes the way that a person's would, on a
 	// link that nobody else has seen.
 	token := link[strings.LastIndexByte(link, '/')+1:]
-	outcome, err := s.Connections.Submit(ctx, token, connection.Visitor{Browser: rand.Text() + rand.Text(), Actor: by}, secret.form(kind))
+	form := secret.form(kind)
+	form.Unchecked = !checked
+	outcome, err := s.Connections.Submit(ctx, token, connection.Visitor{Browser: rand.Text() + rand.Text(), Actor: by}, form)
 	switch {
 	case problem.Is(err, "invalid_fields"):
 		return "", incomplete()
@@ -216,68 +220,6 @@ func (s *Service) Get(ctx context.Context, accountID, id string) (*Connector, er
 // List answers the connectors of an account, oldest first.
 func (s *Service) List(ctx context.Context, accountID string) ([]*Connector, error) {
 	return s.Store.Connectors(ctx, accountID)
-}
-
-// Edit is what an account changes; nil stays.
-type Edit struct {
-	Name             *string
-	Enabled          *bool
-	Include, Exclude *[]string
-	Auth             *Auth
-	Secret           Secret
-}
-
-// Update changes a connector. With Auth its connection gets new credentials and
-// its tools are read again.
-func (s *Service) Update(ctx context.Context, by audit.Actor, accountID, id string, in Edit) (*Result, error) {
-	c, err := s.Store.Connector(ctx, accountID, id)
-	if err != nil {
-		return nil, err
-	}
-	if in.Name != nil {
-		if c.Name, err = checkName(*in.Name); err != nil {
-			return nil, err
-		}
-	}
-	if in.Enabled != nil {
-		c.Enabled = *in.Enabled
-	}
-	if in.Include != nil {
-		c.Settings.Include = *in.Include
-	}
-	if in.Exclude != nil {
-		c.Settings.Exclude = *in.Exclude
-	}
-	if in.Auth != nil {
-		c.Settings.Auth = *in.Auth
-	}
-	if err := c.Settings.check(c.Type, s.Fetcher.Allowed); err != nil {
-		return nil, err
-	}
-	if in.Auth != nil {
-		if err := s.completeOAuth(ctx, c, nil); err != nil {
-			return nil, err
-		}
-		if err := s.keepClient(ctx, by, c, in.Secret); err != nil {
-			return nil, err
-		}
-	}
-	entry := audit.New(accountID, by, "connector.changed", c.ID, map[string]string{"app": c.Slug})
-	if err := s.save(ctx, c, entry); err != nil {
-		return nil, err
-	}
-	if in.Auth == nil {
-		return &Result{Connector: c}, nil
-	}
-	link, err := s.connect(ctx, by, c, in.Secret)
-	if err != nil {
-		return nil, err
-	}
-	if c.Status == NeedsAuth {
-		return &Result{Connector: c, Link: link}, s.save(ctx, c, audit.Entry{})
-	}
-	diff, err := s.imported(ctx, c, nil)
-	return &Result{Connector: c, Diff: diff}, err
 }
 
 // Delete removes a connector with its tools and its connections.

@@ -63,7 +63,8 @@ func (f *Face) Describe(api *openapi.API, base, key string) {
 		"Imports the tools of the server, or of the OpenAPI document (3.0, 3.1, Swagger 2; at most 5 MB and 500 operations, references inside the document alone), while you wait up to 20 seconds; then status is importing. skipped says which operations made no tool, and why. The tools are found and run like those of every other app, by this account alone.")
 	create.Status, create.MaxBodyBytes = http.StatusCreated, maxUpload
 	openapi.Handle(api, create, f.create)
-	openapi.Handle(api, op(http.MethodPatch, "/{id}", "changeCustomConnector", "Change a connector", "New credentials are used at once, and the tools are imported again with them."), f.change)
+	openapi.Handle(api, op(http.MethodPatch, "/{id}", "changeCustomConnector", "Change a connector",
+		"New credentials are used at once, and the tools are imported again with them. An MCP server is asked first whether it takes them: if it does not (credentials_refused), or does not answer (provider_unavailable), everything stays as it was. A REST API is not asked, because which of its calls is harmless is not known: the next run tells."), f.change)
 	openapi.Handle(api, op(http.MethodDelete, "/{id}", "deleteCustomConnector", "Delete a connector", "Its tools and its connections are gone with it."), f.remove)
 	refresh := op(http.MethodPost, "/{id}/refresh", "refreshCustomConnector", "Import the tools again",
 		"Answers what was added, changed and removed. A tool that changed in its words, its inputs or its effect is withheld, neither found nor run, until it is approved.")
