@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
+	"ace/internal/foundation/broadcast"
 	"ace/internal/foundation/jobs"
 	"ace/internal/foundation/problem"
 	"ace/internal/foundation/typeid"
@@ -34,7 +35,7 @@ type Service struct {
 
 	reading singleflight.Group
 	recent  recent
-	changed broadcaster
+	changed broadcast.Broadcaster
 }
 
 // Options tunes a Service.
@@ -132,7 +133,7 @@ func (s *Service) refreshed(ctx context.Context, session *Session) *Session {
 func (s *Service) Wait(ctx context.Context, id string, d time.Duration) (*Session, error) {
 	deadline := time.Now().Add(d)
 	for {
-		news, done := s.changed.subscribe(id)
+		news, done := s.changed.Subscribe(id)
 		session, err := s.Get(ctx, id)
 		left := time.Until(deadline)
 		if err != nil || session.State != Open || left <= 0 || ctx.Err() != nil {
@@ -223,7 +224,7 @@ func (s *Service) save(ctx context.Context, change Change, check func(Holds) err
 		return err
 	}
 	change.Session.Version++
-	s.changed.publish(change.Session.ID)
+	s.changed.Publish(change.Session.ID)
 	return nil
 }
 

@@ -3,7 +3,6 @@ package paidservice
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"ace/internal/foundation/jobs"
@@ -27,7 +26,7 @@ func (s *Service) drive(ctx context.Context, o *Order, c *claim) (*Outcome, erro
 	t := &trip{deadline: time.Now().Add(c.wait)}
 	leave := c.leave
 	for {
-		news, done := s.changed.subscribe(o.ID)
+		news, done := s.changed.Subscribe(o.ID)
 		// What was read before the subscription may be old.
 		fresh, err := s.reread(ctx, o)
 		if err != nil {
@@ -183,44 +182,4 @@ func (s *Service) tendLater(o *Order) []jobs.Job {
 		return nil
 	}
 	return []jobs.Job{{Kind: JobTend, Ref: o.ID, RunAt: at}}
-}
-
-// broadcaster wakes those who wait for a change of an order.
-type broadcaster struct {
-	mu      sync.Mutex
-	waiting map[string]map[chan struct{}]bool
-}
-
-// subscribe answers a channel that is closed at the next change; done ends
-// the interest in it.
-func (b *broadcaster) subscribe(id string) (news <-chan struct{}, done func()) {
-	ch := make(chan struct{})
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.waiting == nil {
-		b.waiting = map[string]map[chan struct{}]bool{}
-	}
-	if b.waiting[id] == nil {
-		b.waiting[id] = map[chan struct{}]bool{}
-	}
-	b.waiting[id][ch] = true
-	return ch, func() { b.drop(id, ch) }
-}
-
-func (b *broadcaster) drop(id string, ch chan struct{}) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	delete(b.waiting[id], ch)
-	if len(b.waiting[id]) == 0 {
-		delete(b.waiting, id)
-	}
-}
-
-func (b *broadcaster) publish(id string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for ch := range b.waiting[id] {
-		close(ch)
-	}
-	delete(b.waiting, id)
 }

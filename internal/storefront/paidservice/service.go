@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"ace/internal/foundation/broadcast"
 	"ace/internal/foundation/problem"
 	"ace/internal/foundation/typeid"
 	"ace/internal/protocol/x402"
@@ -27,7 +28,7 @@ type Service struct {
 	log         *slog.Logger
 	opts        Options
 
-	changed broadcaster
+	changed broadcast.Broadcaster
 	health  health
 	slots   chan struct{}
 	running sync.WaitGroup
@@ -296,7 +297,7 @@ func (s *Service) save(ctx context.Context, was *Order, c Change, check func(Hol
 		return err
 	}
 	c.Order.Version++
-	s.changed.publish(c.Order.ID)
+	s.changed.Publish(c.Order.ID)
 	return nil
 }
 
