@@ -9,26 +9,27 @@ import (
 
 	"ace/internal/foundation/sqldb"
 	"ace/internal/protocol/a2a"
+	"ace/internal/storage/row"
 )
 
 const taskColumns = `t.scope, t.owner, t.ref, t.body, t.version, t.expires_at`
 
-func scanTask(row scanner) (a2a.Record, error) { return scanTaskAnd(row) }
+func scanTask(from row.Scanner) (a2a.Record, error) { return scanTaskAnd(from) }
 
 // scanTaskAnd reads a task and the columns behind it.
-func scanTaskAnd(row scanner, more ...any) (a2a.Record, error) {
+func scanTaskAnd(from row.Scanner, more ...any) (a2a.Record, error) {
 	var rec a2a.Record
 	var body string
 	var expires int64
-	err := row.Scan(append([]any{&rec.Scope, &rec.Owner, &rec.Ref, &body, &rec.Version, &expires}, more...)...)
+	err := from.Scan(append([]any{&rec.Scope, &rec.Owner, &rec.Ref, &body, &rec.Version, &expires}, more...)...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return rec, a2a.ErrNoTask
 	}
 	if err != nil {
 		return rec, fmt.Errorf("reading a task: %w", err)
 	}
-	rec.ExpiresAt = fromMillis(expires)
-	return rec, fromJSON(body, &rec.Task)
+	rec.ExpiresAt = row.Time(expires)
+	return rec, row.FromJSON(body, &rec.Task)
 }
 
 // Tasks is the a2a.Store of a Store.
@@ -63,7 +64,7 @@ func (s Tasks) Insert(ctx context.Context, rec a2a.Record, sent a2a.Sent) error 
 		if n > 0 {
 			return a2a.ErrSent
 		}
-		if _, err := exec(ctx, tx, `INSERT INTO a2a_task (id, ref, state, finished, body, status_at, expires_at, version, scope, owner)
+		if _, err := row.Exec(ctx, tx, `INSERT INTO a2a_task (id, ref, state, finished, body, status_at, expires_at, version, scope, owner)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`, append(values, rec.Scope, rec.Owner)...); err != nil {
 			return err
 		}
@@ -87,7 +88,7 @@ func (s Tasks) Save(ctx context.Context, rec a2a.Record, sent *a2a.Sent) error {
 		return err
 	}
 	err = s.db.Tx(ctx, func(tx *sql.Tx) error {
-		n, err := exec(ctx, tx, `UPDATE a2a_task SET ref = $2, state = $3, finished = $4, body = $5, status_at = $6, expires_at = $7, version = $8
+		n, err := row.Exec(ctx, tx, `UPDATE a2a_task SET ref = $2, state = $3, finished = $4, body = $5, status_at = $6, expires_at = $7, version = $8
 			WHERE id = $1 AND version = $9`, append(values, before)...)
 		if err != nil {
 			return err
@@ -108,21 +109,21 @@ func (s Tasks) Save(ctx context.Context, rec a2a.Record, sent *a2a.Sent) error {
 
 // taskValues are the columns that change, in the order of Insert and Save.
 func taskValues(rec a2a.Record) ([]any, error) {
-	body, err := toJSON(rec.Task)
+	body, err := row.JSON(rec.Task)
 	state := rec.Task.Status.State
 	return []any{
-		rec.Task.ID, rec.Ref, string(state), state.Terminal(), body, millis(rec.Task.Status.Timestamp.Time), millis(rec.ExpiresAt), rec.Version,
+		rec.Task.ID, rec.Ref, string(state), state.Terminal(), body, row.Millis(rec.Task.Status.Timestamp.Time), row.Millis(rec.ExpiresAt), rec.Version,
 	}, err
 }
 
 func insertSent(ctx context.Context, tx *sql.Tx, taskID string, sent a2a.Sent) error {
-	_, err := exec(ctx, tx, `INSERT INTO a2a_message (key, task_id, fingerprint) VALUES ($1, $2, $3)`, sent.Key, taskID, sent.Fingerprint)
+	_, err := row.Exec(ctx, tx, `INSERT INTO a2a_message (key, task_id, fingerprint) VALUES ($1, $2, $3)`, sent.Key, taskID, sent.Fingerprint)
 	return err
 }
 
 // forgetOld drops the oldest tasks of an owner who has too many.
 func forgetOld(ctx context.Context, tx *sql.Tx, owner string) error {
-	_, err := exec(ctx, tx, `DELETE FROM a2a_task WHERE owner = $1 AND ref = '' AND id IN (
+	_, err := row.Exec(ctx, tx, `DELETE FROM a2a_task WHERE owner = $1 AND ref = '' AND id IN (
 			SELECT id FROM a2a_task WHERE owner = $1 AND ref = '' ORDER BY status_at DESC, id DESC LIMIT 1000 OFFSET $2)`,
 		owner, a2a.MaxOwned)
 	return err
@@ -131,18 +132,18 @@ func forgetOld(ctx context.Context, tx *sql.Tx, owner string) error {
 // List implements a2a.Store.
 func (s Tasks) List(ctx context.Context, q a2a.Query) (records []a2a.Record, total int, err error) {
 	const matching = ` FROM a2a_task t WHERE t.scope = $1 AND (CAST($2 AS TEXT) = '' OR t.state = $2) AND t.status_at >= $3 AND (NOT $4 OR (t.ref <> '' AND NOT t.finished))`
-	args := []any{q.Scope, string(q.State), millis(q.Since), q.Waiting}
+	args := []any{q.Scope, string(q.State), row.Millis(q.Since), q.Waiting}
 	if err := s.db.Reader().QueryRowContext(ctx, `SELECT COUNT(*)`+matching, args...).Scan(&total); err != nil {
 		return nil, 0, fmt.Errorf("counting tasks: %w", err)
 	}
 	if !q.After.At.IsZero() {
-		args = append(args, millis(q.After.At), q.After.ID)
+		args = append(args, row.Millis(q.After.At), q.After.ID)
 	} else {
 		args = append(args, int64(1)<<62, "")
 	}
 	rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+taskColumns+matching+`
 		AND (t.status_at < $5 OR (t.status_at = $5 AND t.id < $6)) ORDER BY t.status_at DESC, t.id DESC LIMIT $7`, append(args, q.Limit)...)
-	records, err = collect(rows, err, scanTask)
+	records, err = row.Collect(rows, err, scanTask)
 	return records, total, err
 }
 
@@ -150,8 +151,8 @@ func (s Tasks) List(ctx context.Context, q a2a.Query) (records []a2a.Record, tot
 // about goes on.
 func (s *Store) pruneTasks(ctx context.Context, now time.Time) error {
 	return s.db.Tx(ctx, func(tx *sql.Tx) error {
-		_, err := exec(ctx, tx, `DELETE FROM a2a_task WHERE expires_at <= $1 AND NOT EXISTS (
-			SELECT 1 FROM checkout_session s WHERE s.id = a2a_task.ref AND s.state IN ('creating', 'open', 'processing'))`, millis(now))
+		_, err := row.Exec(ctx, tx, `DELETE FROM a2a_task WHERE expires_at <= $1 AND NOT EXISTS (
+			SELECT 1 FROM checkout_session s WHERE s.id = a2a_task.ref AND s.state IN ('creating', 'open', 'processing'))`, row.Millis(now))
 		return err
 	})
 }

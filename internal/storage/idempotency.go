@@ -8,20 +8,21 @@ import (
 	"time"
 
 	"ace/internal/foundation/idempotency"
+	"ace/internal/storage/row"
 )
 
 const idempotencyColumns = `scope, key, fingerprint, resource_id, lease_until, expires_at, status, body`
 
-func scanIdempotency(row scanner) (idempotency.Record, error) {
+func scanIdempotency(from row.Scanner) (idempotency.Record, error) {
 	var rec idempotency.Record
 	var lease, expires int64
 	var answer idempotency.Answer
 	var body string
-	err := row.Scan(&rec.Scope, &rec.Key, &rec.Fingerprint, &rec.ResourceID, &lease, &expires, &answer.Status, &body)
+	err := from.Scan(&rec.Scope, &rec.Key, &rec.Fingerprint, &rec.ResourceID, &lease, &expires, &answer.Status, &body)
 	if err != nil {
 		return idempotency.Record{}, fmt.Errorf("reading an idempotency record: %w", err)
 	}
-	rec.LeaseUntil, rec.ExpiresAt = fromMillis(lease), fromMillis(expires)
+	rec.LeaseUntil, rec.ExpiresAt = row.Time(lease), row.Time(expires)
 	if answer.Status != 0 {
 		answer.Body = []byte(body)
 		rec.Answer = &answer
@@ -43,29 +44,29 @@ func (s Requests) Claim(ctx context.Context, rec idempotency.Record) (kept idemp
 
 func claimRequest(ctx context.Context, tx *sql.Tx, rec idempotency.Record) (idempotency.Record, bool, error) {
 	now := time.Now()
-	if _, err := exec(ctx, tx, `DELETE FROM idempotency WHERE scope = $1 AND key = $2 AND expires_at <= $3`, rec.Scope, rec.Key, millis(now)); err != nil {
+	if _, err := row.Exec(ctx, tx, `DELETE FROM idempotency WHERE scope = $1 AND key = $2 AND expires_at <= $3`, rec.Scope, rec.Key, row.Millis(now)); err != nil {
 		return rec, false, err
 	}
 	kept, err := scanIdempotency(tx.QueryRowContext(ctx, `SELECT `+idempotencyColumns+` FROM idempotency WHERE scope = $1 AND key = $2`, rec.Scope, rec.Key))
 	if errors.Is(err, sql.ErrNoRows) {
-		_, err = exec(ctx, tx, `INSERT INTO idempotency (`+idempotencyColumns+`) VALUES ($1, $2, $3, $4, $5, $6, 0, '')`,
-			rec.Scope, rec.Key, rec.Fingerprint, rec.ResourceID, millis(rec.LeaseUntil), millis(rec.ExpiresAt))
+		_, err = row.Exec(ctx, tx, `INSERT INTO idempotency (`+idempotencyColumns+`) VALUES ($1, $2, $3, $4, $5, $6, 0, '')`,
+			rec.Scope, rec.Key, rec.Fingerprint, rec.ResourceID, row.Millis(rec.LeaseUntil), row.Millis(rec.ExpiresAt))
 		return rec, err == nil, err
 	}
 	if err != nil || kept.Answer != nil || kept.Fingerprint != rec.Fingerprint || kept.LeaseUntil.After(now) {
 		return kept, false, err
 	}
 	kept.LeaseUntil, kept.ExpiresAt = rec.LeaseUntil, rec.ExpiresAt
-	_, err = exec(ctx, tx, `UPDATE idempotency SET lease_until = $3, expires_at = $4 WHERE scope = $1 AND key = $2`,
-		rec.Scope, rec.Key, millis(rec.LeaseUntil), millis(rec.ExpiresAt))
+	_, err = row.Exec(ctx, tx, `UPDATE idempotency SET lease_until = $3, expires_at = $4 WHERE scope = $1 AND key = $2`,
+		rec.Scope, rec.Key, row.Millis(rec.LeaseUntil), row.Millis(rec.ExpiresAt))
 	return kept, err == nil, err
 }
 
 // Answer implements idempotency.Store.
 func (s Requests) Answer(ctx context.Context, scope, key string, answer idempotency.Answer, expiresAt time.Time) error {
 	return s.db.Tx(ctx, func(tx *sql.Tx) error {
-		_, err := exec(ctx, tx, `UPDATE idempotency SET status = $3, body = $4, expires_at = $5 WHERE scope = $1 AND key = $2 AND status = 0`,
-			scope, key, answer.Status, string(answer.Body), millis(expiresAt))
+		_, err := row.Exec(ctx, tx, `UPDATE idempotency SET status = $3, body = $4, expires_at = $5 WHERE scope = $1 AND key = $2 AND status = 0`,
+			scope, key, answer.Status, string(answer.Body), row.Millis(expiresAt))
 		return err
 	})
 }
@@ -73,7 +74,7 @@ func (s Requests) Answer(ctx context.Context, scope, key string, answer idempote
 // Release implements idempotency.Store.
 func (s Requests) Release(ctx context.Context, scope, key string) error {
 	return s.db.Tx(ctx, func(tx *sql.Tx) error {
-		_, err := exec(ctx, tx, `UPDATE idempotency SET lease_until = 0 WHERE scope = $1 AND key = $2 AND status = 0`, scope, key)
+		_, err := row.Exec(ctx, tx, `UPDATE idempotency SET lease_until = 0 WHERE scope = $1 AND key = $2 AND status = 0`, scope, key)
 		return err
 	})
 }
@@ -86,10 +87,10 @@ func (s *Store) Prune(ctx context.Context) error {
 		return err
 	}
 	return s.db.Tx(ctx, func(tx *sql.Tx) error {
-		if _, err := exec(ctx, tx, `DELETE FROM idempotency WHERE expires_at <= $1`, millis(now)); err != nil {
+		if _, err := row.Exec(ctx, tx, `DELETE FROM idempotency WHERE expires_at <= $1`, row.Millis(now)); err != nil {
 			return err
 		}
-		_, err := exec(ctx, tx, `DELETE FROM processor_event WHERE received_at <= $1`, millis(now.AddDate(0, -2, 0)))
+		_, err := row.Exec(ctx, tx, `DELETE FROM processor_event WHERE received_at <= $1`, row.Millis(now.AddDate(0, -2, 0)))
 		return err
 	})
 }

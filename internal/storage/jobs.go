@@ -13,13 +13,13 @@ import (
 
 const jobColumns = `kind, ref, run_at, tries, token, sequence`
 
-func scanJob(r scanner) (jobs.Job, error) {
+func scanJob(r row.Scanner) (jobs.Job, error) {
 	var job jobs.Job
 	var runAt int64
 	if err := r.Scan(&job.Kind, &job.Ref, &runAt, &job.Tries, &job.Token, &job.Sequence); err != nil {
 		return jobs.Job{}, fmt.Errorf("reading a job: %w", err)
 	}
-	job.RunAt = fromMillis(runAt)
+	job.RunAt = row.Time(runAt)
 	return job, nil
 }
 
@@ -30,7 +30,7 @@ func schedule(ctx context.Context, tx *sql.Tx, js []jobs.Job) error {
 
 func unschedule(ctx context.Context, tx *sql.Tx, js []jobs.Job) error {
 	for _, job := range js {
-		if _, err := exec(ctx, tx, `DELETE FROM job WHERE kind = $1 AND ref = $2`, job.Kind, job.Ref); err != nil {
+		if _, err := row.Exec(ctx, tx, `DELETE FROM job WHERE kind = $1 AND ref = $2`, job.Kind, job.Ref); err != nil {
 			return err
 		}
 	}
@@ -64,14 +64,14 @@ func (s *Store) Claim(ctx context.Context, limit int, lease time.Duration) ([]jo
 	var claimed []jobs.Job
 	err := s.db.Tx(ctx, func(tx *sql.Tx) error {
 		rows, err := tx.QueryContext(ctx, `SELECT `+jobColumns+` FROM job WHERE run_at > 0 AND run_at <= $1 AND lease_until <= $1 ORDER BY run_at, kind, ref LIMIT $2`,
-			millis(now), limit)
-		if claimed, err = collect(rows, err, scanJob); err != nil {
+			row.Millis(now), limit)
+		if claimed, err = row.Collect(rows, err, scanJob); err != nil {
 			return err
 		}
 		for i := range claimed {
 			claimed[i].Token++
-			if _, err := exec(ctx, tx, `UPDATE job SET lease_until = $3, token = $4 WHERE kind = $1 AND ref = $2`,
-				claimed[i].Kind, claimed[i].Ref, millis(now.Add(lease)), claimed[i].Token); err != nil {
+			if _, err := row.Exec(ctx, tx, `UPDATE job SET lease_until = $3, token = $4 WHERE kind = $1 AND ref = $2`,
+				claimed[i].Kind, claimed[i].Ref, row.Millis(now.Add(lease)), claimed[i].Token); err != nil {
 				return err
 			}
 		}
@@ -82,7 +82,7 @@ func (s *Store) Claim(ctx context.Context, limit int, lease time.Duration) ([]jo
 
 func (s *Store) anyDue(ctx context.Context, now time.Time) (bool, error) {
 	var n int
-	err := s.db.Reader().QueryRowContext(ctx, `SELECT COUNT(*) FROM (SELECT 1 FROM job WHERE run_at > 0 AND run_at <= $1 AND lease_until <= $1 LIMIT 1) AS due`, millis(now)).Scan(&n)
+	err := s.db.Reader().QueryRowContext(ctx, `SELECT COUNT(*) FROM (SELECT 1 FROM job WHERE run_at > 0 AND run_at <= $1 AND lease_until <= $1 LIMIT 1) AS due`, row.Millis(now)).Scan(&n)
 	if err != nil {
 		return false, fmt.Errorf("looking for jobs that are due: %w", err)
 	}
@@ -92,11 +92,11 @@ func (s *Store) anyDue(ctx context.Context, now time.Time) (bool, error) {
 // Finish implements jobs.Queue.
 func (s *Store) Finish(ctx context.Context, job jobs.Job) error {
 	return s.db.Tx(ctx, func(tx *sql.Tx) error {
-		if _, err := exec(ctx, tx, `DELETE FROM job WHERE kind = $1 AND ref = $2 AND token = $3 AND sequence = $4`,
+		if _, err := row.Exec(ctx, tx, `DELETE FROM job WHERE kind = $1 AND ref = $2 AND token = $3 AND sequence = $4`,
 			job.Kind, job.Ref, job.Token, job.Sequence); err != nil {
 			return err
 		}
-		_, err := exec(ctx, tx, `UPDATE job SET lease_until = 0, tries = 0 WHERE kind = $1 AND ref = $2 AND token = $3`, job.Kind, job.Ref, job.Token)
+		_, err := row.Exec(ctx, tx, `UPDATE job SET lease_until = 0, tries = 0 WHERE kind = $1 AND ref = $2 AND token = $3`, job.Kind, job.Ref, job.Token)
 		return err
 	})
 }
@@ -104,8 +104,8 @@ func (s *Store) Finish(ctx context.Context, job jobs.Job) error {
 // Postpone implements jobs.Queue.
 func (s *Store) Postpone(ctx context.Context, job jobs.Job, reason string) error {
 	return s.db.Tx(ctx, func(tx *sql.Tx) error {
-		_, err := exec(ctx, tx, `UPDATE job SET lease_until = 0, tries = $4, reason = $5, run_at = CASE WHEN sequence = $6 THEN $7 ELSE run_at END
-			WHERE kind = $1 AND ref = $2 AND token = $3`, job.Kind, job.Ref, job.Token, job.Tries, reason, job.Sequence, millis(job.RunAt))
+		_, err := row.Exec(ctx, tx, `UPDATE job SET lease_until = 0, tries = $4, reason = $5, run_at = CASE WHEN sequence = $6 THEN $7 ELSE run_at END
+			WHERE kind = $1 AND ref = $2 AND token = $3`, job.Kind, job.Ref, job.Token, job.Tries, reason, job.Sequence, row.Millis(job.RunAt))
 		return err
 	})
 }
@@ -117,7 +117,7 @@ func (s *Store) NextDue(ctx context.Context) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, fmt.Errorf("looking for the next job: %w", err)
 	}
-	return fromMillis(at.Int64), nil
+	return row.Time(at.Int64), nil
 }
 
 // Reclaim ends every lease. Call it when a process starts that has the database
@@ -125,10 +125,10 @@ func (s *Store) NextDue(ctx context.Context) (time.Time, error) {
 // out.
 func (s *Store) Reclaim(ctx context.Context) error {
 	return s.db.Tx(ctx, func(tx *sql.Tx) error {
-		if _, err := exec(ctx, tx, `UPDATE job SET lease_until = 0 WHERE lease_until > 0`); err != nil {
+		if _, err := row.Exec(ctx, tx, `UPDATE job SET lease_until = 0 WHERE lease_until > 0`); err != nil {
 			return err
 		}
-		_, err := exec(ctx, tx, `UPDATE idempotency SET lease_until = 0 WHERE status = 0`)
+		_, err := row.Exec(ctx, tx, `UPDATE idempotency SET lease_until = 0 WHERE status = 0`)
 		return err
 	})
 }
@@ -136,5 +136,5 @@ func (s *Store) Reclaim(ctx context.Context) error {
 // ParkedJobs answers the jobs that were given up, for the operator.
 func (s *Store) ParkedJobs(ctx context.Context) ([]jobs.Job, error) {
 	rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+jobColumns+` FROM job WHERE run_at = 0 ORDER BY kind, ref`)
-	return collect(rows, err, scanJob)
+	return row.Collect(rows, err, scanJob)
 }

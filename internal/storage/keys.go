@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+
+	"ace/internal/storage/row"
 )
 
 // SigningKey answers the sealed key that is kept under a name. The first call
@@ -21,7 +23,7 @@ func (s *Store) SigningKey(ctx context.Context, name string, create func() ([]by
 		return nil, fmt.Errorf("making the signing key %s: %w", name, err)
 	}
 	err = s.db.Tx(ctx, func(tx *sql.Tx) error {
-		if _, err := exec(ctx, tx, `INSERT INTO signing_key (name, sealed) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING`, name, string(made)); err != nil {
+		if _, err := row.Exec(ctx, tx, `INSERT INTO signing_key (name, sealed) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING`, name, string(made)); err != nil {
 			return err
 		}
 		kept, err = scanKey(tx.QueryRowContext(ctx, read, name))
@@ -31,9 +33,9 @@ func (s *Store) SigningKey(ctx context.Context, name string, create func() ([]by
 }
 
 // scanKey answers nil where there is none.
-func scanKey(row scanner) ([]byte, error) {
+func scanKey(from row.Scanner) ([]byte, error) {
 	var sealed string
-	err := row.Scan(&sealed)
+	err := from.Scan(&sealed)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}

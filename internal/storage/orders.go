@@ -8,35 +8,36 @@ import (
 	"strings"
 
 	"ace/internal/foundation/problem"
+	"ace/internal/storage/row"
 	"ace/internal/storefront/order"
 )
 
 const orderColumns = `id, checkout_id, token, status, reason, quote, paid, refunded, protocol, version, created_at, updated_at`
 
-func scanOrder(row scanner) (*order.Order, error) {
+func scanOrder(from row.Scanner) (*order.Order, error) {
 	o := &order.Order{}
 	var quote, paid string
 	var created, updated int64
-	err := row.Scan(&o.ID, &o.CheckoutID, &o.Token, &o.Status, &o.Reason, &quote, &paid, &o.Refunded, &o.Protocol, &o.Version, &created, &updated)
+	err := from.Scan(&o.ID, &o.CheckoutID, &o.Token, &o.Status, &o.Reason, &quote, &paid, &o.Refunded, &o.Protocol, &o.Version, &created, &updated)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, problem.New(problem.NotFound, "order_not_found", "No such order. List the orders to see their ids.")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading an order: %w", err)
 	}
-	o.CreatedAt, o.UpdatedAt = fromMillis(created), fromMillis(updated)
-	return o, errors.Join(fromJSON(quote, &o.Quote), fromJSON(paid, &o.Paid))
+	o.CreatedAt, o.UpdatedAt = row.Time(created), row.Time(updated)
+	return o, errors.Join(row.FromJSON(quote, &o.Quote), row.FromJSON(paid, &o.Paid))
 }
 
 func insertOrder(ctx context.Context, tx *sql.Tx, o *order.Order) error {
-	quote, errQuote := toJSON(o.Quote)
-	paid, errPaid := toJSON(o.Paid)
+	quote, errQuote := row.JSON(o.Quote)
+	paid, errPaid := row.JSON(o.Paid)
 	if err := errors.Join(errQuote, errPaid); err != nil {
 		return err
 	}
-	_, err := exec(ctx, tx, `INSERT INTO store_order (id, checkout_id, token, status, reason, quote, paid, payment_ref, refunded, protocol, version, created_at, updated_at)
+	_, err := row.Exec(ctx, tx, `INSERT INTO store_order (id, checkout_id, token, status, reason, quote, paid, payment_ref, refunded, protocol, version, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 1, $11, $12)`, o.ID, o.CheckoutID, o.Token, string(o.Status), o.Reason, quote, paid, o.Paid.PaymentRef,
-		o.Refunded, o.Protocol, millis(o.CreatedAt), millis(o.UpdatedAt))
+		o.Refunded, o.Protocol, row.Millis(o.CreatedAt), row.Millis(o.UpdatedAt))
 	return err
 }
 
@@ -75,18 +76,18 @@ func (s *Store) Orders(ctx context.Context, f order.Filter, after string, limit 
 		if err != nil {
 			return nil, err
 		}
-		at, at2, id := arg(millis(last.CreatedAt)), arg(millis(last.CreatedAt)), arg(after)
+		at, at2, id := arg(row.Millis(last.CreatedAt)), arg(row.Millis(last.CreatedAt)), arg(after)
 		query += ` AND (created_at < ` + at + ` OR (created_at = ` + at2 + ` AND id < ` + id + `))`
 	}
 	rows, err := s.db.Reader().QueryContext(ctx, query+` ORDER BY created_at DESC, id DESC LIMIT `+arg(limit), args...)
-	return collect(rows, err, scanOrder)
+	return row.Collect(rows, err, scanOrder)
 }
 
 // SaveOrder implements order.Store.
 func (s *Store) SaveOrder(ctx context.Context, c order.Change) error {
 	err := s.db.Tx(ctx, func(tx *sql.Tx) error {
-		n, err := exec(ctx, tx, `UPDATE store_order SET status = $3, refunded = $4, updated_at = $5, version = version + 1 WHERE id = $1 AND version = $2`,
-			c.Order.ID, c.Order.Version, string(c.Order.Status), c.Order.Refunded, millis(c.Order.UpdatedAt))
+		n, err := row.Exec(ctx, tx, `UPDATE store_order SET status = $3, refunded = $4, updated_at = $5, version = version + 1 WHERE id = $1 AND version = $2`,
+			c.Order.ID, c.Order.Version, string(c.Order.Status), c.Order.Refunded, row.Millis(c.Order.UpdatedAt))
 		if err != nil {
 			return err
 		}

@@ -10,15 +10,16 @@ import (
 
 	"ace/internal/foundation/problem"
 	"ace/internal/foundation/sqldb"
+	"ace/internal/storage/row"
 	"ace/internal/storefront/paidservice"
 )
 
 const paidFileColumns = `name, media_type, data`
 
-func scanPaidFile(row scanner) (paidservice.File, error) {
+func scanPaidFile(from row.Scanner) (paidservice.File, error) {
 	var f paidservice.File
 	var data string
-	if err := row.Scan(&f.Name, &f.MediaType, &data); err != nil {
+	if err := from.Scan(&f.Name, &f.MediaType, &data); err != nil {
 		return f, fmt.Errorf("reading a file of a work: %w", err)
 	}
 	var err error
@@ -29,11 +30,11 @@ func scanPaidFile(row scanner) (paidservice.File, error) {
 }
 
 func insertWork(ctx context.Context, tx *sql.Tx, id string, w *paidservice.Work, at time.Time) error {
-	if _, err := exec(ctx, tx, `INSERT INTO paid_result (id, report, created_at) VALUES ($1, $2, $3)`, id, string(w.Report), millis(at)); err != nil {
+	if _, err := row.Exec(ctx, tx, `INSERT INTO paid_result (id, report, created_at) VALUES ($1, $2, $3)`, id, string(w.Report), row.Millis(at)); err != nil {
 		return err
 	}
 	for i, f := range w.Files {
-		if _, err := exec(ctx, tx, `INSERT INTO paid_file (result_id, position, name, media_type, data) VALUES ($1, $2, $3, $4, $5)`,
+		if _, err := row.Exec(ctx, tx, `INSERT INTO paid_file (result_id, position, name, media_type, data) VALUES ($1, $2, $3, $4, $5)`,
 			id, i, f.Name, f.MediaType, base64.StdEncoding.EncodeToString(f.Data)); err != nil {
 			return err
 		}
@@ -54,7 +55,7 @@ func (s Paid) Work(ctx context.Context, id string) (*paidservice.Work, error) {
 	}
 	w.Report = []byte(report)
 	rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+paidFileColumns+` FROM paid_file WHERE result_id = $1 ORDER BY position`, id)
-	if w.Files, err = collect(rows, err, scanPaidFile); err != nil {
+	if w.Files, err = row.Collect(rows, err, scanPaidFile); err != nil {
 		return nil, err
 	}
 	return &w, nil
@@ -63,7 +64,7 @@ func (s Paid) Work(ctx context.Context, id string) (*paidservice.Work, error) {
 // File implements paidservice.Results.
 func (s Paid) File(ctx context.Context, id, name string) (*paidservice.File, error) {
 	rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+paidFileColumns+` FROM paid_file WHERE result_id = $1 AND name = $2`, id, name)
-	files, err := collect(rows, err, scanPaidFile)
+	files, err := row.Collect(rows, err, scanPaidFile)
 	if err != nil {
 		return nil, err
 	}
@@ -87,26 +88,26 @@ func errWorkGone() error {
 // Prices implements paidservice.Prices.
 func (s Paid) Prices(ctx context.Context, service string) ([]paidservice.Price, error) {
 	rows, err := s.db.Reader().QueryContext(ctx, `SELECT service, version, terms, since FROM paid_price WHERE service = $1 ORDER BY version DESC LIMIT 20`, service)
-	return collect(rows, err, func(row scanner) (paidservice.Price, error) {
+	return row.Collect(rows, err, func(from row.Scanner) (paidservice.Price, error) {
 		var p paidservice.Price
 		var terms string
 		var since int64
-		if err := row.Scan(&p.Service, &p.Version, &terms, &since); err != nil {
+		if err := from.Scan(&p.Service, &p.Version, &terms, &since); err != nil {
 			return p, fmt.Errorf("reading a price: %w", err)
 		}
-		p.Since = fromMillis(since)
-		return p, fromJSON(terms, &p.Terms)
+		p.Since = row.Time(since)
+		return p, row.FromJSON(terms, &p.Terms)
 	})
 }
 
 // AddPrice implements paidservice.Prices.
 func (s Paid) AddPrice(ctx context.Context, p paidservice.Price) error {
-	terms, err := toJSON(p.Terms)
+	terms, err := row.JSON(p.Terms)
 	if err != nil {
 		return err
 	}
 	err = s.db.Tx(ctx, func(tx *sql.Tx) error {
-		_, err := exec(ctx, tx, `INSERT INTO paid_price (service, version, terms, since) VALUES ($1, $2, $3, $4)`, p.Service, p.Version, terms, millis(p.Since))
+		_, err := row.Exec(ctx, tx, `INSERT INTO paid_price (service, version, terms, since) VALUES ($1, $2, $3, $4)`, p.Service, p.Version, terms, row.Millis(p.Since))
 		return err
 	})
 	if sqldb.UniqueViolation(err) {
@@ -121,19 +122,19 @@ func (s Paid) Orders(ctx context.Context, f paidservice.Filter, before string, l
 		WHERE (NOT $1 OR o.attention <> '') AND ($2 = '' OR o.state = $2)
 			AND ($3 = '' OR EXISTS (SELECT 1 FROM paid_order b WHERE b.id = $3 AND (o.created_at < b.created_at OR o.created_at = b.created_at AND o.id < b.id)))
 		ORDER BY o.created_at DESC, o.id DESC LIMIT $4`, f.Attention, string(f.State), before, limit)
-	return collect(rows, err, scanPaid)
+	return row.Collect(rows, err, scanPaid)
 }
 
 // Moves implements paidservice.Ledger.
 func (s Paid) Moves(ctx context.Context, orderID string) ([]paidservice.Move, error) {
 	rows, err := s.db.Reader().QueryContext(ctx, `SELECT version, at, evidence, before, after FROM paid_move WHERE order_id = $1 ORDER BY version`, orderID)
-	return collect(rows, err, func(row scanner) (paidservice.Move, error) {
+	return row.Collect(rows, err, func(from row.Scanner) (paidservice.Move, error) {
 		var m paidservice.Move
 		var at int64
-		if err := row.Scan(&m.Version, &at, &m.Evidence, &m.Before, &m.After); err != nil {
+		if err := from.Scan(&m.Version, &at, &m.Evidence, &m.Before, &m.After); err != nil {
 			return m, fmt.Errorf("reading a move: %w", err)
 		}
-		m.At = fromMillis(at)
+		m.At = row.Time(at)
 		return m, nil
 	})
 }
@@ -153,11 +154,11 @@ func (s Paid) Prune(ctx context.Context) error {
 	now := time.Now()
 	return s.db.Tx(ctx, func(tx *sql.Tx) error {
 		// Work goes once no order of it is or may still be paid within its time.
-		if _, err := exec(ctx, tx, `DELETE FROM paid_result WHERE created_at < $1 AND NOT EXISTS (SELECT 1 FROM paid_order o WHERE o.result_id = paid_result.id
-				AND (o.state IN ('settling', 'unknown', 'reorged') OR o.settled_at >= $2))`, millis(now.Add(-keepUnpaid)), millis(now.Add(-keepPaid))); err != nil {
+		if _, err := row.Exec(ctx, tx, `DELETE FROM paid_result WHERE created_at < $1 AND NOT EXISTS (SELECT 1 FROM paid_order o WHERE o.result_id = paid_result.id
+				AND (o.state IN ('settling', 'unknown', 'reorged') OR o.settled_at >= $2))`, row.Millis(now.Add(-keepUnpaid)), row.Millis(now.Add(-keepPaid))); err != nil {
 			return err
 		}
-		_, err := exec(ctx, tx, `UPDATE paid_order SET payload = '' WHERE payload <> '' AND valid_before < $1 AND state IN ('released', 'unpaid', 'final', 'loss')`,
+		_, err := row.Exec(ctx, tx, `UPDATE paid_order SET payload = '' WHERE payload <> '' AND valid_before < $1 AND state IN ('released', 'unpaid', 'final', 'loss')`,
 			now.Add(-payloadsDie).Unix())
 		if err != nil {
 			return err
@@ -174,7 +175,7 @@ func pruneIdle(ctx context.Context, tx *sql.Tx, now time.Time) error {
 	for _, statement := range []string{
 		`DELETE FROM paid_alias WHERE order_id IN (` + idle + `)`, `DELETE FROM paid_move WHERE order_id IN (` + idle + `)`, `DELETE FROM paid_order WHERE id IN (` + idle + `)`,
 	} {
-		if _, err := exec(ctx, tx, statement, now.Add(-keepUnpaid).Unix()); err != nil {
+		if _, err := row.Exec(ctx, tx, statement, now.Add(-keepUnpaid).Unix()); err != nil {
 			return err
 		}
 	}
@@ -185,7 +186,7 @@ func pruneIdle(ctx context.Context, tx *sql.Tx, now time.Time) error {
 // the database to itself: whoever held one is gone.
 func (s Paid) Reclaim(ctx context.Context) error {
 	return s.db.Tx(ctx, func(tx *sql.Tx) error {
-		_, err := exec(ctx, tx, `UPDATE paid_order SET lease_until = 0 WHERE lease_until > 0 AND state IN ('reserved', 'running', 'settling')`)
+		_, err := row.Exec(ctx, tx, `UPDATE paid_order SET lease_until = 0 WHERE lease_until > 0 AND state IN ('reserved', 'running', 'settling')`)
 		return err
 	})
 }

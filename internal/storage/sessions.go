@@ -10,6 +10,7 @@ import (
 	"ace/internal/foundation/jobs"
 	"ace/internal/foundation/problem"
 	"ace/internal/foundation/sqldb"
+	"ace/internal/storage/row"
 	"ace/internal/storefront/checkout"
 )
 
@@ -23,19 +24,19 @@ type sessionRow struct {
 	page    checkout.Page
 }
 
-func scanSessionRow(row scanner) (sessionRow, error) {
+func scanSessionRow(from row.Scanner) (sessionRow, error) {
 	var r sessionRow
 	s, p := &r.session, &r.page
 	var buyer, agent, notices, quote string
 	var created, updated, expires, pageCreated int64
-	err := row.Scan(&s.ID, &s.Token, &s.State, &s.Protocol, &buyer, &s.ReturnURL, &agent, &notices, &s.Ending, &s.OrderID, &s.Version, &created, &updated,
+	err := from.Scan(&s.ID, &s.Token, &s.State, &s.Protocol, &buyer, &s.ReturnURL, &agent, &notices, &s.Ending, &s.OrderID, &s.Version, &created, &updated,
 		&p.N, &p.State, &p.Ref, &p.URL, &quote, &expires, &pageCreated)
 	if err != nil {
 		return r, fmt.Errorf("reading a session: %w", err)
 	}
-	s.CreatedAt, s.UpdatedAt = fromMillis(created), fromMillis(updated)
-	p.ExpiresAt, p.CreatedAt = fromMillis(expires), fromMillis(pageCreated)
-	return r, errors.Join(fromJSON(buyer, &s.Buyer), fromJSON(agent, &s.Agent), fromJSON(notices, &s.Notices), fromJSON(quote, &p.Quote))
+	s.CreatedAt, s.UpdatedAt = row.Time(created), row.Time(updated)
+	p.ExpiresAt, p.CreatedAt = row.Time(expires), row.Time(pageCreated)
+	return r, errors.Join(row.FromJSON(buyer, &s.Buyer), row.FromJSON(agent, &s.Agent), row.FromJSON(notices, &s.Notices), row.FromJSON(quote, &p.Quote))
 }
 
 // Session implements checkout.Store.
@@ -53,7 +54,7 @@ func (s *Store) SessionByToken(ctx context.Context, token string) (*checkout.Ses
 func (s *Store) session(ctx context.Context, where, arg string) (*checkout.Session, error) {
 	rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+sessionColumns+`, `+pageColumns+`
 		FROM checkout_session s JOIN checkout_page p ON p.session_id = s.id WHERE `+where+` ORDER BY p.position`, arg)
-	all, err := collect(rows, err, scanSessionRow)
+	all, err := row.Collect(rows, err, scanSessionRow)
 	if err != nil {
 		return nil, err
 	}
@@ -61,8 +62,8 @@ func (s *Store) session(ctx context.Context, where, arg string) (*checkout.Sessi
 		return nil, problem.New(problem.NotFound, "checkout_not_found", "No such checkout session. Ids are given by the answer that created the session.")
 	}
 	session := all[0].session
-	for _, row := range all {
-		session.Pages = append(session.Pages, row.page)
+	for _, one := range all {
+		session.Pages = append(session.Pages, one.page)
 	}
 	return &session, nil
 }
@@ -117,7 +118,7 @@ func (s *Store) Save(ctx context.Context, c checkout.Change, check func(checkout
 // Discard implements checkout.Store.
 func (s *Store) Discard(ctx context.Context, id string) error {
 	return s.db.Tx(ctx, func(tx *sql.Tx) error {
-		n, err := exec(ctx, tx, `DELETE FROM checkout_session WHERE id = $1 AND state = $2`, id, string(checkout.Creating))
+		n, err := row.Exec(ctx, tx, `DELETE FROM checkout_session WHERE id = $1 AND state = $2`, id, string(checkout.Creating))
 		if err != nil || n == 0 {
 			return err
 		}
@@ -152,7 +153,7 @@ func (s *Store) Taken(ctx context.Context) (map[string]int64, error) {
 		id string
 		n  int64
 	}
-	sums, err := collect(rows, err, func(row scanner) (s sum, err error) { return s, row.Scan(&s.id, &s.n) })
+	sums, err := row.Collect(rows, err, func(from row.Scanner) (s sum, err error) { return s, from.Scan(&s.id, &s.n) })
 	if err != nil {
 		return nil, err
 	}
@@ -166,8 +167,8 @@ func (s *Store) Taken(ctx context.Context) (map[string]int64, error) {
 // Receive implements checkout.Store.
 func (s *Store) Receive(ctx context.Context, eventID, eventType string, job jobs.Job) error {
 	err := s.db.Tx(ctx, func(tx *sql.Tx) error {
-		n, err := exec(ctx, tx, `INSERT INTO processor_event (id, type, received_at) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING`,
-			eventID, eventType, millis(time.Now()))
+		n, err := row.Exec(ctx, tx, `INSERT INTO processor_event (id, type, received_at) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING`,
+			eventID, eventType, row.Millis(time.Now()))
 		if err != nil || n == 0 {
 			return err
 		}
@@ -184,13 +185,13 @@ func (s *Store) Watermark(ctx context.Context, name string) (time.Time, error) {
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return time.Time{}, fmt.Errorf("reading a watermark: %w", err)
 	}
-	return fromMillis(at), nil
+	return row.Time(at), nil
 }
 
 // SetWatermark implements checkout.Store.
 func (s *Store) SetWatermark(ctx context.Context, name string, at time.Time) error {
 	return s.db.Tx(ctx, func(tx *sql.Tx) error {
-		_, err := exec(ctx, tx, `INSERT INTO watermark (name, at) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET at = excluded.at`, name, millis(at))
+		_, err := row.Exec(ctx, tx, `INSERT INTO watermark (name, at) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET at = excluded.at`, name, row.Millis(at))
 		return err
 	})
 }

@@ -12,13 +12,8 @@
 package storage
 
 import (
-	"context"
-	"database/sql"
 	"embed"
-	"encoding/json"
-	"fmt"
 	"io/fs"
-	"time"
 
 	"ace/internal/foundation/sqldb"
 )
@@ -49,69 +44,4 @@ func New(db *sqldb.DB, scheduled func()) *Store {
 		scheduled = func() {}
 	}
 	return &Store{db: db, scheduled: scheduled}
-}
-
-// scanner is one row of a result.
-type scanner interface{ Scan(dest ...any) error }
-
-func millis(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixMilli()
-}
-
-func fromMillis(ms int64) time.Time {
-	if ms == 0 {
-		return time.Time{}
-	}
-	return time.UnixMilli(ms).UTC()
-}
-
-func toJSON(v any) (string, error) {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return "", fmt.Errorf("encoding a column: %w", err)
-	}
-	return string(text), nil
-}
-
-func fromJSON(text string, v any) error {
-	if err := json.Unmarshal([]byte(text), v); err != nil {
-		return fmt.Errorf("decoding a column: %w", err)
-	}
-	return nil
-}
-
-// collect scans every row of a result.
-func collect[T any](rows *sql.Rows, err error, scan func(scanner) (T, error)) ([]T, error) {
-	if err != nil {
-		return nil, fmt.Errorf("querying: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	var all []T
-	for rows.Next() {
-		one, err := scan(rows)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, one)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("reading rows: %w", err)
-	}
-	return all, nil
-}
-
-// exec runs a writing statement and answers how many rows it changed.
-func exec(ctx context.Context, tx *sql.Tx, statement string, args ...any) (int64, error) {
-	result, err := tx.ExecContext(ctx, statement, args...)
-	if err != nil {
-		return 0, fmt.Errorf("writing: %w", err)
-	}
-	n, err := result.RowsAffected()
-	if err != nil {
-		return 0, fmt.Errorf("counting written rows: %w", err)
-	}
-	return n, nil
 }
