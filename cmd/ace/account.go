@@ -12,9 +12,10 @@ import (
 
 // accountCmd is what operators do with accounts of the platform.
 type accountCmd struct {
-	Create accountCreateCmd `cmd:"" help:"Make an account; prints a link that signs its owner in."`
-	List   accountListCmd   `cmd:"" help:"List all accounts."`
-	Link   accountLinkCmd   `cmd:"" help:"Print a new link that signs the owner in, once, within 15 minutes."`
+	Create    accountCreateCmd    `cmd:"" help:"Make an account; prints a link that signs its owner in."`
+	List      accountListCmd      `cmd:"" help:"List all accounts."`
+	Link      accountLinkCmd      `cmd:"" help:"Print a new link that signs the owner in, once, within 15 minutes."`
+	Redirects accountRedirectsCmd `cmd:"" help:"Show or change where sign-ins to apps may send browsers afterwards."`
 }
 
 type accountCreateCmd struct {
@@ -69,4 +70,36 @@ func (c *accountLinkCmd) Run(w *world) error {
 		return err
 	}
 	return c.print(w, link, func(out io.Writer) { _, _ = fmt.Fprintln(out, link.URL) })
+}
+
+type accountRedirectsCmd struct {
+	operating `embed:""`
+	Name      string   `arg:"" help:"Name of the account."`
+	Add       []string `placeholder:"URL" sep:"none" help:"Allow this address, and what lies below its path. Repeat for more."`
+	Remove    []string `placeholder:"URL" sep:"none" help:"Take this address off the list. Repeat for more."`
+}
+
+// Run shows the list of an account, after it was changed where that was asked
+// for.
+func (c *accountRedirectsCmd) Run(w *world) error {
+	path := "/accounts/" + url.PathEscape(c.Name) + "/redirect-urls"
+	var list accounthttp.RedirectURLs
+	var err error
+	if len(c.Add)+len(c.Remove) > 0 {
+		err = c.call(w.ctx, http.MethodPatch, path, accounthttp.RedirectURLsChange{Add: c.Add, Remove: c.Remove}, &list)
+	} else {
+		err = c.call(w.ctx, http.MethodGet, path, nil, &list)
+	}
+	if err != nil {
+		return err
+	}
+	return c.print(w, list, func(out io.Writer) {
+		if len(list.URLs) == 0 {
+			_, _ = fmt.Fprintf(out, "Sign-ins may send browsers to any https address. To allow some alone:\n  ace account redirects %s --add https://agent.example/done\n", c.Name)
+			return
+		}
+		for _, one := range list.URLs {
+			_, _ = fmt.Fprintln(out, one)
+		}
+	})
 }

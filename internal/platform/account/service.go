@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/mail"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -57,7 +58,9 @@ type Store interface {
 	Session(ctx context.Context, digest string, now time.Time, idle time.Duration) (*Session, error)
 	// RedirectURLs answers an account's list; account_not_found (NotFound).
 	RedirectURLs(ctx context.Context, accountID string) ([]string, error)
-	SetRedirectURLs(ctx context.Context, accountID string, list []string, e audit.Entry) error
+	// ChangeRedirectURLs keeps what change makes of the list; nobody else changes
+	// it meanwhile. Without an action the entry, and the list, are not kept.
+	ChangeRedirectURLs(ctx context.Context, accountID string, change func(list []string) ([]string, audit.Entry, error)) error
 	TouchSession(ctx context.Context, digest string, now time.Time) error
 	DeleteSession(ctx context.Context, digest string, e audit.Entry) error
 }
@@ -150,8 +153,40 @@ func (s *Service) SetRedirectURLs(ctx context.Context, by audit.Actor, accountID
 	if err != nil {
 		return nil, err
 	}
-	entry := audit.New(accountID, by, "account.redirect_urls_set", accountID, map[string]string{"redirect_urls": strings.Join(list, " ")})
-	return list, s.store.SetRedirectURLs(ctx, accountID, list, entry)
+	return list, s.store.ChangeRedirectURLs(ctx, accountID, func([]string) ([]string, audit.Entry, error) {
+		return list, redirectsSet(by, accountID, list), nil
+	})
+}
+
+// EditRedirectURLs adds addresses to the list of an account and takes others off
+// it, whatever others do to the list at the same time, and answers the list that
+// counts. Its problems are those of SetRedirectURLs; taking off what is not there
+// is invalid_request.
+func (s *Service) EditRedirectURLs(ctx context.Context, by audit.Actor, accountID string, add, remove []string) (list []string, err error) {
+	err = s.store.ChangeRedirectURLs(ctx, accountID, func(before []string) ([]string, audit.Entry, error) {
+		list = slices.Clone(before)
+		for _, text := range remove {
+			entry, err := landing.Entries([]string{text})
+			if err != nil {
+				return nil, audit.Entry{}, err
+			}
+			at := slices.Index(list, entry[0])
+			if at < 0 {
+				return nil, audit.Entry{}, problem.New(problem.Invalid, "invalid_request", "This address is not on the list. It may have been taken off already.").At("/remove")
+			}
+			list = slices.Delete(list, at, at+1)
+		}
+		var err error
+		if list, err = landing.Entries(append(list, add...)); err != nil || slices.Equal(list, before) {
+			return nil, audit.Entry{}, err
+		}
+		return list, redirectsSet(by, accountID, list), nil
+	})
+	return list, err
+}
+
+func redirectsSet(by audit.Actor, accountID string, list []string) audit.Entry {
+	return audit.New(accountID, by, "account.redirect_urls_set", accountID, map[string]string{"redirect_urls": strings.Join(list, " ")})
 }
 
 // Link makes a one-time secret that signs the account's first owner in, for a

@@ -5,6 +5,8 @@
 //	POST   /accounts                     ace account create
 //	GET    /accounts                     ace account list
 //	POST   /accounts/{name}/link         ace account link
+//	GET    /accounts/{name}/redirect-urls  ace account redirects
+//	PATCH  /accounts/{name}/redirect-urls  ace account redirects --add, --remove
 //	POST   /accounts/{name}/keys         ace key create
 //	GET    /accounts/{name}/keys         ace key list
 //	DELETE /keys/{id}                    ace key revoke
@@ -103,6 +105,18 @@ type Keys struct {
 	Keys []Key `json:"keys"`
 }
 
+// RedirectURLs are where sign-ins of an account may send browsers afterwards;
+// none: anywhere.
+type RedirectURLs struct {
+	URLs []string `json:"redirect_urls"`
+}
+
+// RedirectURLsChange names addresses to add, and others to take off.
+type RedirectURLsChange struct {
+	Add    []string `json:"add,omitempty"`
+	Remove []string `json:"remove,omitempty"`
+}
+
 type server struct {
 	accounts *account.Service
 	keys     *apikey.Service
@@ -117,6 +131,8 @@ func New(accounts *account.Service, keys *apikey.Service, signIn func(secret str
 	openapi.Handle(api, openapi.Operation{Method: http.MethodPost, Path: "/accounts", ID: "createAccount", Summary: "Make an account", Status: http.StatusCreated}, s.createAccount)
 	openapi.Handle(api, openapi.Operation{Method: http.MethodGet, Path: "/accounts", ID: "listAccounts", Summary: "All accounts"}, s.listAccounts)
 	openapi.Handle(api, openapi.Operation{Method: http.MethodPost, Path: "/accounts/{name}/link", ID: "linkAccount", Summary: "Make a sign-in link", Status: http.StatusCreated}, s.link)
+	openapi.Handle(api, openapi.Operation{Method: http.MethodGet, Path: "/accounts/{name}/redirect-urls", ID: "getRedirectURLs", Summary: "Where sign-ins may send browsers"}, s.redirects)
+	openapi.Handle(api, openapi.Operation{Method: http.MethodPatch, Path: "/accounts/{name}/redirect-urls", ID: "changeRedirectURLs", Summary: "Add and take off such addresses"}, s.changeRedirects)
 	openapi.Handle(api, openapi.Operation{Method: http.MethodPost, Path: "/accounts/{name}/keys", ID: "createKey", Summary: "Make a key", Status: http.StatusCreated}, s.createKey)
 	openapi.Handle(api, openapi.Operation{Method: http.MethodGet, Path: "/accounts/{name}/keys", ID: "listKeys", Summary: "Keys of an account"}, s.listKeys)
 	openapi.Handle(api, openapi.Operation{Method: http.MethodDelete, Path: "/keys/{id}", ID: "revokeKey", Summary: "Revoke a key"}, s.revokeKey)
@@ -165,6 +181,28 @@ func (s *server) link(ctx context.Context, in *nameInput) (*out[Link], error) {
 	}
 	link, err := s.newLink(ctx, a)
 	return &out[Link]{link}, err
+}
+
+func (s *server) redirects(ctx context.Context, in *nameInput) (*out[RedirectURLs], error) {
+	a, err := s.accounts.ByName(ctx, in.Name)
+	if err != nil {
+		return nil, err
+	}
+	list, err := s.accounts.RedirectURLs(ctx, a.ID)
+	return &out[RedirectURLs]{RedirectURLs{list}}, err
+}
+
+func (s *server) changeRedirects(ctx context.Context, in *struct {
+	Name string `path:"name"`
+	Body RedirectURLsChange
+},
+) (*out[RedirectURLs], error) {
+	a, err := s.accounts.ByName(ctx, in.Name)
+	if err != nil {
+		return nil, err
+	}
+	list, err := s.accounts.EditRedirectURLs(ctx, audit.Operator(), a.ID, in.Body.Add, in.Body.Remove)
+	return &out[RedirectURLs]{RedirectURLs{append([]string{}, list...)}}, err
 }
 
 func (s *server) createKey(ctx context.Context, in *struct {

@@ -27,6 +27,7 @@ type accountView struct {
 	Connections []connectionRow
 	Waiting     []approvalRow
 	Connects    bool // the reader may connect apps
+	Redirects   redirectsView
 }
 
 // shownEntries is how much of the activity the account page shows.
@@ -39,6 +40,9 @@ func notices() map[string]string {
 		"key_revoked":        "The key is revoked. It opens nothing any more, anywhere.",
 		"connection_deleted": "The connection is deleted. Its secrets are gone from here at once; the app is told to forget the sign-in where it can be told.",
 		"password_set":       "The password is set. Your other sessions were signed out.",
+		"redirect_added":     "The address is on the list. Connect links that are out already stay as they are.",
+		"redirect_removed":   "The address is off the list. Connect links that are out already stay as they are.",
+		"redirects_open":     "The list is empty: connect links may send browsers to any https address again.",
 	}
 }
 
@@ -69,6 +73,9 @@ func (c *Console) accountView(r *http.Request) (*accountView, error) {
 		return nil, err
 	}
 	view.Connects = caller.Session.User.Role.Connects()
+	if view.Redirects.List, err = c.Accounts.RedirectURLs(r.Context(), caller.Account); err != nil {
+		return nil, err
+	}
 	if view.Audits {
 		entries, err := c.Audit.AuditEntries(r.Context(), caller.Account, audit.Query{Limit: shownEntries})
 		if err != nil {
@@ -163,6 +170,7 @@ func activityRows(entries []audit.Entry) []activityRow {
 func actions() map[string]string {
 	return map[string]string{
 		"account.created":                "The account was made",
+		"account.redirect_urls_set":      "Where connect links may send browsers was changed",
 		"sign_in.link_made":              "A sign-in link was made",
 		"session.begun":                  "Signed in by {method}",
 		"session.ended":                  "Signed out",

@@ -122,6 +122,7 @@ func Rules() gate.Rules {
 		"POST /account/keys/{id}/rotate": manages,
 		"POST /account/keys/{id}/revoke": manages,
 		"POST /account/password":         person,
+		"POST /account/redirects":        manages,
 		"GET /account/connections/{id}":  person,
 		"POST /account/connections/{id}": connects,
 		"POST /apps/{app}/connect":       connects,
@@ -166,6 +167,7 @@ func (c *Console) Mount(mux gate.Mux) {
 	show("GET /account", c.account)
 	show("GET /account/activity", c.activity)
 	show("GET /account/keys/new", c.newKey)
+	show("POST /account/redirects", c.changeRedirects)
 	show("POST /account/keys", c.makeKey)
 	show("GET /account/keys/{id}", c.key)
 	show("POST /account/keys/{id}/rotate", c.rotateKey)

@@ -191,24 +191,33 @@ func (s *Store) RedirectURLs(ctx context.Context, accountID string) ([]string, e
 	return list, row.FromJSON(text, &list)
 }
 
-// SetRedirectURLs implements account.Store.
-func (s *Store) SetRedirectURLs(ctx context.Context, accountID string, list []string, e audit.Entry) error {
-	if list == nil {
-		list = []string{}
-	}
-	text, err := row.JSON(list)
-	if err != nil {
-		return err
-	}
+// ChangeRedirectURLs implements account.Store. The first statement holds the row,
+// so that of two changes at a time the second one sees the first.
+func (s *Store) ChangeRedirectURLs(ctx context.Context, accountID string, change func([]string) ([]string, audit.Entry, error)) error {
 	return s.db.Tx(ctx, func(tx *sql.Tx) error {
-		n, err := row.Exec(ctx, tx, `UPDATE account SET redirect_urls = $2 WHERE id = $1`, accountID, text)
+		text, found, err := row.One(tx.QueryRowContext(ctx, `UPDATE account SET redirect_urls = redirect_urls WHERE id = $1 RETURNING redirect_urls`, accountID),
+			func(r row.Scanner) (text string, err error) { return text, r.Scan(&text) })
 		if err != nil {
-			return err
+			return fmt.Errorf("reading the redirect addresses of an account: %w", err)
 		}
-		if n == 0 {
+		if !found {
 			return accountNotFound()
 		}
-		return record(ctx, tx, e)
+		before := []string{}
+		if err := row.FromJSON(text, &before); err != nil {
+			return err
+		}
+		list, entry, err := change(before)
+		if err != nil || entry.Action == "" {
+			return err
+		}
+		if text, err = row.JSON(append([]string{}, list...)); err != nil {
+			return err
+		}
+		if _, err := row.Exec(ctx, tx, `UPDATE account SET redirect_urls = $2 WHERE id = $1`, accountID, text); err != nil {
+			return err
+		}
+		return record(ctx, tx, entry)
 	})
 }
 

@@ -1,6 +1,8 @@
 package platformstore_test
 
 import (
+	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -52,6 +54,61 @@ func TestRedirectURLs(t *testing.T) {
 		entries, err := s.AuditEntries(t.Context(), ann.ID, audit.Query{Action: "account.redirect_urls_set", Limit: 10})
 		if err != nil || len(entries) != 2 {
 			t.Errorf("%d entries in the audit log, %v, want 2", len(entries), err)
+		}
+	})
+}
+
+// TestRedirectListsAreEdited adds and takes off addresses, several people at a
+// time.
+func TestRedirectListsAreEdited(t *testing.T) {
+	t.Parallel()
+	eachWithQueue(t, func(t *testing.T, s *platformstore.Store, _ queue) {
+		service := account.New(s, password.New(), func(label string, _ ...[]byte) string { return label })
+		ann, _, err := service.Create(t.Context(), audit.Operator(), "ann", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps := []struct {
+			name        string
+			add, remove []string
+			want        []string
+			code        string
+		}{
+			{"the first", []string{"https://A.example"}, nil, []string{"https://a.example/"}, ""},
+			{"the same again", []string{"https://a.example/"}, nil, []string{"https://a.example/"}, ""},
+			{"one in place of another", []string{"https://b.example/x"}, []string{"https://a.example"}, []string{"https://b.example/x"}, ""},
+			{"one that is not there", []string{"https://c.example/"}, []string{"https://a.example"}, []string{"https://b.example/x"}, "invalid_request"},
+			{"no address", []string{"agent.example"}, nil, []string{"https://b.example/x"}, "invalid_request"},
+			{"the last one", nil, []string{"https://b.example/x"}, []string{}, ""},
+		}
+		for _, step := range steps {
+			_, err := service.EditRedirectURLs(t.Context(), audit.Operator(), ann.ID, step.add, step.remove)
+			if (err != nil) != (step.code != "") || step.code != "" && !problem.Is(err, step.code) {
+				t.Errorf("%s: %v, want %q", step.name, err, step.code)
+			}
+			got, err := service.RedirectURLs(t.Context(), ann.ID)
+			if diff := cmp.Diff(step.want, got); diff != "" || err != nil {
+				t.Errorf("%s: %v (-want +got)\n%s", step.name, err, diff)
+			}
+		}
+		entries, err := s.AuditEntries(t.Context(), ann.ID, audit.Query{Action: "account.redirect_urls_set", Limit: 10})
+		if err != nil || len(entries) != 3 {
+			t.Errorf("%d entries, %v, want one for each change", len(entries), err)
+		}
+		var all sync.WaitGroup
+		for i := range 8 {
+			all.Go(func() {
+				if _, err := service.EditRedirectURLs(t.Context(), audit.Operator(), ann.ID, []string{fmt.Sprintf("https://h%d.example/", i)}, nil); err != nil {
+					t.Errorf("adding the %dth: %v", i, err)
+				}
+			})
+		}
+		all.Wait()
+		if got, err := service.RedirectURLs(t.Context(), ann.ID); err != nil || len(got) != 8 {
+			t.Errorf("8 people added %v, %v", got, err)
+		}
+		if _, err := service.EditRedirectURLs(t.Context(), audit.Operator(), "acc_none", nil, nil); !problem.Is(err, "account_not_found") {
+			t.Errorf("an account that is none: %v", err)
 		}
 	})
 }

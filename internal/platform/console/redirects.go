@@ -1,0 +1,47 @@
+package console
+
+import (
+	"net/http"
+	"strings"
+
+	"ace/internal/foundation/problem"
+	"ace/internal/platform/platformhttp/gate"
+)
+
+// redirectsView is the account's list of addresses that connect links may send
+// browsers to, and the form that changes it.
+type redirectsView struct {
+	List  []string // empty: anywhere
+	Typed string
+	Fault string
+}
+
+// changeRedirects adds one address to the list, or takes one off.
+func (c *Console) changeRedirects(w http.ResponseWriter, r *http.Request) {
+	caller := gate.From(r.Context())
+	typed, removed := strings.TrimSpace(r.PostFormValue("url")), r.PostFormValue("remove")
+	add, remove, done := []string{typed}, []string(nil), "redirect_added"
+	if removed != "" {
+		add, remove, done, typed = nil, []string{removed}, "redirect_removed", ""
+	}
+	list, err := c.Accounts.EditRedirectURLs(r.Context(), caller.Actor, caller.Account, add, remove)
+	if err == nil {
+		if len(list) == 0 {
+			done = "redirects_open"
+		}
+		back(w, r, accountPath+"?done="+done)
+		return
+	}
+	p, ok := problem.From(err)
+	if !ok {
+		c.fail(w, r, err)
+		return
+	}
+	view, err := c.accountView(r)
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	view.Redirects.Typed, view.Redirects.Fault = typed, p.Detail
+	c.pages.Show(w, r, http.StatusUnprocessableEntity, "account", view)
+}
