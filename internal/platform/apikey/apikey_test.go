@@ -63,6 +63,8 @@ func TestRestrictions(t *testing.T) {
 		{"its app", narrow.AllowsApp("notes"), true},
 		{"another app", narrow.AllowsApp("mail"), false},
 		{"its tool", narrow.AllowsTool("notes", "notes__list"), true},
+		{"its tool, by an id that it had", narrow.AllowsTool("notes", "notes__all", "notes__list"), true},
+		{"another tool, by any id", narrow.AllowsTool("notes", "notes__all", "notes__every"), false},
 		{"another tool of its app", narrow.AllowsTool("notes", "notes__delete"), false},
 		{"its tool under another app", narrow.AllowsTool("mail", "notes__list"), false},
 		{"inside", narrow.AllowsAddress(netip.MustParseAddr("10.1.2.3")), true},

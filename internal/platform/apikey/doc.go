@@ -98,9 +98,10 @@ func (r Restrictions) AllowsApp(app string) bool {
 	return len(r.Apps) == 0 || slices.Contains(r.Apps, app)
 }
 
-// AllowsTool reports whether the key may run a tool of an app.
-func (r Restrictions) AllowsTool(app, tool string) bool {
-	return r.AllowsApp(app) && (len(r.Tools) == 0 || slices.Contains(r.Tools, tool))
+// AllowsTool reports whether the key may run a tool of an app, which goes by any
+// of ids.
+func (r Restrictions) AllowsTool(app string, ids ...string) bool {
+	return r.AllowsApp(app) && (len(r.Tools) == 0 || slices.ContainsFunc(ids, func(id string) bool { return slices.Contains(r.Tools, id) }))
 }
 
 // AllowsAddress reports whether the key may be used from an address.

@@ -102,6 +102,16 @@ func ToolID(app, name string) string {
 	return id[:maxToolID-7] + "_" + hex.EncodeToString(sum[:3])
 }
 
+// IDs are the tool's id, and those that it had: whoever is let to one of them is
+// let to the tool.
+func (t *Tool) IDs() []string {
+	ids := []string{t.ID}
+	for _, was := range t.Was {
+		ids = append(ids, ToolID(t.App, was))
+	}
+	return ids
+}
+
 // ReadOnly reports whether a tool changes nothing.
 func (t *Tool) ReadOnly() bool { return t.Effect == Reads }
 

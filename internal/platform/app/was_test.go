@@ -35,6 +35,9 @@ func TestOldIDs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if one, _ := a.Tools.Get("find_tickets"); strings.Join(one.IDs(), " ") != "desk__find_tickets desk__search desk__look_up" {
+			t.Errorf("IDs = %v", one.IDs())
+		}
 		for _, id := range []string{"desk__find_tickets", "desk__search", "desk__look_up"} {
 			if _, one, err := c.Tool(id); err != nil || one.ID != "desk__find_tickets" {
 				t.Errorf("Tool(%s) = %+v, %v, want desk__find_tickets", id, one, err)

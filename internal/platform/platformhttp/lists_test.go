@@ -2,6 +2,7 @@ package platformhttp_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"ace/internal/foundation/httpserver"
 	"ace/internal/foundation/openapi"
 	"ace/internal/platform/apikey"
+	"ace/internal/platform/app"
 	"ace/internal/platform/audit"
 	"ace/internal/platform/library"
 	"ace/internal/platform/platformhttp/findhttp"
@@ -144,5 +146,44 @@ func TestPagesOfApps(t *testing.T) {
 	}
 	if _, _, total := pages(t, "/api/v1/apps?category=email&limit=1&include=total", "apps", call); total != float64(all.Total) {
 		t.Errorf("apps with include: total %v, want %d", total, all.Total)
+	}
+}
+
+// TestOldIDsFind holds that a key which is for a tool by an id that it had finds
+// the tool, and no other.
+func TestOldIDsFind(t *testing.T) {
+	t.Parallel()
+	a, err := app.Parse([]byte(`
+id: desk
+name: Desk
+base: https://desk.example
+auth: [{id: open, type: none}]
+tools:
+  find_tickets: {call: GET /a, about: Finds tickets., phrases: [find the tickets of a customer], was: [search]}
+  create_ticket: {call: POST /b, about: Creates a ticket., phrases: [make a ticket of a customer]}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shelf, err := library.New([]*app.App{a}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := httpserver.NewMux(nil)
+	face := &findhttp.Face{BaseURL: base, Library: shelf}
+	face.Describe(openapi.New(mux, "Test", "1", nil), "/api/v1", "key")
+	for id, want := range map[string]string{"desk__search": "[desk__find_tickets]", "desk__find_tickets": "[desk__find_tickets]", "desk__create_ticket": "[desk__create_ticket]", "desk__gone": "[]"} {
+		caller := &gate.Caller{Account: "acc_1", Key: &apikey.Key{AccountID: "acc_1", Restrict: apikey.Restrictions{Tools: []string{id}}}}
+		r := httptest.NewRequestWithContext(gate.With(t.Context(), caller), http.MethodPost, "/api/v1/tools/find", strings.NewReader(`{"task":"tickets of a customer"}`))
+		r.Header.Set("Content-Type", "application/json")
+		got := httptest.NewRecorder()
+		mux.ServeHTTP(got, r)
+		found := []string{}
+		for _, one := range decode(t, got)["tools"].([]any) {
+			found = append(found, one.(map[string]any)["tool"].(string))
+		}
+		if fmt.Sprint(found) != want {
+			t.Errorf("a key for %s finds %v, want %s", id, found, want)
+		}
 	}
 }

@@ -16,7 +16,7 @@ const (
 
 // nearest answers the ids of tools that a caller may have meant, the most likely
 // first: tools of the app that the id names, or of apps whose ids look alike.
-func nearest(id string, apps []*app.App, allowed func(app, tool string) bool) []string {
+func nearest(id string, apps []*app.App, allowed func(*app.App, *app.Tool) bool) []string {
 	id = strings.ToLower(id)
 	if len(id) > maxLookup {
 		id = id[:maxLookup]
@@ -37,7 +37,7 @@ func nearest(id string, apps []*app.App, allowed func(app, tool string) bool) []
 			continue
 		}
 		for _, t := range tools {
-			if d := distance(name, t.Name); allowed(a.ID, t.ID) && d <= max(2, len(name)/2) {
+			if d := distance(name, t.Name); allowed(a, t) && d <= max(2, len(name)/2) {
 				found = append(found, candidate{t.ID, d + distance(prefix, strings.ReplaceAll(a.ID, "-", "_"))})
 			}
 		}

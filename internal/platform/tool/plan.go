@@ -114,7 +114,7 @@ func restricted(c *Caller, a *app.App, t *app.Tool) error {
 	switch {
 	case !r.AllowsApp(a.ID):
 		return keyRestricted(a, t, "This key is not for the app "+a.Name+".")
-	case !allows(r, a, t):
+	case !r.AllowsTool(a.ID, t.IDs()...):
 		return keyRestricted(a, t, "This key is not for this tool.")
 	case t.Free && !r.RawRequests:
 		return keyRestricted(a, t, "This key may not send requests of its own making. Use a tool, or ask for a key with raw_requests.")
@@ -122,11 +122,6 @@ func restricted(c *Caller, a *app.App, t *app.Tool) error {
 		return readsOnly(c, a, t)
 	}
 	return nil
-}
-
-// allows reports whether a key is for a tool, under its id or one that it had.
-func allows(r apikey.Restrictions, a *app.App, t *app.Tool) bool {
-	return r.AllowsTool(a.ID, t.ID) || slices.ContainsFunc(t.Was, func(was string) bool { return r.AllowsTool(a.ID, app.ToolID(a.ID, was)) })
 }
 
 // readsOnly refuses a tool that changes something to a key for reading. What a

@@ -6,6 +6,7 @@ import (
 
 	"ace/internal/foundation/problem"
 	"ace/internal/foundation/typeid"
+	"ace/internal/platform/apikey"
 	"ace/internal/platform/app"
 	"ace/internal/platform/tool/output"
 )
@@ -39,27 +40,40 @@ func (s *Service) visible(ctx context.Context, c *Caller, id string) (*Run, erro
 	if err != nil {
 		return nil, err
 	}
-	if !c.sees(r) {
+	if c.Key == nil {
+		return r, nil
+	}
+	within, err := s.Within(ctx, c.Key)
+	if err != nil {
+		return nil, err
+	}
+	if !within.AllowsTool(r.App, r.Tool) || within.EndUser != "" && within.EndUser != r.EndUser {
 		return nil, runNotFound()
 	}
 	return r, nil
 }
 
-func (c *Caller) sees(r *Run) bool {
-	if c.Key == nil {
-		return true
+// Within are the restrictions of a key with every id of its tools: runs are kept
+// by the id that their tool had then.
+func (s *Service) Within(ctx context.Context, k *apikey.Key) (apikey.Restrictions, error) {
+	within := k.Restrict
+	for _, id := range k.Restrict.Tools {
+		_, t, err := s.Apps.Tool(ctx, k.AccountID, id)
+		if problem.Is(err, "tool_not_found") { // it is gone; its runs are not
+			continue
+		}
+		if err != nil {
+			return within, err
+		}
+		within.Tools = append(slices.Clip(within.Tools), t.IDs()...)
 	}
-	within := c.Key.Restrict
-	return within.AllowsTool(r.App, r.Tool) && (within.EndUser == "" || within.EndUser == r.EndUser)
+	return within, nil
 }
 
 // List answers runs, newest first, without their outputs.
 func (s *Service) List(ctx context.Context, c *Caller, q Query) ([]*Run, error) {
 	q.Limit = min(max(q.Limit, 1), maxList)
-	if !q.narrow(c) {
-		return nil, nil
-	}
-	if err := s.settled(ctx); err != nil {
+	if some, err := s.narrow(ctx, c, &q); !some || err != nil {
 		return nil, err
 	}
 	return s.Store.Runs(ctx, c.AccountID, q)
@@ -67,28 +81,26 @@ func (s *Service) List(ctx context.Context, c *Caller, q Query) ([]*Run, error) 
 
 // Count answers how many runs List has on all its pages.
 func (s *Service) Count(ctx context.Context, c *Caller, q Query) (int, error) {
-	if !q.narrow(c) {
-		return 0, nil
-	}
-	if err := s.settled(ctx); err != nil {
+	if some, err := s.narrow(ctx, c, &q); !some || err != nil {
 		return 0, err
 	}
 	return s.Store.CountRuns(ctx, c.AccountID, q)
 }
 
-// narrow keeps a query within a caller's key; false: nothing is left of it.
-func (q *Query) narrow(c *Caller) bool {
-	if c.Key == nil {
-		return true
-	}
-	if end := c.Key.Restrict.EndUser; end != "" {
-		if q.EndUser != "" && q.EndUser != end {
-			return false
+// narrow keeps a query within a caller's key, and waits until it can be
+// answered; false: nothing is left of it.
+func (s *Service) narrow(ctx context.Context, c *Caller, q *Query) (some bool, err error) {
+	if c.Key != nil {
+		within, err := s.Within(ctx, c.Key)
+		if err != nil || within.EndUser != "" && q.EndUser != "" && q.EndUser != within.EndUser {
+			return false, err
 		}
-		q.EndUser = end
+		if within.EndUser != "" {
+			q.EndUser = within.EndUser
+		}
+		q.Apps, q.Tools = within.Apps, within.Tools
 	}
-	q.Apps, q.Tools = c.Key.Restrict.Apps, c.Key.Restrict.Tools
-	return true
+	return true, s.settled(ctx)
 }
 
 // Output answers a part of an output: the one that a cursor names, or else the
@@ -139,7 +151,7 @@ func (s *Service) suggest(ctx context.Context, c *Caller, id string, refused err
 	if err != nil {
 		return err
 	}
-	near := nearest(id, apps, func(a, t string) bool { return c.Key == nil || c.Key.Restrict.AllowsTool(a, t) })
+	near := nearest(id, apps, func(a *app.App, t *app.Tool) bool { return c.Key == nil || c.Key.Restrict.AllowsTool(a.ID, t.IDs()...) })
 	if len(near) == 0 {
 		return p.Advise("find_tools")
 	}

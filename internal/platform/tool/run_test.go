@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -15,6 +16,7 @@ import (
 	"ace/internal/foundation/problem"
 	"ace/internal/foundation/seal"
 	"ace/internal/platform/apikey"
+	"ace/internal/platform/app"
 	"ace/internal/platform/tool"
 	"ace/internal/platform/tool/tooltest"
 )
@@ -442,10 +444,35 @@ func TestOldIDs(t *testing.T) {
 		res, err := w.Run(t.Context(), w.by(change), request("desk__overwrite", `{"id":"1"}`))
 		if err != nil || !res.OK() || res.Run.Tool != "desk__replace" {
 			t.Errorf("%s: %+v, %v, want a run of desk__replace", name, res, err)
+			continue
+		}
+		// What it ran, and what it may run, it also sees.
+		by := w.by(change)
+		if got, err := w.Get(t.Context(), by, res.Run.ID); err != nil || got.Run.ID != res.Run.ID {
+			t.Errorf("%s: Get = %+v, %v", name, got, err)
+		}
+		if runs, err := w.List(t.Context(), by, tool.Query{Limit: 5}); err != nil || len(runs) != 1 {
+			t.Errorf("%s: List = %d runs, %v, want 1", name, len(runs), err)
+		}
+		if n, err := w.Count(t.Context(), by, tool.Query{}); err != nil || n != 1 {
+			t.Errorf("%s: Count = %d, %v, want 1", name, n, err)
+		}
+		_, tools, err := w.Tools(t.Context(), by, "desk", nil)
+		if err != nil || !slices.ContainsFunc(tools, func(one *app.Tool) bool { return one.ID == "desk__replace" }) || change != nil && len(tools) != 1 {
+			t.Errorf("%s: Tools = %d tools, %v, want desk__replace among them", name, len(tools), err)
+		}
+		if _, err := w.Run(t.Context(), by, request("desk__replaec", `{}`)); change != nil && code(nil, err) != "tool_not_found" {
+			t.Errorf("%s: a slip of the hand: %v", name, err)
+		} else if p, _ := problem.From(err); fmt.Sprint(p.Members["did_you_mean"]) != "[desk__replace]" {
+			t.Errorf("%s: suggested %v, want desk__replace", name, p.Members["did_you_mean"])
 		}
 	}
 	w := setup(t)
 	if _, err := w.Run(t.Context(), w.by(func(k *apikey.Key) { k.Restrict.Tools = []string{"desk__create"} }), request("desk__overwrite", `{"id":"1"}`)); code(nil, err) != "key_restricted" {
 		t.Errorf("a key for another tool: %v, want key_restricted", err)
+	}
+	gone := w.by(func(k *apikey.Key) { k.Restrict.Tools = []string{"desk__gone"} })
+	if runs, err := w.List(t.Context(), gone, tool.Query{Limit: 5}); err != nil || len(runs) != 0 {
+		t.Errorf("a key for a tool that is gone: List = %d runs, %v, want none", len(runs), err)
 	}
 }

@@ -212,7 +212,7 @@ type Query struct {
 	// ConnectedOnly leaves out all others.
 	ConnectedOnly bool
 	// Allowed leaves out what the caller may not run. Nil: nothing.
-	Allowed func(app, tool string) bool
+	Allowed func(*app.App, *app.Tool) bool
 }
 
 // Hit is a tool that was found.
@@ -261,7 +261,7 @@ func (x *Index) Find(q Query) (hits []Hit, mentioned []*app.App) {
 
 func (q *Query) admits(e *entry) bool {
 	return (len(q.Apps) == 0 || slices.Contains(q.Apps, e.app.ID)) && (!q.ReadOnly || e.tool.ReadOnly()) &&
-		(q.Allowed == nil || q.Allowed(e.app.ID, e.tool.ID)) && (!q.ConnectedOnly || q.Connected != nil && q.Connected(e.app.ID))
+		(q.Allowed == nil || q.Allowed(e.app, e.tool)) && (!q.ConnectedOnly || q.Connected != nil && q.Connected(e.app.ID))
 }
 
 // without are the words of a task that are no part of a name.

@@ -103,7 +103,7 @@ func TestFindNarrows(t *testing.T) {
 		{"these apps", toolindex.Query{Task: "list", Apps: []string{"box"}}, func(h toolindex.Hit) bool { return h.App.ID == "box" }},
 		{"read only", toolindex.Query{Task: "an issue", ReadOnly: true}, func(h toolindex.Hit) bool { return h.Tool.ReadOnly() }},
 		{"connected only", toolindex.Query{Task: "list", ConnectedOnly: true, Connected: func(id string) bool { return id == "gmail" }}, func(h toolindex.Hit) bool { return h.App.ID == "gmail" }},
-		{"allowed", toolindex.Query{Task: "issue", Allowed: func(_, id string) bool { return id == "github__list_issues" }}, func(h toolindex.Hit) bool { return h.Tool.ID == "github__list_issues" }},
+		{"allowed", toolindex.Query{Task: "issue", Allowed: func(_ *app.App, t *app.Tool) bool { return t.ID == "github__list_issues" }}, func(h toolindex.Hit) bool { return h.Tool.ID == "github__list_issues" }},
 	}
 	for _, tt := range tests {
 		tt.query.Limit = 10

@@ -104,7 +104,8 @@ func (f *Face) find(ctx context.Context, in *FindRequest, base string) (*body[Fo
 	}
 	hits, mentioned := view.Index.Find(toolindex.Query{
 		Task: in.Task, Apps: in.Apps, ReadOnly: in.ReadOnly || restrict.ReadOnlyTools, Limit: in.Limit, ConnectedOnly: in.ConnectedOnly,
-		Connected: func(id string) bool { return states[id].Status == "connected" }, Allowed: restrict.AllowsTool,
+		Connected: func(id string) bool { return states[id].Status == "connected" },
+		Allowed:   func(a *app.App, t *app.Tool) bool { return restrict.AllowsTool(a.ID, t.IDs()...) },
 	})
 	out := &body[Found]{Found{Tools: []FoundTool{}, NotConnected: []NotConnected{}, QueryID: typeid.New("qry")}}
 	for _, hit := range hits {

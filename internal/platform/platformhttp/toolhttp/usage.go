@@ -37,7 +37,13 @@ type usageInput struct {
 
 func (f *Face) usage(ctx context.Context, in *usageInput) (*body[Usage], error) {
 	by := gate.From(ctx)
-	q, groups, more, err := f.Usage.Count(ctx, by.Account, by.Key, usage.Query{From: in.From.UTC(), To: in.To.UTC(), By: usage.By(in.GroupBy)})
+	within, err := f.Tools.Within(ctx, by.Key)
+	if err != nil {
+		return nil, err
+	}
+	key := *by.Key
+	key.Restrict = within
+	q, groups, more, err := f.Usage.Count(ctx, by.Account, &key, usage.Query{From: in.From.UTC(), To: in.To.UTC(), By: usage.By(in.GroupBy)})
 	if err != nil {
 		return nil, err
 	}
