@@ -168,6 +168,13 @@ func (s *Service) Revoke(ctx context.Context, by audit.Actor, accountID, id stri
 // most 30 days, at once for 0. The problems are invalid_grace, api_key_not_found and
 // key_revoked.
 func (s *Service) Rotate(ctx context.Context, by audit.Actor, accountID, id string, grace time.Duration) (k *Key, secret string, err error) {
+	return s.RotateTo(ctx, by, accountID, id, NewID(), grace)
+}
+
+// RotateTo is Rotate with the id of the new key, so that a repeated request makes
+// one: where it is there already, what is left to do is done, and its secret,
+// which is kept nowhere, is empty.
+func (s *Service) RotateTo(ctx context.Context, by audit.Actor, accountID, id, successor string, grace time.Duration) (k *Key, secret string, err error) {
 	if grace < 0 || grace > maxGrace {
 		return nil, "", problem.New(problem.Invalid, "invalid_grace", "The old key can go on for 0 seconds to 30 days.").At("/grace_seconds")
 	}
@@ -175,20 +182,32 @@ func (s *Service) Rotate(ctx context.Context, by audit.Actor, accountID, id stri
 	if err != nil {
 		return nil, "", err
 	}
-	if !old.Live(time.Now()) {
+	switch k, err = s.store.Key(ctx, accountID, successor); {
+	case err == nil && !old.Live(time.Now()):
+		return k, "", nil
+	case err == nil:
+		return k, "", s.succeeded(ctx, by, old, k, grace)
+	case !problem.Is(err, "api_key_not_found"):
+		return nil, "", err
+	case !old.Live(time.Now()):
 		return nil, "", problem.New(problem.Conflict, "key_revoked", "This key is at its end already. Make a new one.")
 	}
-	k, secret, err = s.Create(ctx, by, accountID, Settings{Name: old.Name, Permissions: old.Permissions, Restrict: old.Restrict, Approval: old.Approval, ExpiresAt: old.ExpiresAt})
+	k, secret, err = s.Create(ctx, by, accountID, Settings{ID: successor, Name: old.Name, Permissions: old.Permissions, Restrict: old.Restrict, Approval: old.Approval, ExpiresAt: old.ExpiresAt})
 	if err != nil {
 		return nil, "", err
 	}
+	return k, secret, s.succeeded(ctx, by, old, k, grace)
+}
+
+// succeeded ends a key that another has taken the place of.
+func (s *Service) succeeded(ctx context.Context, by audit.Actor, old, successor *Key, grace time.Duration) error {
 	if grace == 0 {
-		return k, secret, s.Revoke(ctx, by, accountID, id)
+		return s.Revoke(ctx, by, old.AccountID, old.ID)
 	}
 	if end := time.Now().UTC().Add(grace).Truncate(time.Millisecond); old.ExpiresAt.IsZero() || end.Before(old.ExpiresAt) {
 		old.ExpiresAt = end
 	}
-	return k, secret, s.store.ReplaceKey(ctx, old, audit.New(accountID, by, "key.rotated", old.ID, map[string]string{"successor": k.ID}))
+	return s.store.ReplaceKey(ctx, old, audit.New(old.AccountID, by, "key.rotated", old.ID, map[string]string{"successor": successor.ID}))
 }
 
 // Authenticate finds the key behind a presented secret that came from an

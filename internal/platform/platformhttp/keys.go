@@ -213,19 +213,28 @@ func (s *server) revokeKey(ctx context.Context, in *idInput) (*struct{}, error) 
 }
 
 type rotateInput struct {
+	Once string `header:"Idempotency-Key" maxLength:"255" doc:"A repetition with the same value makes no third key."`
 	ID   string `path:"id" maxLength:"64"`
 	Body struct {
 		GraceSeconds int `json:"grace_seconds,omitempty" minimum:"0" maximum:"2592000" doc:"How long the old key goes on working."`
 	}
 }
 
-func (s *server) rotateKey(ctx context.Context, in *rotateInput) (*body[NewKey], error) {
+func (s *server) rotateKey(ctx context.Context, in *rotateInput) (*createKeyOutput, error) {
 	caller := gate.From(ctx)
-	k, secret, err := s.Keys.Rotate(ctx, caller.Actor, caller.Account, in.ID, time.Duration(in.Body.GraceSeconds)*time.Second)
+	grace, secret := time.Duration(in.Body.GraceSeconds)*time.Second, ""
+	made, err := s.Once.Make(ctx, caller.Account+" keys rotate", in.Once, []any{in.ID, in.Body}, apikey.NewID, func(id string) (err error) {
+		_, secret, err = s.Keys.RotateTo(ctx, caller.Actor, caller.Account, in.ID, id, grace)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	return &body[NewKey]{NewKey{secret, wireKey(k)}}, nil
+	k, err := s.Keys.Get(ctx, caller.Account, made.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &createKeyOutput{made.Replayed, NewKey{secret, wireKey(k)}}, nil
 }
 
 func (r *KeyRequest) settings() (apikey.Settings, error) {

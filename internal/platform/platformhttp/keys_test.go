@@ -123,3 +123,49 @@ func TestKeysAreMadeOnce(t *testing.T) {
 		t.Errorf("%d keys, want 2", len(list))
 	}
 }
+
+// TestKeysAreRotatedOnce repeats a rotation whose answer was lost.
+func TestKeysAreRotatedOnce(t *testing.T) {
+	t.Parallel()
+	w := setupFree(t)
+	cookie, token := w.signIn(t)
+	post := func(path, once, body string) (int, string, map[string]any) {
+		t.Helper()
+		got := w.call("POST", "/api/v1/keys"+path, body, "Cookie", cookie, "X-CSRF-Token", token, "Idempotency-Key", once)
+		return got.Code, got.Header().Get("Idempotency-Replayed"), decode(t, got)
+	}
+	_, _, old := post("", "", `{"name":"CI","permissions":["read"]}`)
+	_, _, bystander := post("", "", `{"name":"CI 2","permissions":["read"]}`)
+	path := "/" + old["id"].(string) + "/rotate"
+	works := func(key any) bool {
+		return w.call("GET", "/api/v1/me", "", "Authorization", "Bearer "+key.(string)).Code == 200
+	}
+	status, replayed, first := post(path, "a", `{"grace_seconds":3600}`)
+	if status != 201 || replayed != "" || first["key"] == nil || first["name"] != "CI" || !works(first["key"]) || !works(old["key"]) {
+		t.Fatalf("the first = %d %s %v", status, replayed, first)
+	}
+	status, replayed, again := post(path, "a", `{"grace_seconds":3600}`)
+	if status != 201 || replayed != "true" || again["id"] != first["id"] || again["key"] != nil {
+		t.Errorf("the repetition = %d %s %v, want the same key without its secret", status, replayed, again)
+	}
+	if status, _, other := post(path, "a", `{}`); status != 422 || other["code"] != "idempotency_key_reused" || !works(old["key"]) {
+		t.Errorf("another grace under the same key = %d %v", status, other)
+	}
+	if status, _, other := post("/"+bystander["id"].(string)+"/rotate", "a", `{"grace_seconds":3600}`); status != 422 || other["code"] != "idempotency_key_reused" {
+		t.Errorf("another key under the same Idempotency-Key = %d %v", status, other)
+	}
+	if status, replayed, next := post(path, "b", `{}`); status != 201 || replayed != "" || next["id"] == first["id"] || works(old["key"]) {
+		t.Errorf("another Idempotency-Key = %d %s %v", status, replayed, next)
+	}
+	if status, replayed, next := post(path, "b", `{}`); status != 201 || replayed != "true" || next["key"] != nil {
+		t.Errorf("its repetition, with the old key at its end = %d %s %v", status, replayed, next)
+	}
+	for range 2 { // a refusal frees the Idempotency-Key
+		if status, replayed, refused := post(path, "c", `{}`); status != 409 || replayed != "" || refused["code"] != "key_revoked" {
+			t.Errorf("rotating what ended = %d %s %v", status, replayed, refused)
+		}
+	}
+	if list := decode(t, w.call("GET", "/api/v1/keys", "", "Cookie", cookie))["keys"].([]any); len(list) != 4 {
+		t.Errorf("%d keys, want 4", len(list))
+	}
+}

@@ -78,6 +78,43 @@ func TestKeyLife(t *testing.T) {
 	})
 }
 
+// TestRotationGoesOn repeats a rotation that ended after its new key was made:
+// there is no third key, and the old one ends as it was asked.
+func TestRotationGoesOn(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *platformstore.Store) {
+		_, a, u := newAccount(t, s, "demo", "")
+		keys, by := apikey.New(s, box(t).MAC), audit.Actor{Kind: audit.ByUser, ID: u.ID}
+		for _, grace := range []time.Duration{0, time.Hour} {
+			old, _, err := keys.Create(t.Context(), by, a.ID, apikey.Settings{Name: "CI", Permissions: apikey.Read})
+			if err != nil {
+				t.Fatal(err)
+			}
+			next, _, err := keys.Create(t.Context(), by, a.ID, apikey.Settings{ID: apikey.NewID(), Name: "CI", Permissions: apikey.Read})
+			if err != nil {
+				t.Fatal(err)
+			}
+			before, err := keys.List(t.Context(), a.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				got, secret, err := keys.RotateTo(t.Context(), by, a.ID, old.ID, next.ID, grace)
+				if err != nil || got.ID != next.ID || secret != "" {
+					t.Fatalf("RotateTo again, grace %v = %+v, %v, want the key that is there, without a secret", grace, got, err)
+				}
+			}
+			ended, err := keys.Get(t.Context(), a.ID, old.ID)
+			if err != nil || ended.RevokedAt.IsZero() != (grace > 0) || ended.ExpiresAt.IsZero() != (grace == 0) {
+				t.Errorf("the old key, grace %v: %+v, %v", grace, ended, err)
+			}
+			if after, err := keys.List(t.Context(), a.ID); err != nil || len(after) != len(before) {
+				t.Errorf("%d keys after, %d before, %v", len(after), len(before), err)
+			}
+		}
+	})
+}
+
 func TestKeysOfAnotherAccount(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *platformstore.Store) {
