@@ -24,6 +24,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -37,6 +38,7 @@ type DB struct {
 	write, read *sql.DB
 	engine      engine
 	unlock      func() error
+	revision    atomic.Uint64 // counts the beginnings and the ends of commits; see Memo
 }
 
 type engine int
@@ -145,6 +147,16 @@ func (db *DB) Reader() *sql.DB { return db.read }
 // Shared reports whether other processes may use the database at the same time.
 func (db *DB) Shared() bool { return db.engine == enginePostgres }
 
+// Brief answers the context for a read of a few rows that every request makes.
+// In SQLite such a read takes microseconds and is not cancelled: that saves the
+// goroutines which would wait for the cancellation, and cost as much as the read.
+func (db *DB) Brief(ctx context.Context) context.Context {
+	if db.Shared() {
+		return ctx
+	}
+	return context.WithoutCancel(ctx)
+}
+
 // Ping reports whether the database answers.
 func (db *DB) Ping(ctx context.Context) error { return db.read.PingContext(ctx) }
 
@@ -189,7 +201,10 @@ func (db *DB) tryTx(ctx context.Context, fn func(tx *sql.Tx) error) (err error) 
 	if err := fn(tx); err != nil {
 		return err
 	}
-	if err := tx.Commit(); err != nil {
+	db.revision.Add(1)
+	err = tx.Commit()
+	db.revision.Add(1) // whatever came of it, and before the caller knows
+	if err != nil {
 		return fmt.Errorf("committing: %w", err)
 	}
 	return nil

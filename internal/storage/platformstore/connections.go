@@ -92,7 +92,7 @@ func (s Connections) Connections(ctx context.Context, accountID string, q connec
 	where, args := selected(accountID, q)
 	n := len(args)
 	args = append(args, row.Millis(q.AfterTime), q.AfterID, limit)
-	rows, err := s.db.Reader().QueryContext(ctx, fmt.Sprintf(`SELECT `+connectionColumns+` FROM connection
+	rows, err := s.db.Reader().QueryContext(s.db.Brief(ctx), fmt.Sprintf(`SELECT `+connectionColumns+` FROM connection
 		WHERE %s AND (created_at > $%d OR created_at = $%[2]d AND id > $%[3]d)
 		ORDER BY created_at, id LIMIT $%[4]d`, where, n+1, n+2, n+3), args...)
 	return row.Collect(rows, err, scanConnection)

@@ -64,7 +64,7 @@ func (s Connections) KeepGrant(ctx context.Context, c *connection.Connection, se
 
 // Secret implements connection.Vault.
 func (s Connections) Secret(ctx context.Context, accountID, id string) (*connection.Sealed, error) {
-	sealed, found, err := row.One(s.db.Reader().QueryRowContext(ctx, `SELECT `+connectionColumns+`, secret FROM connection WHERE account_id = $1 AND id = $2 AND deleted_at = 0`, accountID, id), scanSealed)
+	sealed, found, err := row.One(s.db.Reader().QueryRowContext(s.db.Brief(ctx), `SELECT `+connectionColumns+`, secret FROM connection WHERE account_id = $1 AND id = $2 AND deleted_at = 0`, accountID, id), scanSealed)
 	if err == nil && !found {
 		err = connectionMissing()
 	}

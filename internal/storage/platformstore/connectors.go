@@ -115,16 +115,18 @@ func (s *Store) Connectors(ctx context.Context, accountID string) ([]*connector.
 
 // ConnectorVersion implements connector.Store.
 func (s *Store) ConnectorVersion(ctx context.Context, accountID string) (string, error) {
-	rows, err := s.db.Reader().QueryContext(ctx, `SELECT id, revision FROM connector WHERE account_id = $1 ORDER BY id`, accountID)
-	all, err := row.Collect(rows, err, func(r row.Scanner) (string, error) {
-		var id string
-		var revision int64
-		if err := r.Scan(&id, &revision); err != nil {
-			return "", fmt.Errorf("reading versions of connectors: %w", err)
-		}
-		return fmt.Sprint(id, " ", revision), nil
+	return s.connectorVersions.Get(s.db, accountID, func() (string, bool, error) {
+		rows, err := s.db.Reader().QueryContext(s.db.Brief(ctx), `SELECT id, revision FROM connector WHERE account_id = $1 ORDER BY id`, accountID)
+		all, err := row.Collect(rows, err, func(r row.Scanner) (string, error) {
+			var id string
+			var revision int64
+			if err := r.Scan(&id, &revision); err != nil {
+				return "", fmt.Errorf("reading versions of connectors: %w", err)
+			}
+			return fmt.Sprint(id, " ", revision), nil
+		})
+		return strings.Join(all, "\n"), true, err
 	})
-	return strings.Join(all, "\n"), err
 }
 
 // SaveConnector implements connector.Store.

@@ -45,9 +45,15 @@ func (s *Store) InsertKey(ctx context.Context, k *apikey.Key, digest string, e a
 
 // KeyByDigest implements apikey.Store.
 func (s *Store) KeyByDigest(ctx context.Context, digest string) (*apikey.Key, error) {
-	k, _, err := row.One(s.db.Reader().QueryRowContext(ctx, `SELECT `+keyColumns+` FROM api_key WHERE digest = $1
-		AND EXISTS (SELECT 1 FROM account WHERE account.id = account_id AND disabled_at = 0)`, digest), scanKey)
-	return k, err
+	k, err := s.keysByDigest.Get(s.db, digest, func() (*apikey.Key, bool, error) {
+		return row.One(s.db.Reader().QueryRowContext(s.db.Brief(ctx), `SELECT `+keyColumns+` FROM api_key WHERE digest = $1
+			AND EXISTS (SELECT 1 FROM account WHERE account.id = account_id AND disabled_at = 0)`, digest), scanKey)
+	})
+	if k == nil || err != nil {
+		return nil, err
+	}
+	own := *k
+	return &own, nil
 }
 
 // Keys implements apikey.Store.

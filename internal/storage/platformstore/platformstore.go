@@ -13,6 +13,7 @@ package platformstore
 
 import (
 	"ace/internal/foundation/sqldb"
+	"ace/internal/platform/apikey"
 )
 
 // Store is the platform's part of the database.
@@ -20,6 +21,9 @@ type Store struct {
 	db *sqldb.DB
 	// scheduled is told after a transaction that scheduled jobs.
 	scheduled func()
+
+	keysByDigest      sqldb.Memo[string, *apikey.Key]
+	connectorVersions sqldb.Memo[string, string] // by account
 }
 
 // New answers a store on an open, migrated database. scheduled, if not nil, is
