@@ -107,4 +107,12 @@ type extended struct {
 	values context.Context
 }
 
-func (e extended) Value(key any) any { return e.values.Value(key) }
+// Value looks in the lifetime as well: by a key of their own, contexts that are
+// derived find there what cancels them. Otherwise each would have a goroutine
+// that waits for the end of its parent.
+func (e extended) Value(key any) any {
+	if value := e.values.Value(key); value != nil {
+		return value
+	}
+	return e.Context.Value(key)
+}
