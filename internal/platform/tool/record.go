@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	recordGather = 20 * time.Millisecond // unless somebody waits
+	recordGather = 100 * time.Millisecond // unless somebody waits
 	recordAtOnce = 256
 	maxUnwritten = 4096
 	recordTries  = 5
