@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -159,9 +160,9 @@ func TestEveryWayLeadsToTheTool(t *testing.T) {
 	}
 }
 
-// BenchmarkCall measures a call by each way: the time that the caller waits,
-// and the processor time of what stands between (of the tool server itself
-// where nothing does).
+// BenchmarkCall measures a call by each way: the time that the caller waits
+// (p50-µs), the calls that all callers make together (ns/op), and the processor
+// time of what stands between (of the tool server itself where nothing does).
 //
 //	go test -run '^$' -bench Call -benchtime 3s ./test/overhead
 func BenchmarkCall(b *testing.B) {
@@ -185,27 +186,35 @@ func measure(b *testing.B, callers, pid int, call func(context.Context) (string,
 	b.Helper()
 	before := worked(b, pid)
 	b.ResetTimer()
-	work, failed := make(chan struct{}), make(chan error, callers)
+	work, failed, took := make(chan struct{}), make(chan error, callers), make(chan []time.Duration, callers)
 	for range callers {
 		go func() {
 			var err error
+			var mine []time.Duration
 			for range work {
+				began := time.Now()
 				if _, e := call(b.Context()); e != nil {
 					err = e
 				}
+				mine = append(mine, time.Since(began))
 			}
 			failed <- err
+			took <- mine
 		}()
 	}
 	for range b.N {
 		work <- struct{}{}
 	}
 	close(work)
+	var all []time.Duration
 	for range callers {
 		if err := <-failed; err != nil {
 			b.Fatal(err)
 		}
+		all = append(all, <-took...)
 	}
 	b.StopTimer()
+	slices.Sort(all)
+	b.ReportMetric(float64(all[len(all)/2])/float64(time.Microsecond), "p50-µs")
 	b.ReportMetric(float64(worked(b, pid)-before)/float64(time.Microsecond)/float64(b.N), "cpu-µs/op")
 }
