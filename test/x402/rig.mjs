@@ -154,6 +154,7 @@ command('balance', async ({ address }) => ({ balance: String(await admin.readCon
 
 const listen = async (application) => {
   const server = application.listen(0, '127.0.0.1');
+  server.keepAliveTimeout = 600_000; // a connection that ends as a test writes to it is none of its business
   await once(server, 'listening');
   return `http://127.0.0.1:${server.address().port}`;
 };
