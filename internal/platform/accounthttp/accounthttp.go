@@ -15,7 +15,6 @@ package accounthttp
 import (
 	"context"
 	"net/http"
-	"net/netip"
 	"time"
 
 	"ace/internal/foundation/httpserver"
@@ -74,15 +73,8 @@ type Restrict struct {
 }
 
 func (r Restrict) parse() (apikey.Restrictions, error) {
-	out := apikey.Restrictions{Apps: r.Apps, ReadOnlyTools: r.ReadOnly, RawRequests: r.RawRequests}
-	for _, text := range r.Networks {
-		network, err := netip.ParsePrefix(text)
-		if err != nil {
-			return out, problem.New(problem.Invalid, "invalid_network", "Networks are written like 192.0.2.0/24 or 2001:db8::/32.").At("/restrict/ip_cidrs")
-		}
-		out.Networks = append(out.Networks, network.Masked())
-	}
-	return out, nil
+	networks, err := apikey.ParseNetworks(r.Networks, "/restrict/ip_cidrs")
+	return apikey.Restrictions{Apps: r.Apps, ReadOnlyTools: r.ReadOnly, RawRequests: r.RawRequests, Networks: networks}, err
 }
 
 // Key is a key as commands print it.
@@ -275,10 +267,7 @@ func (s *server) revokeKey(ctx context.Context, in *struct {
 func wireAccount(a *account.Account) Account { return Account{a.ID, a.Name, a.CreatedAt} }
 
 func wireKey(k *apikey.Key) Key {
-	restrict := Restrict{Apps: k.Restrict.Apps, ReadOnly: k.Restrict.ReadOnlyTools, RawRequests: k.Restrict.RawRequests}
-	for _, network := range k.Restrict.Networks {
-		restrict.Networks = append(restrict.Networks, network.String())
-	}
+	restrict := Restrict{Apps: k.Restrict.Apps, ReadOnly: k.Restrict.ReadOnlyTools, RawRequests: k.Restrict.RawRequests, Networks: k.Restrict.NetworkTexts()}
 	return Key{
 		ID: k.ID, Name: k.Name, Prefix: k.Prefix, Permissions: k.Permissions.Names(), Restrict: restrict, Approval: string(k.Approval), CreatedAt: k.CreatedAt,
 		ExpiresAt: optional(k.ExpiresAt), LastUsedAt: optional(k.LastUsedAt), RevokedAt: optional(k.RevokedAt),

@@ -3,6 +3,7 @@ package apikey_test
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"testing"
 	"time"
 
@@ -116,4 +117,18 @@ func FuzzWellFormed(f *testing.F) {
 			t.Errorf("%q is no key", text)
 		}
 	})
+}
+
+func TestParseNetworks(t *testing.T) {
+	t.Parallel()
+	got, err := apikey.ParseNetworks([]string{"192.0.2.7/24", "2001:db8::1/32"}, "/x")
+	want := []string{"192.0.2.0/24", "2001:db8::/32"}
+	if texts := (apikey.Restrictions{Networks: got}).NetworkTexts(); err != nil || !slices.Equal(texts, want) {
+		t.Errorf("ParseNetworks = %v, %v; want %v", texts, err, want)
+	}
+	for _, text := range []string{"", "everywhere", "192.0.2.7", "192.0.2.0/33"} {
+		if _, err := apikey.ParseNetworks([]string{text}, "/x"); !problem.Is(err, "invalid_network") {
+			t.Errorf("ParseNetworks(%q) = %v, want invalid_network", text, err)
+		}
+	}
 }

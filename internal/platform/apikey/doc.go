@@ -5,13 +5,14 @@
 //	          kept: a keyed digest, the first 8 and last 4 characters
 //	Authenticate(presented)
 //	   shape and checksum, without the store  -> invalid_key
-//	   row by digest, read anew each time     -> invalid_key, key_revoked, key_expired
+//	   row by digest, as it is committed now  -> invalid_key, key_revoked, key_expired
 //	   network of the caller                  -> ip_not_allowed
 //	   -> Key, which the caller holds for one request
 //
-// Because every request reads the row, a revocation takes effect at once on
-// every replica; nothing is cached. The time of last use is written at most once a
-// minute per key, and what an ending process still holds, by Flush.
+// Because every request asks the store for what is committed, a revocation takes
+// effect at once on every replica; what the store keeps in memory ends with any
+// write. The time of last use is written at most once a minute per key, and what
+// an ending process still holds, by Flush.
 package apikey
 
 import (
@@ -91,6 +92,29 @@ type Restrictions struct {
 	RawRequests   bool           `json:"raw_requests,omitempty"`    // also requests of the caller's own making
 	Networks      []netip.Prefix `json:"ip_cidrs,omitempty"`        // where the key may be used from
 	EndUser       string         `json:"end_user,omitempty"`        // only connections of this user of the account's
+}
+
+// ParseNetworks reads networks as callers write them. Its problem is
+// invalid_network (Invalid), at pointer.
+func ParseNetworks(texts []string, pointer string) ([]netip.Prefix, error) {
+	var networks []netip.Prefix
+	for _, text := range texts {
+		network, err := netip.ParsePrefix(text)
+		if err != nil {
+			return nil, problem.New(problem.Invalid, "invalid_network", "Networks are written like 192.0.2.0/24 or 2001:db8::/32.").At(pointer)
+		}
+		networks = append(networks, network.Masked())
+	}
+	return networks, nil
+}
+
+// NetworkTexts is what ParseNetworks reads.
+func (r Restrictions) NetworkTexts() []string {
+	var texts []string
+	for _, network := range r.Networks {
+		texts = append(texts, network.String())
+	}
+	return texts
 }
 
 // AllowsApp reports whether the key may touch an app.

@@ -190,19 +190,15 @@ func (f *keyForm) settings(now time.Time) (apikey.Settings, error) {
 		s.ExpiresAt = now.UTC().Add(time.Duration(days) * 24 * time.Hour).Truncate(time.Second)
 	}
 	s.Restrict = apikey.Restrictions{Apps: split(f.Apps), Tools: split(f.Tools), ReadOnlyTools: f.ReadOnly, RawRequests: f.Raw, EndUser: f.EndUser}
-	for _, text := range split(f.Networks) {
-		network, err := netip.ParsePrefix(text)
-		if err != nil {
-			if ip, single := netip.ParseAddr(text); single == nil {
-				network, err = ip.Prefix(ip.BitLen())
-			}
+	networks := split(f.Networks)
+	for i, text := range networks {
+		if ip, err := netip.ParseAddr(text); err == nil { // people type single addresses, too
+			networks[i] = netip.PrefixFrom(ip.WithZone(""), ip.BitLen()).String()
 		}
-		if err != nil {
-			return s, problem.New(problem.Invalid, "invalid_network", "Networks are written like 192.0.2.0/24 or 2001:db8::/32.").At("/networks")
-		}
-		s.Restrict.Networks = append(s.Restrict.Networks, network.Masked())
 	}
-	return s, nil
+	var err error
+	s.Restrict.Networks, err = apikey.ParseNetworks(networks, "/networks")
+	return s, err
 }
 
 // split splits what people type into a field that takes several values.
@@ -234,10 +230,7 @@ func (c *Console) key(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	f.Narrow, f.Title = true, k.Name
-	view := keyView{Frame: f, Key: rowOfKey(k), Restrict: k.Restrict, Graces: graces()}
-	for _, network := range k.Restrict.Networks {
-		view.Networks = append(view.Networks, network.String())
-	}
+	view := keyView{Frame: f, Key: rowOfKey(k), Restrict: k.Restrict, Networks: k.Restrict.NetworkTexts(), Graces: graces()}
 	if view.Maker, err = c.maker(r.Context(), k); err != nil {
 		c.fail(w, r, err)
 		return

@@ -3,12 +3,10 @@ package platformhttp
 import (
 	"context"
 	"net/http"
-	"net/netip"
 	"strconv"
 	"time"
 
 	"ace/internal/foundation/openapi"
-	"ace/internal/foundation/problem"
 	"ace/internal/platform/apikey"
 	"ace/internal/platform/audit"
 	"ace/internal/platform/platformhttp/gate"
@@ -276,23 +274,14 @@ func (c *KeyChange) over(k *apikey.Key) (settings apikey.Settings, err error) {
 }
 
 func (r Restrictions) parse() (apikey.Restrictions, error) {
-	out := apikey.Restrictions{Apps: r.Apps, Tools: r.Tools, ReadOnlyTools: r.ReadOnlyTools, RawRequests: r.RawRequests, EndUser: r.EndUser}
-	for _, text := range r.Networks {
-		network, err := netip.ParsePrefix(text)
-		if err != nil {
-			return out, problem.New(problem.Invalid, "invalid_network", "Networks are written like 192.0.2.0/24 or 2001:db8::/32.").At("/restrict/ip_cidrs")
-		}
-		out.Networks = append(out.Networks, network.Masked())
-	}
-	return out, nil
+	networks, err := apikey.ParseNetworks(r.Networks, "/restrict/ip_cidrs")
+	return apikey.Restrictions{Apps: r.Apps, Tools: r.Tools, ReadOnlyTools: r.ReadOnlyTools, RawRequests: r.RawRequests, Networks: networks, EndUser: r.EndUser}, err
 }
 
 func wireKey(k *apikey.Key) Key {
 	restrict := Restrictions{
 		Apps: k.Restrict.Apps, Tools: k.Restrict.Tools, ReadOnlyTools: k.Restrict.ReadOnlyTools, RawRequests: k.Restrict.RawRequests, EndUser: k.Restrict.EndUser,
-	}
-	for _, network := range k.Restrict.Networks {
-		restrict.Networks = append(restrict.Networks, network.String())
+		Networks: k.Restrict.NetworkTexts(),
 	}
 	return Key{
 		ID: k.ID, Name: k.Name, Prefix: k.Prefix, Last4: k.Last4, Permissions: k.Permissions.Names(), Restrict: restrict, Approval: string(k.Approval),
