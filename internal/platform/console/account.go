@@ -108,6 +108,11 @@ func (c *Console) setPassword(w http.ResponseWriter, r *http.Request) {
 		back(w, r, accountPath+"?done=password_set")
 		return
 	}
+	c.refuseAccount(w, r, err, func(view *accountView, fault string) { view.Fault = fault })
+}
+
+// refuseAccount shows the account page with what was wrong about a form on it.
+func (c *Console) refuseAccount(w http.ResponseWriter, r *http.Request, err error, put func(view *accountView, fault string)) {
 	p, ok := problem.From(err)
 	if !ok {
 		c.fail(w, r, err)
@@ -118,7 +123,7 @@ func (c *Console) setPassword(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, err)
 		return
 	}
-	view.Fault = p.Detail
+	put(view, p.Detail)
 	c.pages.Show(w, r, http.StatusUnprocessableEntity, "account", view)
 }
 

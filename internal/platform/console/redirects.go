@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"strings"
 
-	"ace/internal/foundation/problem"
 	"ace/internal/platform/platformhttp/gate"
 )
 
@@ -32,16 +31,5 @@ func (c *Console) changeRedirects(w http.ResponseWriter, r *http.Request) {
 		back(w, r, accountPath+"?done="+done)
 		return
 	}
-	p, ok := problem.From(err)
-	if !ok {
-		c.fail(w, r, err)
-		return
-	}
-	view, err := c.accountView(r)
-	if err != nil {
-		c.fail(w, r, err)
-		return
-	}
-	view.Redirects.Typed, view.Redirects.Fault = typed, p.Detail
-	c.pages.Show(w, r, http.StatusUnprocessableEntity, "account", view)
+	c.refuseAccount(w, r, err, func(view *accountView, fault string) { view.Redirects.Typed, view.Redirects.Fault = typed, fault })
 }
