@@ -79,12 +79,12 @@ func judge(a *app.App, own app.Expect, got *answer) *tool.Failure {
 	if own.Met(got.status, got.value) && (got.status >= 400 || a.Errors.OK.Met(got.status, got.value)) {
 		return nil
 	}
-	f := &tool.Failure{AppStatus: got.status, AppBody: cut(string(got.body), shownBody), Code: codeOf(a, got)}
+	f := &tool.Failure{AppStatus: got.status, AppBody: tool.Excerpt(string(got.body), shownBody), Code: codeOf(a, got)}
 	f.Detail = firstText(got.value, a.Errors.Message, "/error/message", "/message", "/error_description", "/error", "/errors/0/message", "/errors/0", "/detail", "/title")
 	if f.Detail == "" {
 		f.Detail = a.Name + " answered " + strconv.Itoa(got.status) + " " + http.StatusText(got.status) + "."
 	}
-	f.Detail = cut(f.Detail, 500)
+	f.Detail = tool.Excerpt(f.Detail, 500)
 	switch f.Code {
 	case tool.CodeRateLimited, tool.CodeUnavailable:
 		f.Retryable, f.NextAction, f.RetryAfter = true, "retry_later", wait(a, got.header)
@@ -167,17 +167,6 @@ func wait(a *app.App, h http.Header) time.Duration {
 	return 0
 }
 
-// cut shortens text to n bytes, on the border of a character.
-func cut(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n] + "…"
-}
-
 // result turns a success into what the tool answers.
 func result(c *tool.Call, got *answer) (*tool.Answer, error) {
 	out := &tool.Answer{Status: got.status, Bytes: len(got.body)}
@@ -187,7 +176,7 @@ func result(c *tool.Call, got *answer) (*tool.Answer, error) {
 	}
 	if strings.HasSuffix(got.mediaType, "json") && got.value == nil && len(bytes.TrimSpace(got.body)) > 0 {
 		return nil, &tool.Failure{
-			Code: tool.CodeResponseInvalid, AppStatus: got.status, AppBody: cut(string(got.body), shownBody), NextAction: "none",
+			Code: tool.CodeResponseInvalid, AppStatus: got.status, AppBody: tool.Excerpt(string(got.body), shownBody), NextAction: "none",
 			Detail: c.App.Name + " answered JSON that cannot be read. The call was carried out.",
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
@@ -60,11 +59,11 @@ func answer(c *tool.Call, result *result, secrets []string) (*tool.Answer, error
 	}
 	if result.IsError {
 		said := mask(texts(result.Content), secrets)
-		detail := cut(said, 500)
+		detail := tool.Excerpt(said, 500)
 		if detail == "" {
 			detail = c.App.Name + " refused the call without a word."
 		}
-		return nil, &tool.Failure{Code: tool.CodeBadRequest, Detail: detail, AppBody: cut(said, 4<<10), NextAction: "fix_arguments"}
+		return nil, &tool.Failure{Code: tool.CodeBadRequest, Detail: detail, AppBody: tool.Excerpt(said, 4<<10), NextAction: "fix_arguments"}
 	}
 	out := &tool.Answer{Status: 200}
 	var value any
@@ -150,16 +149,6 @@ func texts(content []block) string {
 	return strings.Join(all, "\n")
 }
 
-func cut(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n] + "…"
-}
-
 // Codes of JSON-RPC.
 const (
 	codeMethodNotFound = -32601
@@ -189,7 +178,7 @@ func (e *Executor) failure(ctx context.Context, a *app.App, err error) error {
 		return &tool.Failure{Code: tool.CodeTimeout, Detail: a.Name + " did not answer in time. The call may have been carried out.", Retryable: true, NextAction: "retry_later", Unanswered: true}
 	}
 	if rpc, ok := errors.AsType[*jsonrpc.Error](err); ok { // last: what could not be sent comes as one of these too
-		f := &tool.Failure{Code: tool.CodeBadRequest, Detail: cut(a.Name+" refused the call: "+rpc.Message, 500), NextAction: "fix_arguments"}
+		f := &tool.Failure{Code: tool.CodeBadRequest, Detail: tool.Excerpt(a.Name+" refused the call: "+rpc.Message, 500), NextAction: "fix_arguments"}
 		switch rpc.Code {
 		case codeMethodNotFound:
 			f.Code, f.NextAction = tool.CodeNotFound, "none"

@@ -121,16 +121,3 @@ type Store interface {
 	// over.
 	SweepRuns(ctx context.Context, now time.Time) error
 }
-
-// Catalogue answers the apps of a catalogue to every account.
-func Catalogue(c *app.Catalog) Apps { return catalogue{c} }
-
-type catalogue struct{ *app.Catalog }
-
-func (c catalogue) App(_ context.Context, _, id string) (*app.App, error) { return c.Catalog.App(id) }
-
-func (c catalogue) Tool(_ context.Context, _, id string) (*app.App, *app.Tool, error) {
-	return c.Catalog.Tool(id)
-}
-
-func (c catalogue) Apps(context.Context, string) ([]*app.App, error) { return c.Catalog.Apps(), nil }

@@ -476,3 +476,16 @@ func TestOldIDs(t *testing.T) {
 		t.Errorf("a key for a tool that is gone: List = %d runs, %v, want none", len(runs), err)
 	}
 }
+
+func TestExcerpt(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		text string
+		n    int
+		want string
+	}{{"", 3, ""}, {"abc", 3, "abc"}, {"abcd", 3, "abc…"}, {"aéb", 2, "a…"}, {"é", 1, "…"}} {
+		if got := tool.Excerpt(tt.text, tt.n); got != tt.want {
+			t.Errorf("Excerpt(%q, %d) = %q, want %q", tt.text, tt.n, got, tt.want)
+		}
+	}
+}

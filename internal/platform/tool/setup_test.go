@@ -111,11 +111,22 @@ func setupOn(t *testing.T, store *tooltest.Memory, o tool.Options) *world {
 	}
 	o.BaseURL, o.Log = "https://platform.example", slog.New(slog.NewTextHandler(&w.log, nil))
 	w.Service = tool.New(tool.Ports{
-		Store: store, Apps: tool.Catalogue(w.catalog), Connections: w.connections, Executor: w, Opener: opener{}, Keys: w.keys, Fetcher: fetcher{},
+		Store: store, Apps: catalogue{w.catalog}, Connections: w.connections, Executor: w, Opener: opener{}, Keys: w.keys, Fetcher: fetcher{},
 	}, w.box, &o)
 	t.Cleanup(w.Close)
 	return w
 }
+
+// catalogue answers its apps to every account.
+type catalogue struct{ *app.Catalog }
+
+func (c catalogue) App(_ context.Context, _, id string) (*app.App, error) { return c.Catalog.App(id) }
+
+func (c catalogue) Tool(_ context.Context, _, id string) (*app.App, *app.Tool, error) {
+	return c.Catalog.Tool(id)
+}
+
+func (c catalogue) Apps(context.Context, string) ([]*app.App, error) { return c.Catalog.Apps(), nil }
 
 // Execute implements tool.Executor.
 func (w *world) Execute(ctx context.Context, c *tool.Call) (*tool.Answer, error) {

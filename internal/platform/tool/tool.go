@@ -24,6 +24,7 @@ package tool
 import (
 	"context"
 	"time"
+	"unicode/utf8"
 
 	"ace/internal/platform/app"
 	"ace/internal/platform/connection"
@@ -72,6 +73,18 @@ type Failure struct {
 	Unanswered bool `json:"-"`
 	// Answer is the answer itself, of tools that hand on whatever the app says.
 	Answer *Answer `json:"-"`
+}
+
+// Excerpt is the beginning of what an app said: at most n bytes, on the border
+// of a character, and a mark where more was.
+func Excerpt(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n] + "…"
 }
 
 // Error makes a Failure an error. It holds nothing of the call.
