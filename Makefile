@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run build test check lint conformance readiness load bench fuzz docs clean
+.PHONY: help run build test check lint conformance readiness services-eval load bench bench-goals bench-jobs fuzz docs clean
 
 # A version from the tags where there is a repository, "dev" where there is none.
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
@@ -13,7 +13,7 @@ FUZZTIME ?= 10s
 export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false)
 
 help: ## Print this
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: build ## Build and serve; no configuration is needed
 	@exec bin/ace serve
@@ -39,11 +39,22 @@ readiness: ## What scanners say about how ready the store is for agents
 	@scripts/install-test-needs node
 	@set -a && . .cache/test.env && set +a && go test -count=1 -v ./test/readiness
 
+services-eval: ## The website services on published websites, compared with judgements by hand
+	@scripts/services-eval
+
 load: build ## Many agents at once against a store on this machine
 	go run ./test/load
 
+bench-goals: ## The goals of speed, measured in one run, each with its ratio
+	ACE_GOALS=1 ACE_TEST_ENGINES=sqlite go test -count=1 -run '^TestGoals$$' -v ./internal/storefront/storehttp | \
+		grep -E '^(goal|ok|FAIL|---)'; status=$${PIPESTATUS[0]}; \
+	go test -run '^$$' -bench 'Call/(ace|go-sdk)' -benchtime 2s ./test/overhead | scripts/overhead-goal && exit $$status
+
 bench: ## Benchmarks of all packages
 	go test -run '^$$' -bench . -benchmem ./...
+
+bench-jobs: ## Jobs beside River, on the same PostgreSQL (needs the network once, and PostgreSQL)
+	cd test/bench && go test -mod=mod -run '^$$' -bench BenchmarkJobs -benchtime 3x -timeout 30m .
 
 fuzz: ## Each fuzz test for FUZZTIME (10s)
 	@scripts/fuzz $(FUZZTIME)

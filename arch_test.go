@@ -3,9 +3,11 @@
 // reads the sources with go/parser; the result of go list would be kept by the
 // test cache.
 //
-//	arch_test.go    directions, standard library, modules
-//	habits_test.go  package comments, init, package state, sizes
-//	tree_test.go    the sources, parsed once
+//	arch_test.go      directions, standard library, modules
+//	ci_test.go        workflows of continuous integration, security policy
+//	habits_test.go    package comments, init, package state
+//	language_test.go  words and names
+//	tree_test.go      the sources, parsed once
 package ace_test
 
 import (
@@ -20,8 +22,9 @@ import (
 // import packages of lower layers and of its own room. Rooms on one layer
 // never import each other: the sandbox is reached over HTTP only.
 var layers = [][]string{
-	{"catalog", "content", "docs", "internal/config", "internal/foundation"},
+	{"catalog", "content", "docs", "internal/config", "internal/foundation", "sdk"},
 	{"internal/protocol"},
+	{"internal/website"}, // websites read and described: no checkout, no payment
 	{"internal/storefront", "internal/platform", "internal/sandbox"},
 	{"internal/storage"},
 	{"internal/server"},
@@ -35,40 +38,64 @@ var domain = map[string][]string{
 	"internal/storefront/offer":       {},
 	"internal/storefront/order":       {"internal/storefront/offer"},
 	"internal/storefront/checkout":    {"internal/storefront/offer", "internal/storefront/order"},
-	"internal/storefront/crawl":       {},                            // reads foreign websites for the website services
 	"internal/storefront/site":        {"internal/storefront/offer"}, // pages name what is for sale
 	"internal/storefront/paidservice": {},
 
-	"internal/platform/app":                {},
-	"internal/platform/toolindex":          {"internal/platform/app"},
-	"internal/platform/library":            {"internal/platform/app", "internal/platform/toolindex"},
-	"internal/platform/tool":               {"internal/platform/apikey", "internal/platform/app", "internal/platform/audit", "internal/platform/connection"},
-	"internal/platform/connection":         {"internal/platform/app", "internal/platform/audit", "internal/platform/connection/grant", "internal/platform/connection/landing"},
-	"internal/platform/connector":          {"internal/platform/app", "internal/platform/audit", "internal/platform/connection", "internal/platform/openapiimport"},
+	"internal/website/dom":    {},                       // the one reader of HTML trees
+	"internal/website/naming": {"internal/website/dom"}, // names, openings and descriptions of pages
+	"internal/website/crawl":  {"internal/website/dom"}, // reads foreign websites
+	"internal/website/datapack": {
+		"internal/website/crawl", "internal/website/dom", "internal/website/naming",
+	}, // the data of pages that were read
+	"internal/website/readiness": {"internal/website/crawl", "internal/website/dom"}, // evaluates what was read
+	"internal/website/llmsdraft": {
+		"internal/website/crawl", "internal/website/dom", "internal/website/naming",
+	}, // which pages an agent should know
+
+	"internal/platform/app":       {},
+	"internal/platform/toolindex": {"internal/platform/app"},
+	"internal/platform/library":   {"internal/platform/app", "internal/platform/toolindex"},
+	"internal/platform/tool": {
+		"internal/platform/apikey", "internal/platform/app",
+		"internal/platform/audit", "internal/platform/connection",
+	},
+	"internal/platform/connection": {
+		"internal/platform/app", "internal/platform/audit",
+		"internal/platform/connection/grant", "internal/platform/connection/landing",
+	},
+	"internal/platform/connector": {
+		"internal/platform/app", "internal/platform/audit",
+		"internal/platform/connection", "internal/platform/openapiimport",
+	},
 	"internal/platform/openapiimport":      {"internal/platform/app"},
 	"internal/platform/connection/clients": {"internal/platform/audit", "internal/platform/connection"},
 	"internal/platform/connection/grant":   {},
 	"internal/platform/connection/landing": {},
 	"internal/platform/audit":              {},
+	"internal/platform/sdkfiles":           {}, // the clients as files to serve
 	"internal/platform/usage":              {"internal/platform/apikey"},
-	"internal/platform/account":            {"internal/platform/audit", "internal/platform/connection/landing"},
-	"internal/platform/apikey":             {"internal/platform/audit"},
-	"internal/storefront/datapack":         {"internal/storefront/crawl"}, // the data of pages that were read
-	"internal/storefront/readiness":        {"internal/storefront/crawl"}, // judges what was read
-	"internal/storefront/llmsdraft":        {"internal/storefront/crawl"}, // which pages an agent should know
+	"internal/platform/operation": { // composes them for every transport
+		"internal/platform/account", "internal/platform/apikey", "internal/platform/audit",
+		"internal/platform/connection", "internal/platform/connection/clients", "internal/platform/connector",
+		"internal/platform/app", "internal/platform/tool", "internal/platform/tool/definition",
+		"internal/platform/tool/file", "internal/platform/usage",
+	},
+	"internal/platform/account": {"internal/platform/audit", "internal/platform/connection/landing"},
+	"internal/platform/apikey":  {"internal/platform/audit"},
 }
 
 // wired are the faces and adapters, each with whom else but internal/server
 // imports it, and why. They never import one another.
 var wired = map[string][]string{
-	"internal/platform/accounthttp":       {"cmd/ace"}, // the operator's commands decode its answers
-	"internal/platform/console":           {},
-	"internal/platform/httptool":          {},
-	"internal/platform/mcptool":           {},
-	"internal/platform/oauthclient":       {},
-	"internal/platform/notifier":          {},
-	"internal/platform/openid":            {},
-	"internal/platform/platformhttp":      {"internal/platform/console"}, // one gate stands before the API and the pages
+	"internal/platform/accounthttp": {"cmd/ace"}, // the operator's commands decode its answers
+	"internal/platform/console":     {},
+	"internal/platform/httptool":    {},
+	"internal/platform/mcptool":     {},
+	"internal/platform/oauthclient": {},
+	"internal/platform/notifier":    {},
+	"internal/platform/openid":      {},
+	// one gate stands before the API and the pages
+	"internal/platform/platformhttp":      {"internal/platform/console"},
 	"internal/sandbox":                    {},
 	"internal/storage":                    {},
 	"internal/storefront/operatorhttp":    {"cmd/ace"}, // the operator's command decodes its answers
@@ -78,13 +105,16 @@ var wired = map[string][]string{
 	"internal/storefront/ucpprofile":      {},
 	"internal/storefront/upstream":        {},
 	"internal/storefront/x402facilitator": {},
-	"internal/storefront/webfetch":        {},
+	"internal/website/webfetch":           {},
 }
 
 // testSupport is for tests and for work on the repository, no part of the
 // product; so is every package whose name ends in "test". It may import what
 // it supports, also a face or an adapter.
-var testSupport = []string{"internal/browsertest", "internal/schematest", "internal/testsites", "internal/tools", "test"}
+var testSupport = []string{
+	"internal/browsertest", "internal/schematest", "internal/testsites", "internal/tools",
+	"test",
+}
 
 // standard lists packages of the standard library that only some rooms may
 // import, and why.
@@ -93,15 +123,20 @@ var standard = map[string]struct {
 	allowed []string
 }{
 	"net/http": {"domain packages know no HTTP", []string{
-		"cmd", "internal/foundation", "internal/platform/accounthttp", "internal/platform/console", "internal/platform/httptool", "internal/platform/mcptool", "internal/platform/notifier", "internal/platform/oauthclient", "internal/platform/openid", "internal/platform/platformhttp", "internal/protocol", "internal/sandbox", "internal/server",
-		"internal/storefront/operatorhttp", "internal/storefront/ordersink", "internal/storefront/storehttp", "internal/storefront/stripe", "internal/storefront/ucpprofile", "internal/storefront/upstream", "internal/storefront/webfetch", "internal/storefront/x402facilitator",
+		"cmd", "internal/foundation", "internal/platform/accounthttp", "internal/platform/console",
+		"internal/platform/httptool", "internal/platform/mcptool", "internal/platform/notifier",
+		"internal/platform/oauthclient", "internal/platform/openid", "internal/platform/platformhttp",
+		"internal/protocol", "internal/sandbox", "internal/server",
+		"internal/storefront/operatorhttp", "internal/storefront/ordersink", "internal/storefront/storehttp",
+		"internal/storefront/stripe", "internal/storefront/ucpprofile", "internal/storefront/upstream",
+		"internal/website/webfetch", "internal/storefront/x402facilitator",
 	}},
 	"database/sql": {"internal/storage alone speaks SQL, and the sandbox for itself", []string{
 		"internal/foundation/sqldb", "internal/sandbox", "internal/storage",
 	}},
 	"html/template": {"faces alone write pages", []string{
 		"internal/platform/console", "internal/sandbox", "internal/storefront/storehttp",
-		"internal/storefront/readiness/reportpage", // the audit as one page that the customer keeps
+		"internal/website/readiness/reportpage", // the audit as one page that the customer keeps
 	}},
 	"os/exec":   {"the product starts no processes", nil},
 	"log":       {"use log/slog, injected", nil},
@@ -120,33 +155,107 @@ var modules = map[string]struct {
 	why     string
 	allowed []string
 }{
-	"code.dny.dev/ssrf":                                        {"tables of special-purpose networks, refused at dial time", []string{"internal/foundation/egress"}},
-	"github.com/alecthomas/kong":                               {"one struct is flag, variable, help and page", []string{"cmd/ace", inTests}},
-	"github.com/danielgtaylor/huma/v2":                         {"OpenAPI and validation of our own REST, behind one door", []string{"internal/foundation/openapi"}},
-	"github.com/decred/dcrd/dcrec/secp256k1/v4":                {"signatures of payers, on the curve of Ethereum", []string{"internal/protocol/x402/evm"}},
-	"github.com/dunglas/httpsfv":                               {"structured fields of RFC 9651", []string{"internal/foundation/httpsig", "internal/protocol"}},
-	"github.com/jackc/pgx/v5":                                  {"driver of PostgreSQL", []string{"internal/foundation/sqldb"}},
-	"github.com/kljensen/snowball":                             {"stems of English words", []string{"internal/platform/toolindex"}},
-	"github.com/pressly/goose/v3":                              {"migrations", []string{"internal/foundation/sqldb"}},
-	"github.com/santhosh-tekuri/jsonschema/v6":                 {"JSON Schema 2020-12 of tool arguments", []string{"internal/foundation/jsonschema", inTests}},
-	"github.com/stripe/stripe-go/v85":                          {"one client for Stripe and the sandbox", []string{"internal/storefront/stripe", inTests}},
-	"github.com/tink-crypto/tink-go/v2":                        {"encryption at rest", []string{"internal/foundation/seal"}},
-	"github.com/coreos/go-oidc/v3":                             {"people sign in by the operator's OpenID provider", []string{"internal/platform/openid"}},
-	"golang.org/x/oauth2":                                      {"the code of such a sign-in", []string{"internal/platform/openid"}},
-	"golang.org/x/sync":                                        {"one outbound read for many callers", []string{"internal/platform/connection", "internal/storefront/checkout", "internal/storefront/ucpprofile", "internal/storefront/upstream"}},
-	"github.com/redis/go-redis/v9":                             {"rate limits that replicas share", []string{"internal/foundation/ratelimit/redislimit"}},
-	"github.com/yuin/goldmark":                                 {"pages written in Markdown", []string{"internal/foundation/markdown"}},
-	"golang.org/x/crypto":                                      {"Keccak-256, the hash of Ethereum; argon2id for passwords", []string{"internal/foundation/password", "internal/protocol/x402/evm"}},
-	"golang.org/x/net":                                         {"HTML as browsers parse it", []string{"internal/foundation/htmltext", "internal/storefront/crawl", "internal/storefront/datapack", "internal/storefront/llmsdraft", "internal/storefront/readiness", "internal/storefront/upstream"}},
-	"go.yaml.in/yaml/v3":                                       {"definitions of apps and descriptions of APIs, written by people", []string{"internal/platform/app", "internal/platform/openapiimport"}},
-	"golang.org/x/text":                                        {"Unicode normal forms of words", []string{"internal/foundation/textindex", "internal/platform/toolindex"}},
-	"modernc.org/sqlite":                                       {"SQLite without cgo", []string{"internal/foundation/sqldb"}},
-	"github.com/a2aproject/a2a-go/v2":                          {"peer of our A2A agent", []string{inTests}},
-	"github.com/chromedp/cdproto":                              {"drives Chromium in tests", []string{inTests}},
-	"github.com/chromedp/chromedp":                             {"drives Chromium in tests", []string{inTests}},
-	"github.com/google/go-cmp":                                 {"differences of structures", []string{inTests}},
-	"github.com/jba/templatecheck":                             {"types of pages, checked in tests", []string{inTests}},
-	"github.com/modelcontextprotocol/go-sdk":                   {"client of accounts' MCP servers; peer of our MCP server", []string{"internal/platform/mcptool", inTests}},
+	"code.dny.dev/ssrf": {
+		"tables of special-purpose networks, refused at dial time", []string{"internal/foundation/egress"},
+	},
+	"github.com/alecthomas/kong": {
+		"one struct is flag, variable, help and page",
+		[]string{"cmd/ace", inTests},
+	},
+	"github.com/danielgtaylor/huma/v2": {
+		"OpenAPI and validation of our own REST, behind one door", []string{"internal/foundation/openapi"},
+	},
+	"github.com/decred/dcrd/dcrec/secp256k1/v4": {
+		"signatures of payers, on the curve of Ethereum",
+		[]string{"internal/protocol/x402/evm"},
+	},
+	"github.com/dunglas/httpsfv": {
+		"structured fields of RFC 9651",
+		[]string{"internal/foundation/httpsig", "internal/protocol"},
+	},
+	"github.com/go-jose/go-jose/v4": {
+		"JSON Web Signatures and Tokens",
+		[]string{"internal/foundation/jws"},
+	},
+	"github.com/jackc/pgx/v5": {
+		"driver of PostgreSQL",
+		[]string{"internal/foundation/sqldb"},
+	},
+	"github.com/kljensen/snowball": {
+		"stems of English words",
+		[]string{"internal/platform/toolindex"},
+	},
+	"github.com/pressly/goose/v3": {"migrations", []string{"internal/foundation/sqldb"}},
+	"github.com/santhosh-tekuri/jsonschema/v6": {
+		"JSON Schema 2020-12 of tool arguments",
+		[]string{"internal/foundation/jsonschema", inTests},
+	},
+	"github.com/stripe/stripe-go/v85": {
+		"one client for Stripe and the sandbox",
+		[]string{"internal/storefront/stripe", inTests},
+	},
+	"github.com/tink-crypto/tink-go/v2": {
+		"encryption at rest",
+		[]string{"internal/foundation/seal"},
+	},
+	"github.com/coreos/go-oidc/v3": {
+		"people sign in by the operator's OpenID provider",
+		[]string{"internal/platform/openid"},
+	},
+	"golang.org/x/oauth2": {
+		"the code of such a sign-in",
+		[]string{"internal/platform/openid"},
+	},
+	"golang.org/x/sync": {
+		"one outbound read for many callers",
+		[]string{
+			"internal/platform/connection", "internal/storefront/checkout", "internal/storefront/ucpprofile",
+			"internal/storefront/upstream",
+		},
+	},
+	"github.com/redis/go-redis/v9": {
+		"rate limits that replicas share",
+		[]string{"internal/foundation/ratelimit/redislimit"},
+	},
+	"github.com/yuin/goldmark": {
+		"pages written in Markdown",
+		[]string{"internal/foundation/markdown"},
+	},
+	"golang.org/x/crypto": {
+		"Keccak-256, the hash of Ethereum; argon2id for passwords", []string{
+			"internal/foundation/password",
+			"internal/protocol/x402/evm",
+		},
+	},
+	"golang.org/x/net": {
+		"HTML as browsers parse it",
+		[]string{
+			"internal/foundation/htmltext", "internal/website", "internal/storefront/upstream",
+		},
+	},
+	"go.yaml.in/yaml/v3": {
+		"definitions of apps and descriptions of APIs, written by people", []string{
+			"internal/platform/app",
+			"internal/platform/openapiimport",
+			inTests,
+		},
+	},
+	"golang.org/x/text": {
+		"Unicode normal forms of words",
+		[]string{"internal/foundation/textindex", "internal/platform/toolindex"},
+	},
+	"modernc.org/sqlite": {
+		"SQLite without cgo",
+		[]string{"internal/foundation/sqldb"},
+	},
+	"github.com/a2aproject/a2a-go/v2": {"peer of our A2A agent", []string{inTests}},
+	"github.com/chromedp/cdproto":     {"drives Chromium in tests", []string{inTests}},
+	"github.com/chromedp/chromedp":    {"drives Chromium in tests", []string{inTests}},
+	"github.com/google/go-cmp":        {"differences of structures", []string{inTests}},
+	"github.com/jba/templatecheck":    {"types of pages, checked in tests", []string{inTests}},
+	"github.com/modelcontextprotocol/go-sdk": {
+		"client of accounts' MCP servers; peer of our MCP server", []string{"internal/platform/mcptool", inTests},
+	},
 	"github.com/standard-webhooks/standard-webhooks/libraries": {"peer of our webhook signatures", []string{inTests}},
 	"github.com/yaronf/httpsign":                               {"peer of our HTTP signatures", []string{inTests}},
 	"golang.org/x/tools":                                       {"transcripts in txtar", []string{inTests}},
@@ -175,7 +284,8 @@ func checkLayers(t *testing.T, f *file, to string) {
 	if toLevel > fromLevel || toLevel == fromLevel && toRoom != fromRoom {
 		t.Errorf("%s imports %s: imports run down, never up or across", f.path, to)
 	}
-	if within(f.dir, "cmd") && !within(to, "internal/server") && !within(to, "internal/config") && !within(to, "internal/foundation") && wiredFor(to) != f.dir {
+	if within(f.dir, "cmd") && !within(to, "internal/server") && !within(to, "internal/config") &&
+		!within(to, "internal/foundation") && wiredFor(to) != f.dir {
 		t.Errorf("%s imports %s: commands know the server and the settings", f.path, to)
 	}
 }
@@ -212,7 +322,7 @@ func TestEveryPackageHasAPlace(t *testing.T) {
 			continue
 		}
 		room(t, dir)
-		host := within(dir, "internal/storefront")
+		host := within(dir, "internal/storefront") || within(dir, "internal/website")
 		if host && !slices.ContainsFunc(known, func(p string) bool { return within(dir, p) }) {
 			t.Errorf("%s is neither in the table of domain packages nor in the one of faces and adapters", dir)
 		}

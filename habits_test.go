@@ -126,7 +126,8 @@ func mutable(d *ast.GenDecl, v *ast.ValueSpec) string {
 }
 
 func embeds(doc *ast.CommentGroup) bool {
-	return doc != nil && slices.ContainsFunc(doc.List, func(c *ast.Comment) bool { return strings.HasPrefix(c.Text, "//go:embed ") })
+	return doc != nil && slices.ContainsFunc(doc.List,
+		func(c *ast.Comment) bool { return strings.HasPrefix(c.Text, "//go:embed ") })
 }
 
 // checkWrites fails where a function writes to a package variable of its
@@ -142,7 +143,8 @@ func checkWrites(t *testing.T, f *file, names map[string]bool) {
 		own := declared(fn)
 		report := func(x ast.Expr) {
 			if name := root(x); names[name] && !own[name] {
-				t.Errorf("%s writes to the package variable %s: state belongs into a value that a constructor makes", f.set.Position(x.Pos()), name)
+				t.Errorf("%s writes to the package variable %s: state belongs into a value that a constructor makes",
+					f.set.Position(x.Pos()), name)
 			}
 		}
 		ast.Inspect(fn.Body, func(n ast.Node) bool {
@@ -160,7 +162,8 @@ func checkWrites(t *testing.T, f *file, names map[string]bool) {
 					report(x.X)
 				}
 			case *ast.CallExpr:
-				if name, ok := x.Fun.(*ast.Ident); ok && (name.Name == "delete" || name.Name == "clear") && len(x.Args) > 0 {
+				if name, ok := x.Fun.(*ast.Ident); ok && (name.Name == "delete" || name.Name == "clear") &&
+					len(x.Args) > 0 {
 					report(x.Args[0])
 				}
 			}
@@ -218,44 +221,6 @@ func declared(fn *ast.FuncDecl) map[string]bool {
 		return true
 	})
 	return names
-}
-
-// Sizes that keep a file, a function and a package readable in one go.
-const (
-	maxFile    = 600
-	maxPackage = 3000
-	longFunc   = 60 // at most one function in twenty may be longer
-)
-
-func TestSizes(t *testing.T) {
-	t.Parallel()
-	sum := map[string]int{}
-	funcs, long := 0, 0
-	for _, f := range files(t) {
-		if f.lines > maxFile {
-			t.Errorf("%s has %d lines, more than %d: split it by noun", f.path, f.lines, maxFile)
-		}
-		if f.test {
-			continue
-		}
-		sum[f.dir] += f.lines
-		for _, decl := range f.ast.Decls {
-			if fn, ok := decl.(*ast.FuncDecl); ok && fn.Body != nil {
-				funcs++
-				if f.set.Position(fn.End()).Line-f.set.Position(fn.Pos()).Line >= longFunc {
-					long++
-				}
-			}
-		}
-	}
-	for dir, lines := range sum {
-		if lines > maxPackage {
-			t.Errorf("%s has %d lines without tests, more than %d: find the second noun in it", dir, lines, maxPackage)
-		}
-	}
-	if long*20 > funcs {
-		t.Errorf("%d of %d functions are longer than %d lines, more than one in twenty", long, funcs, longFunc)
-	}
 }
 
 // unfinished finds marks of work that was left for later. With a number of the

@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -37,11 +38,15 @@ var tree = sync.OnceValues(func() ([]*file, error) {
 			return err
 		}
 		if d.IsDir() {
-			if hidden := strings.HasPrefix(d.Name(), ".") && name != "."; hidden || slices.Contains([]string{"tools", "node_modules", "testdata", "data", "bin"}, name) {
+			if hidden := strings.HasPrefix(d.Name(), ".") && name != "."; hidden ||
+				slices.Contains([]string{"tools", "node_modules", "testdata", "data", "bin"}, name) {
 				return fs.SkipDir
 			}
 			if d.Name() == "node_modules" || d.Name() == "testdata" {
 				return fs.SkipDir
+			}
+			if _, err := os.Stat(filepath.Join(name, "go.mod")); err == nil && name != "." {
+				return fs.SkipDir // a module of its own, such as the benchmarks beside others
 			}
 			return nil
 		}
@@ -50,7 +55,8 @@ var tree = sync.OnceValues(func() ([]*file, error) {
 		}
 		f := &file{path: filepath.ToSlash(name), test: strings.HasSuffix(name, "_test.go"), set: token.NewFileSet()}
 		f.dir = path.Dir(f.path)
-		if f.ast, err = parser.ParseFile(f.set, name, nil, parser.ParseComments|parser.SkipObjectResolution); err != nil {
+		if f.ast, err = parser.ParseFile(f.set, name, nil,
+			parser.ParseComments|parser.SkipObjectResolution); err != nil {
 			return err
 		}
 		f.lines = f.set.File(f.ast.Pos()).LineCount()

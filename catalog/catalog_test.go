@@ -149,7 +149,10 @@ func TestParamsKeepToTheVendor(t *testing.T) {
 			if p.Learned {
 				continue
 			}
-			for _, value := range []string{"evil.example/", "evil.example#", "evil.example?", "a@evil.example", "evil.example:8080", "a b", "a\nb", "..", "{key}", "https://evil.example/x"} {
+			for _, value := range []string{
+				"evil.example/", "evil.example#", "evil.example?", "a@evil.example",
+				"evil.example:8080", "a b", "a\nb", "..", "{key}", "https://evil.example/x",
+			} {
 				if value == "evil.example:8080" && a.ID == "gitea" {
 					continue // a server of one's own often has another port; the egress guard says which may be called
 				}
@@ -157,7 +160,8 @@ func TestParamsKeepToTheVendor(t *testing.T) {
 					t.Errorf("%s: %s takes %q as %q", a.ID, name, value, clean)
 				}
 			}
-			if _, fault := p.Clean("evil.example"); fault == "" && !p.Host && strings.Contains(a.Base, "//{"+name+"}/") {
+			if _, fault := p.Clean("evil.example"); fault == "" && !p.Host && strings.Contains(a.Base,
+				"//{"+name+"}/") {
 				t.Errorf("%s: %s takes a foreign host and does not say so", a.ID, name)
 			}
 		}

@@ -3,6 +3,12 @@
 //
 //	curated/<app>.yaml     apps whose tools were made by hand
 //	demo/demo-notes.yaml   the app of the sandbox; ${sandbox} is its address
+//
+// These files are not shipped yet:
+//
+//	apps.jsonl             apps without tools of their own, one definition a line
+//	candidates.jsonl       likewise, whose facts still have to be checked at the source
+//	left-out.txt           apps that were judged and left out, with the reason
 package catalog
 
 import "embed"

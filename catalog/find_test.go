@@ -61,7 +61,7 @@ func TestTasksFindTheirTools(t *testing.T) {
 			}
 		}
 		hits, _ := index.Find(toolindex.Query{Task: one.text, Limit: 5})
-		place := slices.IndexFunc(hits, func(h toolindex.Hit) bool { return slices.Contains(one.want, h.Tool.ID) })
+		place := slices.IndexFunc(hits, func(h toolindex.Hit) bool { return slices.Contains(one.want, h.Tool) })
 		if place == 0 {
 			hit1++
 		}
@@ -71,7 +71,7 @@ func TestTasksFindTheirTools(t *testing.T) {
 		if place != 0 {
 			var found []string
 			for _, h := range hits {
-				found = append(found, h.Tool.ID)
+				found = append(found, h.Tool)
 			}
 			t.Logf("%d: %q wants %v, found %v", place+1, one.text, one.want, found)
 		}
@@ -79,6 +79,22 @@ func TestTasksFindTheirTools(t *testing.T) {
 	n := float64(len(all))
 	t.Logf("%d tasks over %d tools: hit@1 %.3f, hit@5 %.3f", len(all), index.Len(), float64(hit1)/n, float64(hit5)/n)
 	if float64(hit1)/n < wantHit1 || float64(hit5)/n < wantHit5 {
-		t.Errorf("hit@1 %.3f and hit@5 %.3f, want %.2f and %.2f at least", float64(hit1)/n, float64(hit5)/n, wantHit1, wantHit5)
+		t.Errorf("hit@1 %.3f and hit@5 %.3f, want %.2f and %.2f at least", float64(hit1)/n, float64(hit5)/n, wantHit1,
+			wantHit5)
+	}
+}
+
+// BenchmarkFind measures a search over the tools of all curated apps, with the
+// tasks of the test above.
+//
+//	go test -run '^$' -bench Find ./catalog
+func BenchmarkFind(b *testing.B) {
+	index, all := toolindex.New(curated(b)), tasks(b, "testdata/tasks.tsv")
+	b.ReportMetric(float64(index.Len()), "tools")
+	b.ReportAllocs()
+	i := 0
+	for b.Loop() {
+		index.Find(toolindex.Query{Task: all[i%len(all)].text, Limit: 8})
+		i++
 	}
 }

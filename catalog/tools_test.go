@@ -20,9 +20,10 @@ import (
 	"ace/internal/platform/connection"
 	"ace/internal/platform/httptool"
 	"ace/internal/platform/tool"
+	"ace/internal/platform/tool/file"
 )
 
-// provider stands in for every vendor: whatever host a call is for, it lands
+// provider replaces every vendor: whatever host a call is for, it lands
 // here and is written down.
 type provider struct {
 	server *httptest.Server
@@ -52,7 +53,10 @@ func newProvider(t testing.TB, answer string) *provider {
 	p.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		p.mu.Lock()
-		p.last = &recorded{r.Method, r.Header.Get(originalScheme), r.Header.Get(originalHost), r.URL.Path, r.RequestURI, r.URL.Query(), r.Header, body}
+		p.last = &recorded{
+			r.Method, r.Header.Get(originalScheme), r.Header.Get(originalHost), r.URL.Path, r.RequestURI,
+			r.URL.Query(), r.Header, body,
+		}
 		p.mu.Unlock()
 		p.answer(w)
 	}))
@@ -173,8 +177,8 @@ func sample(schema map[string]any) any {
 	return "text"
 }
 
-func openFile(_ context.Context, id string) (*tool.File, error) {
-	return &tool.File{Name: id + ".txt", MediaType: "text/plain", Data: []byte("content of " + id)}, nil
+func openFile(_ context.Context, id string) (*file.File, error) {
+	return &file.File{Name: id + ".txt", MediaType: "text/plain", Data: []byte("content of " + id)}, nil
 }
 
 // TestEveryToolCalls runs every tool of every app by every way to sign in, with
@@ -197,8 +201,14 @@ func TestEveryToolCalls(t *testing.T) {
 				example := filled(t, of)
 				for i := range a.Schemes {
 					s := &a.Schemes[i]
-					for what, arguments := range map[string]map[string]any{"example": example, "everything": everything(of)} {
-						call := &tool.Call{App: a, Scheme: s, Tool: of, Live: live(a, s), Arguments: arguments, Open: openFile}
+					for what, arguments := range map[string]map[string]any{
+						"example":    example,
+						"everything": everything(of),
+					} {
+						call := &tool.Call{
+							App: a, Scheme: s, Tool: of, Live: live(a, s), Arguments: arguments,
+							Open: openFile,
+						}
 						if _, err := executor.Execute(t.Context(), call); err != nil {
 							t.Errorf("%s by %s with %s: %v", of.Name, s.ID, what, err)
 							continue
@@ -217,7 +227,8 @@ func examine(t *testing.T, c *tool.Call, got *recorded) {
 	t.Helper()
 	fault := func(text string, args ...any) {
 		t.Helper()
-		t.Errorf("%s by %s: "+text+" (%s %s%s)", append(append([]any{c.Tool.Name, c.Scheme.ID}, args...), got.method, got.host, got.uri)...)
+		t.Errorf("%s by %s: "+text+" (%s %s%s)",
+			append(append([]any{c.Tool.Name, c.Scheme.ID}, args...), got.method, got.host, got.uri)...)
 	}
 	if got.method != c.Tool.Method() {
 		fault("method %s, want %s", got.method, c.Tool.Method())
@@ -253,7 +264,8 @@ func matchesTemplate(c *tool.Call, got *recorded) bool {
 // path.
 func carries(got *recorded) bool {
 	for name, values := range got.header {
-		if text := strings.Join(values, " "); strings.Contains(text, secret) || name == "Authorization" && strings.HasPrefix(text, "Basic ") {
+		if text := strings.Join(values, " "); strings.Contains(text, secret) || name == "Authorization" &&
+			strings.HasPrefix(text, "Basic ") {
 			return true
 		}
 	}
@@ -290,7 +302,10 @@ func bodyFault(c *tool.Call, got *recorded) string {
 			return "no form: " + mediaType
 		}
 	case app.BodyMultipart, app.BodyRelated:
-		if want := map[string]string{app.BodyMultipart: "multipart/form-data", app.BodyRelated: "multipart/related"}[c.Tool.Body]; mediaType != want {
+		if want := map[string]string{
+			app.BodyMultipart: "multipart/form-data",
+			app.BodyRelated:   "multipart/related",
+		}[c.Tool.Body]; mediaType != want {
 			return "no parts: " + mediaType
 		}
 	case app.BodyRaw:
@@ -322,7 +337,13 @@ func TestWhoIsConnected(t *testing.T) {
 		t.Run(a.ID, func(t *testing.T) {
 			t.Parallel()
 			document := map[string]any{"ok": true, "success": true}
-			for _, place := range []struct{ pointer, value string }{{a.Who.Expect.Pointer, "true"}, {a.Who.Tenant, "t1"}, {a.Who.Email, "ann@example.com"}, {a.Who.Label, "Ann"}, {a.Who.ID, "id1"}} {
+			for _, place := range []struct{ pointer, value string }{
+				{a.Who.Expect.Pointer, "true"},
+				{a.Who.Tenant, "t1"},
+				{a.Who.Email, "ann@example.com"},
+				{a.Who.Label, "Ann"},
+				{a.Who.ID, "id1"},
+			} {
 				if place.pointer == "" {
 					continue
 				}

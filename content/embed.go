@@ -1,11 +1,11 @@
 // Package content holds the default pages of the store as Markdown.
 //
-//	content/*.md -> Pages -> site.Folder -> pages of a store that has none of
-//	                                        its own for that path
+//	content/*.md -> Pages -> site.Folder -> pages of a store that has no own
+//	                                        page for that path
 //
-// A page that names settings of the operator carries "template: true". Whoever
-// runs a store should read terms, privacy and refunds, and replace them with a
-// file of the same name where they do not fit.
+// A page that names settings of the operator has "template: true". The operator of
+// a store should read terms, privacy and refunds, and replace them with files of
+// the same name if necessary.
 package content
 
 import "embed"
@@ -13,5 +13,5 @@ import "embed"
 //go:embed *.md
 var pages embed.FS
 
-// Pages are the files.
+// Pages returns the files.
 func Pages() embed.FS { return pages }

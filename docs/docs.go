@@ -1,5 +1,5 @@
-// Package docs holds what the product shows of its own documents: the table of
-// failures of errors.md, which follows from the code.
+// Package docs embeds the documents that the program itself shows: the table of
+// error codes of errors.md, which is generated from the code.
 package docs
 
 import (
@@ -11,19 +11,19 @@ import (
 //go:embed errors.md
 var files embed.FS
 
-// Failure is a code of errors.md.
+// Failure is an error code of errors.md.
 type Failure struct {
 	Code      string
-	Status    string   // of HTTP; several with commas between, or empty
-	Sentences []string // that come with the code; … stands for what is filled in
-	Advice    string   // what its reader does next
+	Status    string   // HTTP status; several are separated by commas; may be empty
+	Sentences []string // messages with this code; … marks the parts filled in at run time
+	Advice    string   // what the caller should do next
 }
 
-// Failures answers the codes by name.
+// Failures returns the error codes by name.
 func Failures() (map[string]Failure, error) {
 	page, err := files.ReadFile("errors.md")
 	if err != nil {
-		return nil, fmt.Errorf("reading the list of failures: %w", err)
+		return nil, fmt.Errorf("reading the list of error codes: %w", err)
 	}
 	all := map[string]Failure{}
 	_, table, _ := strings.Cut(string(page), "\n## Codes\n")
@@ -34,7 +34,10 @@ func Failures() (map[string]Failure, error) {
 		if !isCode || len(cells) != 4 {
 			continue
 		}
-		one := Failure{Code: strings.Trim(code, "`"), Status: strings.TrimSpace(cells[1]), Advice: strings.TrimSuffix(cells[3], " |")}
+		one := Failure{
+			Code: strings.Trim(code, "`"), Status: strings.TrimSpace(cells[1]),
+			Advice: strings.TrimSuffix(cells[3], " |"),
+		}
 		for sentence := range strings.SplitSeq(cells[2], "<br>") {
 			if sentence = strings.TrimSpace(sentence); sentence != "" {
 				one.Sentences = append(one.Sentences, sentence)

@@ -21,10 +21,10 @@ func TestFailures(t *testing.T) {
 	_, table, _ := strings.Cut(string(page), "| Code | Status | Sentence | What to do |")
 	table, _, _ = strings.Cut(table, "\n## ")
 	if want := strings.Count(table, "\n| `"); len(all) != want || want < 50 {
-		t.Errorf("%d codes are read, the page lists %d", len(all), want)
+		t.Errorf("read %d codes, want %d as on the page", len(all), want)
 	}
 	got := all["invalid_key"]
-	if got.Status != "401" || len(got.Sentences) == 0 || !strings.Contains(got.Advice, "make a new one") {
+	if got.Status != "401" || len(got.Sentences) == 0 || !strings.Contains(got.Advice, "create a new one") {
 		t.Errorf("invalid_key = %+v", got)
 	}
 	for code, one := range all {

@@ -50,42 +50,67 @@ func table(t *testing.T, heading, columns string) map[string]string {
 	return rows
 }
 
-// figures says where each limit of the table stands in the code: a constant,
-// or what a pattern finds.
-func figures() map[string]struct{ file, name, form string } {
+// limits returns the source of each limit of the table: a constant, or the match of a pattern.
+func limits() map[string]struct{ file, name, form string } {
 	const platform = "../internal/platform/"
 	const pattern = "pattern: "
 	return map[string]struct{ file, name, form string }{
-		"Requests of a key":                                 {platform + "platformhttp/gate/gate.go", pattern + `Name: "key", Quantity: (\d+), Window: minute`, "%s in any minute"},
-		"Sign-in link to the account page":                  {platform + "account/account.go", "LinkLifetime", "works for %s"},
-		"Link that connects an app, unless asked otherwise": {platform + "connection/session.go", "SessionLifetime", "works for %s"},
-		"Link that connects an app, at most":                {platform + "connection/session.go", "MaxSessionLifetime", "works for %s"},
-		"Waiting for a connect session":                     {platform + "connection/wait.go", "maxWait", "%s"},
-		"Words of a task to find tools for":                 {platform + "platformhttp/findhttp/find.go", pattern + `json:"task" minLength:"1" maxLength:"(\d+)"`, "%s characters"},
-		"Tools that finding answers":                        {platform + "platformhttp/findhttp/find.go", pattern + `json:"limit,omitempty" minimum:"1" maximum:"(\d+)"`, "%s"},
-		"A run, unless asked otherwise":                     {platform + "tool/run.go", "DefaultTimeout", "%s"},
-		"A run, at most":                                    {platform + "tool/run.go", "MaxTimeout", "%s"},
-		"A part of an output, unless asked otherwise":       {platform + "tool/output/cut.go", "DefaultPart", "%s"},
-		"A part of an output, at most":                      {platform + "tool/output/cut.go", "MaxPart", "%s"},
-		"Outputs are kept":                                  {platform + "tool/run.go", "KeepOutput", "%s"},
-		"Runs are kept":                                     {platform + "tool/run.go", "KeepRuns", "%s"},
-		"A run waits for a person":                          {platform + "tool/run.go", "ApprovalLifetime", "%s"},
-		"A file":                                            {platform + "tool/file.go", "MaxFile", "%s"},
-		"The address of a file opens it":                    {platform + "tool/file.go", "urlLifetime", "%s"},
-		"Requests with an `Idempotency-Key` are remembered": {"../internal/foundation/idempotency/idempotency.go", "Retention", "%s"},
-		"A rotated key goes on, at most":                    {platform + "apikey/service.go", "maxGrace", "%s"},
-		"Custom connectors of an account":                   {platform + "connector/service.go", "MaxConnectors", "%s"},
-		"Tools of a custom connector":                       {platform + "openapiimport/document.go", "MaxOperations", "%s"},
-		"An OpenAPI document":                               {platform + "openapiimport/document.go", "MaxBytes", "%s"},
-		"A definition of an app":                            {"../internal/server/definitions/definitions.go", "maxSize", "%s"},
+		"Requests per key": {
+			platform + "operation/doc.go", "RequestsPerMinute", "%s per minute",
+		},
+		"Sign-in link to the account page": {
+			platform + "account/account.go", "LinkLifetime",
+			"valid for %s",
+		},
+		"Connect link, default": {
+			platform + "connection/session.go", "SessionLifetime",
+			"valid for %s",
+		},
+		"Connect link, maximum": {
+			platform + "connection/session.go", "MaxSessionLifetime",
+			"valid for %s",
+		},
+		"Waiting for a connect session": {platform + "connection/wait.go", "maxWait", "%s"},
+		"Task description in `POST /tools/find`": {
+			platform + "platformhttp/findhttp/find.go",
+			pattern + `json:"task" minLength:"1" maxLength:"(\d+)"`, "%s characters",
+		},
+		"Tools per response of `POST /tools/find`": {
+			platform + "platformhttp/findhttp/find.go",
+			pattern + `json:"limit,omitempty" minimum:"1" maximum:"(\d+)"`, "%s",
+		},
+		"Duration of a run, default": {platform + "tool/run.go", "DefaultTimeout", "%s"},
+		"Duration of a run, maximum": {platform + "tool/run.go", "MaxTimeout", "%s"},
+		"Part of an output, default": {platform + "tool/output/cut.go", "DefaultPart", "%s"},
+		"Part of an output, maximum": {platform + "tool/output/cut.go", "MaxPart", "%s"},
+		"Retention of outputs":       {platform + "tool/run.go", "OutputLifetime", "%s"},
+		"Retention of runs":          {platform + "tool/run.go", "RunLifetime", "%s"},
+		"Waiting for an approval":    {platform + "tool/run.go", "ApprovalLifetime", "%s"},
+		"Size of a file":             {platform + "tool/file/file.go", "MaxSize", "%s"},
+		"URL of a file":              {platform + "tool/file/file.go", "urlLifetime", "valid for %s"},
+		"Retention of an `Idempotency-Key`": {
+			"../internal/foundation/idempotency/idempotency.go",
+			"Retention", "%s",
+		},
+		"Grace period of a rotated key, maximum": {platform + "apikey/service.go", "maxGrace", "%s"},
+		"Custom connectors per account":          {platform + "connector/service.go", "MaxConnectors", "%s"},
+		"Tools per custom connector": {
+			platform + "openapiimport/document.go", "MaxOperations",
+			"%s",
+		},
+		"Size of an OpenAPI document": {platform + "openapiimport/document.go", "MaxBytes", "%s"},
+		"Size of an app definition": {
+			"../internal/server/definitions/definitions.go",
+			"maxSize", "%s",
+		},
 	}
 }
 
-// TestLimits compares each figure of the table with the code.
+// TestLimits compares each limit of the table with the code.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	want := map[string]string{}
-	for row, at := range figures() {
+	for row, at := range limits() {
 		pattern, isPattern := strings.CutPrefix(at.name, "pattern: ")
 		if isPattern {
 			want[row] = fmt.Sprintf(at.form, matched(t, at.file, pattern))
@@ -93,7 +118,7 @@ func TestLimits(t *testing.T) {
 		}
 		want[row] = fmt.Sprintf(at.form, worded(constantOf(t, at.file, at.name)))
 	}
-	if diff := cmp.Diff(want, table(t, "Limits", "| Limit | Figure |")); diff != "" {
+	if diff := cmp.Diff(want, table(t, "Limits", "| Limit | Value |")); diff != "" {
 		t.Errorf("limits (-code +page):\n%s", diff)
 	}
 }
@@ -106,13 +131,13 @@ func matched(t *testing.T, file, pattern string) string {
 	}
 	found := regexp.MustCompile(pattern).FindSubmatch(text)
 	if found == nil {
-		t.Fatalf("%s holds nothing like %s", file, pattern)
+		t.Fatalf("%s has no match of %s", file, pattern)
 	}
 	return string(found[1])
 }
 
-// constantOf evaluates a constant of numbers and times. timed says that it is a
-// length of time.
+// constantOf evaluates a constant of numbers and durations. timed reports whether it is a
+// duration.
 func constantOf(t *testing.T, file, name string) (value int64, timed bool) {
 	t.Helper()
 	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
@@ -122,7 +147,8 @@ func constantOf(t *testing.T, file, name string) (value int64, timed bool) {
 	var found ast.Expr
 	ast.Inspect(parsed, func(n ast.Node) bool {
 		if spec, ok := n.(*ast.ValueSpec); ok {
-			if i := slices.IndexFunc(spec.Names, func(id *ast.Ident) bool { return id.Name == name }); i >= 0 && i < len(spec.Values) {
+			if i := slices.IndexFunc(spec.Names, func(id *ast.Ident) bool { return id.Name == name }); i >= 0 &&
+				i < len(spec.Values) {
 				found = spec.Values[i]
 			}
 		}
@@ -149,17 +175,17 @@ func constantOf(t *testing.T, file, name string) (value int64, timed bool) {
 			}
 			return constant.BinaryOp(x, e.Op, y)
 		}
-		t.Fatalf("%s: %s is no plain constant", file, name)
+		t.Fatalf("%s: %s is not a plain constant", file, name)
 		return nil
 	}
 	value, exact := constant.Int64Val(evaluate(found))
 	if !exact {
-		t.Fatalf("%s: %s is no whole number", file, name)
+		t.Fatalf("%s: %s is not an integer", file, name)
 	}
 	return value, timed
 }
 
-// worded is a figure as people write it: 15 minutes, 25 MiB, 500.
+// worded formats a limit as the page writes it: 15 minutes, 25 MiB, 500.
 func worded(value int64, timed bool) string {
 	if !timed {
 		if value >= 1<<20 && value%(1<<20) == 0 {
@@ -171,7 +197,12 @@ func worded(value int64, timed bool) string {
 		length time.Duration
 		more   time.Duration // from which on it is used
 		name   string
-	}{{24 * time.Hour, 7 * 24 * time.Hour, "day"}, {time.Hour, time.Hour, "hour"}, {time.Minute, 2 * time.Minute, "minute"}, {time.Second, 0, "second"}}
+	}{
+		{24 * time.Hour, 7 * 24 * time.Hour, "day"},
+		{time.Hour, time.Hour, "hour"},
+		{time.Minute, 2 * time.Minute, "minute"},
+		{time.Second, 0, "second"},
+	}
 	for _, u := range units {
 		if d := time.Duration(value); d >= u.more && d%u.length == 0 {
 			if d == u.length {
@@ -183,7 +214,7 @@ func worded(value int64, timed bool) string {
 	return time.Duration(value).String()
 }
 
-// TestNextActions compares the table with the advice that the platform gives.
+// TestNextActions compares the table with the next_action values in the code.
 func TestNextActions(t *testing.T) {
 	t.Parallel()
 	given := regexp.MustCompile(`(?:Advise\(|Action(?::| :?=) *)"([a-z_]+)"`)
@@ -201,43 +232,44 @@ func TestNextActions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var told []string
+	var documented []string
 	for row, meaning := range table(t, "Errors", "| `next_action` | What to do |") {
 		if meaning == "" {
-			t.Errorf("%s is not explained", row)
+			t.Errorf("%s has no explanation", row)
 		}
-		told = append(told, strings.Trim(row, "`"))
+		documented = append(documented, strings.Trim(row, "`"))
 	}
-	slices.Sort(told)
-	if diff := cmp.Diff(slices.Sorted(maps.Keys(got)), told); diff != "" {
+	slices.Sort(documented)
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(got)), documented); diff != "" {
 		t.Errorf("next_action (-code +page):\n%s", diff)
 	}
 }
 
-// TestRunErrors compares the codes of what apps refuse with the API's own list.
+// TestRunErrors compares the error codes of runs with the API's own list.
 func TestRunErrors(t *testing.T) {
 	t.Parallel()
 	code := regexp.MustCompile(`app_[a-z_]+`)
-	listed := code.FindAllString(matched(t, "../internal/platform/platformhttp/toolhttp/wire.go", `json:"code" doc:"([^"]+)"`), -1)
-	var told []string
-	for row := range table(t, "Running tools", "| `error.code` | The app |") {
-		told = append(told, code.FindAllString(row, -1)...)
+	listed := code.FindAllString(matched(t, "../internal/platform/operation/runs.go",
+		`json:"code" doc:"([^"]+)"`), -1)
+	var documented []string
+	for row := range table(t, "Running tools", "| `error.code` | Meaning |") {
+		documented = append(documented, code.FindAllString(row, -1)...)
 	}
 	slices.Sort(listed)
-	slices.Sort(told)
-	if diff := cmp.Diff(listed, told); diff != "" || len(told) < 5 {
+	slices.Sort(documented)
+	if diff := cmp.Diff(listed, documented); diff != "" || len(documented) < 5 {
 		t.Errorf("codes (-API +page):\n%s", diff)
 	}
 }
 
-// TestMembers compares what the guide tells of definitions with their types.
-func TestMembers(t *testing.T) {
+// TestFields compares the fields in the guide with those of the definition types.
+func TestFields(t *testing.T) {
 	t.Parallel()
-	rows := table(t, "Apps of your own for everybody", "| Member | Holds |")
-	told := map[string]bool{}
+	rows := table(t, "Your own apps for all accounts", "| Field | Content |")
+	documented := map[string]bool{}
 	for row := range rows {
-		for member := range strings.SplitSeq(row, ",") {
-			told[strings.Trim(strings.TrimSpace(member), "`")] = true
+		for field := range strings.SplitSeq(row, ",") {
+			documented[strings.Trim(strings.TrimSpace(field), "`")] = true
 		}
 	}
 	has := map[string]bool{}
@@ -246,10 +278,13 @@ func TestMembers(t *testing.T) {
 			has[name] = true
 		}
 	}
-	if diff := cmp.Diff(has, told); diff != "" {
-		t.Errorf("members (-code +page):\n%s", diff)
+	if diff := cmp.Diff(has, documented); diff != "" {
+		t.Errorf("fields (-code +page):\n%s", diff)
 	}
-	for _, kind := range []string{app.TypeOAuth2, app.TypeClient, app.TypeOAuth1, app.TypeKey, app.TypeBasic, app.TypeJWT, app.TypeExchange, app.TypeSigV4, app.TypeMCP, app.TypeNone} {
+	for _, kind := range []string{
+		app.TypeOAuth2, app.TypeClient, app.TypeOAuth1, app.TypeKey, app.TypeBasic,
+		app.TypeJWT, app.TypeExchange, app.TypeSigV4, app.TypeMCP, app.TypeNone,
+	} {
 		if !strings.Contains(rows["`auth`"], "`"+kind+"`") {
 			t.Errorf("the types of auth lack %s", kind)
 		}
@@ -273,9 +308,11 @@ func TestReasons(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, section, _ := strings.Cut(string(page), "\n## Connecting\n")
-	_, section, _ = strings.Cut(section, "| `status` | `status_reason` | What helps |")
+	_, section, _ = strings.Cut(section, "| `status` | `status_reason` | What to do |")
 	section, _, _ = strings.Cut(section, "\n\n")
-	for _, found := range regexp.MustCompile(`(?m)^\t(?:Reason\w+|Active|NeedsReconnect|Failing|Disabled)(?: +Status)? += "([a-z_]+)"`).FindAllStringSubmatch(string(code), -1) {
+	for _, found := range regexp.MustCompile(
+		`(?m)^\t(?:Reason\w+|Active|NeedsReconnect|Failing|Disabled)(?: +Status)? += "([a-z_]+)"`).
+		FindAllStringSubmatch(string(code), -1) {
 		if !strings.Contains(section, "`"+found[1]+"`") {
 			t.Errorf("the table of states lacks %s", found[1])
 		}

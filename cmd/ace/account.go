@@ -12,7 +12,7 @@ import (
 
 // accountCmd is what operators do with accounts of the platform.
 type accountCmd struct {
-	Create    accountCreateCmd    `cmd:"" help:"Make an account; prints a link that signs its owner in."`
+	Create    accountCreateCmd    `cmd:"" help:"Create an account; prints a link that signs its owner in."`
 	List      accountListCmd      `cmd:"" help:"List all accounts."`
 	Link      accountLinkCmd      `cmd:"" help:"Print a new link that signs the owner in, once, within 15 minutes."`
 	Redirects accountRedirectsCmd `cmd:"" help:"Show or change where sign-ins to apps may send browsers afterwards."`
@@ -24,15 +24,19 @@ type accountCreateCmd struct {
 	Email     string `placeholder:"EMAIL" help:"Address of the owner, to sign in with a password or by the OpenID provider."`
 }
 
-// Run makes an account.
+// Run creates an account.
 func (c *accountCreateCmd) Run(w *world) error {
-	var made accounthttp.NewAccount
-	if err := c.call(w.ctx, http.MethodPost, "/accounts", accounthttp.AccountRequest{Name: c.Name, Email: c.Email}, &made); err != nil {
+	var created accounthttp.NewAccount
+	if err := c.call(w.ctx, http.MethodPost, "/accounts", accounthttp.AccountRequest{Name: c.Name, Email: c.Email},
+		&created); err != nil {
 		return err
 	}
-	return c.print(w, made, func(out io.Writer) {
-		_, _ = fmt.Fprintf(out, "Account %s (%s)\n\nSign its owner in, once, until %s:\n  %s\n\nMake a key:\n  ace key create --account %s\n",
-			made.Name, made.ID, made.SignIn.ExpiresAt.Local().Format(time.TimeOnly), made.SignIn.URL, made.Name)
+	return c.print(w, created, func(out io.Writer) {
+		_, _ = fmt.Fprintf(out,
+			"Account %s (%s)\n\nSign its owner in, once, until %s:\n  %s\n\nCreate a key:\n  ace key create --account "+
+				"%s\n",
+			created.Name, created.ID, created.SignIn.ExpiresAt.Local().Format(time.TimeOnly), created.SignIn.URL,
+			created.Name)
 	})
 }
 
@@ -48,7 +52,7 @@ func (c *accountListCmd) Run(w *world) error {
 	}
 	return c.print(w, all, func(out io.Writer) {
 		if len(all.Accounts) == 0 {
-			_, _ = fmt.Fprintln(out, "No accounts yet. Make one: ace account create NAME")
+			_, _ = fmt.Fprintln(out, "No accounts yet. Create one: ace account create NAME")
 			return
 		}
 		_, _ = fmt.Fprintln(out, "ACCOUNT\tID\tSINCE")
@@ -63,7 +67,7 @@ type accountLinkCmd struct {
 	Name      string `arg:"" help:"Name of the account."`
 }
 
-// Run makes a sign-in link.
+// Run creates a sign-in link.
 func (c *accountLinkCmd) Run(w *world) error {
 	var link accounthttp.Link
 	if err := c.call(w.ctx, http.MethodPost, "/accounts/"+url.PathEscape(c.Name)+"/link", nil, &link); err != nil {
@@ -75,8 +79,8 @@ func (c *accountLinkCmd) Run(w *world) error {
 type accountRedirectsCmd struct {
 	operating `embed:""`
 	Name      string   `arg:"" help:"Name of the account."`
-	Add       []string `placeholder:"URL" sep:"none" help:"Allow this address, and what lies below its path. Repeat for more."`
-	Remove    []string `placeholder:"URL" sep:"none" help:"Take this address off the list. Repeat for more."`
+	Add       []string `placeholder:"URL" sep:"none" help:"Allow this URL, and what is below its path. Repeat for more."`
+	Remove    []string `placeholder:"URL" sep:"none" help:"Remove this URL from the list. Repeat for more."`
 }
 
 // Run shows the list of an account, after it was changed where that was asked
@@ -95,7 +99,9 @@ func (c *accountRedirectsCmd) Run(w *world) error {
 	}
 	return c.print(w, list, func(out io.Writer) {
 		if len(list.URLs) == 0 {
-			_, _ = fmt.Fprintf(out, "Sign-ins may send browsers to any https address. To allow some alone:\n  ace account redirects %s --add https://agent.example/done\n", c.Name)
+			_, _ = fmt.Fprintf(out,
+				"Sign-ins may send browsers to any https address. To allow some alone:\n  ace account redirects %s "+
+					"--add https://agent.example/done\n", c.Name)
 			return
 		}
 		for _, one := range list.URLs {

@@ -29,7 +29,8 @@ type linted struct {
 
 // Run checks definitions. Faults make the command fail.
 func (c *catalogLintCmd) Run(w *world) error {
-	read, faults, err := definitions.Lint(definitions.Options{Dir: c.CatalogDir, Private: len(c.EgressAllow) > 0}, c.Paths...)
+	read, faults, err := definitions.Lint(definitions.Options{Dir: c.CatalogDir, Private: len(c.EgressAllow) > 0},
+		c.Paths...)
 	if err != nil {
 		return err
 	}
@@ -69,7 +70,8 @@ func (c *catalogReportCmd) Run(w *world) error {
 		if r.Own > 0 {
 			_, _ = fmt.Fprintf(out, "  from %s\t%d\n", c.CatalogDir, r.Own)
 		}
-		_, _ = fmt.Fprintf(out, "Tools\t%d\nTriggers\t%d\nTell whose account it is\t%d\n", r.Tools, r.Triggers, r.Whoami)
+		_, _ = fmt.Fprintf(out, "Tools\t%d\nTriggers\t%d\nTell whose account it is\t%d\n", r.Tools, r.Triggers,
+			r.Whoami)
 		counts(out, "Tier", r.Tiers)
 		counts(out, "Authentication", r.Auth)
 		_, _ = fmt.Fprintf(out, "Facts checked\t%s to %s\n", r.Checked.Oldest, r.Checked.Newest)

@@ -13,7 +13,7 @@ import (
 
 // keyCmd is what operators do with API keys.
 type keyCmd struct {
-	Create keyCreateCmd `cmd:"" help:"Make a key; it is printed this once."`
+	Create keyCreateCmd `cmd:"" help:"Create a key; it is printed only once."`
 	List   keyListCmd   `cmd:"" help:"List the keys of an account."`
 	Revoke keyRevokeCmd `cmd:"" help:"Revoke a key, at once and everywhere."`
 }
@@ -25,17 +25,20 @@ type keyCreateCmd struct {
 	Permissions []string      `default:"read,connect,run" help:"Any of read, connect and run."`
 	Apps        []string      `placeholder:"APP,…" help:"Only these apps. Default: all."`
 	ReadOnly    bool          `help:"Only tools that change nothing."`
-	RawRequests bool          `help:"Also requests of the caller's own making to an app."`
+	RawRequests bool          `help:"Also raw requests to an app."`
 	Networks    []string      `placeholder:"CIDR,…" help:"Only from these networks."`
-	Approval    string        `enum:"none,destructive,writes" default:"none" help:"Which runs wait until a person of the account agrees (${enum})."`
+	Approval    string        `enum:"none,destructive,writes" default:"none" help:"Which runs wait until a user of the account approves them (${enum})."`
 	ExpiresIn   time.Duration `placeholder:"TIME" help:"How long the key works, for example 720h. Default: until it is revoked."`
 }
 
-// Run makes a key.
+// Run creates a key.
 func (c *keyCreateCmd) Run(w *world) error {
 	in := accounthttp.KeyRequest{
 		Name: c.Name, Permissions: c.Permissions, Approval: c.Approval,
-		Restrict: accounthttp.Restrict{Apps: c.Apps, ReadOnly: c.ReadOnly, RawRequests: c.RawRequests, Networks: c.Networks},
+		Restrict: accounthttp.Restrict{
+			Apps: c.Apps, ReadOnly: c.ReadOnly, RawRequests: c.RawRequests,
+			Networks: c.Networks,
+		},
 	}
 	if c.ExpiresIn > 0 {
 		end := time.Now().Add(c.ExpiresIn).UTC()
@@ -46,7 +49,14 @@ func (c *keyCreateCmd) Run(w *world) error {
 		return err
 	}
 	return c.print(w, made, func(out io.Writer) {
-		_, _ = fmt.Fprintf(out, "%s\n\nKey %s with %s. Keep it: it is not shown again.\nRevoke it: ace key revoke %s\n", made.Secret, made.ID, strings.Join(made.Permissions, ", "), made.ID)
+		_, _ = fmt.Fprintf(
+			out,
+			"%s\n\nKey %s with %s. Store it: it is not shown again.\nRevoke it: ace key revoke %s\n",
+			made.Secret,
+			made.ID,
+			strings.Join(made.Permissions, ", "),
+			made.ID,
+		)
 	})
 }
 
@@ -63,12 +73,13 @@ func (c *keyListCmd) Run(w *world) error {
 	}
 	return c.print(w, all, func(out io.Writer) {
 		if len(all.Keys) == 0 {
-			_, _ = fmt.Fprintf(out, "No keys yet. Make one: ace key create --account %s\n", c.Account)
+			_, _ = fmt.Fprintf(out, "No keys yet. Create one: ace key create --account %s\n", c.Account)
 			return
 		}
 		_, _ = fmt.Fprintln(out, "KEY\tBEGINS\tNAME\tPERMISSIONS\tLAST USED\tSTATE")
 		for _, k := range all.Keys {
-			_, _ = fmt.Fprintf(out, "%s\t%s…\t%s\t%s\t%s\t%s\n", k.ID, k.Prefix, k.Name, strings.Join(k.Permissions, ","), when(k.LastUsedAt, "never"), keyState(k))
+			_, _ = fmt.Fprintf(out, "%s\t%s…\t%s\t%s\t%s\t%s\n", k.ID, k.Prefix, k.Name,
+				strings.Join(k.Permissions, ","), when(k.LastUsedAt, "never"), keyState(k))
 		}
 	})
 }
@@ -100,5 +111,6 @@ func (c *keyRevokeCmd) Run(w *world) error {
 	if err := c.call(w.ctx, http.MethodDelete, "/keys/"+url.PathEscape(c.ID), nil, nil); err != nil {
 		return err
 	}
-	return c.print(w, map[string]string{"id": c.ID, "state": "revoked"}, func(out io.Writer) { _, _ = fmt.Fprintf(out, "Key %s no longer opens anything.\n", c.ID) })
+	return c.print(w, map[string]string{"id": c.ID, "state": "revoked"},
+		func(out io.Writer) { _, _ = fmt.Fprintf(out, "Key %s no longer opens anything.\n", c.ID) })
 }

@@ -16,22 +16,22 @@ import (
 	"ace/internal/config"
 )
 
-// cli is every command. Each stands in a file of its own.
+// cli is every command. Each is in a file of its own.
 type cli struct {
 	Config string `env:"ACE_CONFIG" placeholder:"FILE" help:"Settings file with KEY=value lines; it fills variables that are not set."`
 
 	Serve   serveCmd   `cmd:"" help:"Run the store and the platform (and the sandbox, unless there is a real processor)."`
-	Order   orderCmd   `cmd:"" help:"Look at orders, give money back."`
-	Service serviceCmd `cmd:"" help:"Look at orders of paid services."`
-	Account accountCmd `cmd:"" help:"Make accounts of the platform and sign-in links for their owners."`
-	Key     keyCmd     `cmd:"" help:"Make, list and revoke API keys of the platform."`
-	Vault   vaultCmd   `cmd:"" help:"Look at the keys that secrets are sealed with, and change them."`
+	Order   orderCmd   `cmd:"" help:"Show and refund orders."`
+	Service serviceCmd `cmd:"" help:"Show orders of paid services."`
+	Account accountCmd `cmd:"" help:"Create accounts of the platform and sign-in links for their owners."`
+	Key     keyCmd     `cmd:"" help:"Create, list and revoke API keys of the platform."`
+	Vault   vaultCmd   `cmd:"" help:"Show and rotate the keys that secrets are sealed with."`
 	Catalog catalogCmd `cmd:"" help:"Check definitions of apps, count what the catalogue holds."`
 	Migrate migrateCmd `cmd:"" help:"Bring the database up to date without serving."`
 	OpenAPI openapiCmd `cmd:"" name:"openapi" help:"Print the OpenAPI document of the store or the platform."`
 	Sandbox sandboxCmd `cmd:"" help:"Run the sandbox alone, for a store in another process."`
 	Tour    tourCmd    `cmd:"" help:"Walk through a purchase, and an app that is connected and used, against a running server."`
-	Wallet  walletCmd  `cmd:"" help:"Make and show the development wallet."`
+	Wallet  walletCmd  `cmd:"" help:"Create and show the development wallet."`
 	Pay     payCmd     `cmd:"" help:"Buy a website service over x402 with the development wallet."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 }
@@ -52,7 +52,7 @@ type world struct {
 	stdout, stderr io.Writer
 }
 
-// run parses args and runs the command. It answers the exit code: 0, 1 for a
+// run parses args and runs the command. It returns the exit code: 0, 1 for a
 // failure, 2 for a call that makes no sense.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err := loadConfigFile(args); err != nil {
@@ -60,8 +60,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 2
 	}
 	var c cli
-	parser, err := kong.New(&c, kong.Name("ace"), kong.Writers(stdout, stderr), kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.Description("ACE sells to agents, and lets them use the apps of their people."), kong.Exit(func(int) { panic(exit{}) }),
+	parser, err := kong.New(&c, kong.Name("ace"), kong.Writers(stdout, stderr), kong.UsageOnError(),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.Description("ACE sells to agents, and lets them use the apps of their users."),
+		kong.Exit(func(int) { panic(exit{}) }),
 		kong.PostBuild(brief))
 	if err != nil {
 		_, _ = fmt.Fprintf(stderr, "ace: %v\n", err)
@@ -76,8 +78,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}()
 	parsed, err := parser.Parse(args)
 	if err != nil {
-		if fault, ok := errors.AsType[*kong.ParseError](err); ok {
-			_, _ = fmt.Fprintf(stderr, "ace: %v\nRun \"%s --help\" to see what there is.\n", err, command(fault.Context))
+		if wrong, ok := errors.AsType[*kong.ParseError](err); ok {
+			_, _ = fmt.Fprintf(stderr, "ace: %v\nRun \"%s --help\" to see what there is.\n", err,
+				command(wrong.Context))
 		}
 		return 2
 	}
@@ -90,8 +93,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// brief keeps the settings of a server out of the help of commands that speak
-// with one: what they need is there, the rest would bury it.
+// brief hides the settings of a server in the help of commands that call one:
+// only what they need is shown.
 func brief(k *kong.Kong) error {
 	return kong.Visit(k.Model, func(node kong.Visitable, next kong.Next) error {
 		n, ok := node.(*kong.Node)
@@ -111,7 +114,8 @@ func needed(group, setting string) bool {
 	case "catalog":
 		return setting == "catalog-dir" || setting == "egress-allow"
 	case "vault":
-		return setting == "data-dir" || setting == "database-url" || setting == "master-key-file" || strings.HasPrefix(setting, "kek-")
+		return setting == "data-dir" || setting == "database-url" || setting == "master-key-file" ||
+			strings.HasPrefix(setting, "kek-")
 	}
 	return setting == "data-dir" || setting == "database-url"
 }

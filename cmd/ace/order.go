@@ -16,6 +16,7 @@ import (
 
 	"ace/internal/config"
 	"ace/internal/foundation/httpserver"
+	"ace/internal/foundation/plainjson"
 	"ace/internal/server"
 	"ace/internal/storefront/operatorhttp"
 )
@@ -24,7 +25,7 @@ import (
 type orderCmd struct {
 	List   orderListCmd   `cmd:"" help:"List orders, newest first."`
 	Show   orderShowCmd   `cmd:"" help:"Show one order with its refunds and deliveries."`
-	Refund orderRefundCmd `cmd:"" help:"Give money back, all that is left or a part."`
+	Refund orderRefundCmd `cmd:"" help:"Refund an order, all that is left or a part."`
 	Accept orderAcceptCmd `cmd:"" help:"Take an order out of review."`
 	Resend orderResendCmd `cmd:"" help:"Deliver the events of an order again."`
 }
@@ -36,7 +37,7 @@ type operating struct {
 }
 
 // call sends one request to the running server, or does it here, and decodes
-// the answer into out, unless that is nil.
+// the response into out, unless that is nil.
 func (o *operating) call(ctx context.Context, method, path string, in, out any) (err error) {
 	if err := o.Check(); err != nil {
 		return err
@@ -49,7 +50,7 @@ func (o *operating) call(ctx context.Context, method, path string, in, out any) 
 	return operate(ctx, client, method, path, in, out)
 }
 
-// operate sends one request to the operator's handler and decodes the answer
+// operate sends one request to the operator's handler and decodes the response
 // into out, unless that is nil.
 func operate(ctx context.Context, client *http.Client, method, path string, in, out any) error {
 	var body io.Reader
@@ -73,7 +74,7 @@ func operate(ctx context.Context, client *http.Client, method, path string, in, 
 	if res.StatusCode >= 400 {
 		var problem httpserver.ProblemBody
 		if err := json.NewDecoder(res.Body).Decode(&problem); err != nil {
-			return fmt.Errorf("the server answered %s", res.Status)
+			return fmt.Errorf("the server returned %s", res.Status)
 		}
 		return fmt.Errorf("%s (%s)", problem.Detail, problem.Code)
 	}
@@ -81,16 +82,15 @@ func operate(ctx context.Context, client *http.Client, method, path string, in, 
 		return nil
 	}
 	if err := json.NewDecoder(res.Body).Decode(out); err != nil {
-		return fmt.Errorf("reading the answer: %w", err)
+		return fmt.Errorf("reading the response: %w", err)
 	}
 	return nil
 }
 
-// print writes v as JSON, or lets people do it.
+// print writes v as JSON, or as text for people.
 func (o *operating) print(w *world, v any, people func(out io.Writer)) error {
 	if o.JSON {
-		enc := json.NewEncoder(w.stdout)
-		enc.SetEscapeHTML(false)
+		enc := plainjson.NewEncoder(w.stdout)
 		enc.SetIndent("", "  ")
 		return enc.Encode(v)
 	}
@@ -123,7 +123,8 @@ func (c *orderListCmd) Run(w *world) error {
 		}
 		_, _ = fmt.Fprintln(out, "ORDER\tWHEN\tOFFER\tTOTAL\tSTATUS")
 		for _, o := range page.Orders {
-			_, _ = fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\n", o.ID, o.CreatedAt.Local().Format(time.DateTime), quantified(o), o.Total, status(o))
+			_, _ = fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\n", o.ID, o.CreatedAt.Local().Format(time.DateTime),
+				quantified(o), o.Total, status(o))
 		}
 		if page.Next != "" {
 			_, _ = fmt.Fprintf(out, "\nMore: ace order list --after %s\n", page.Next)
@@ -172,11 +173,14 @@ func describe(out io.Writer, o operatorhttp.Order) {
 		row("refund", strings.TrimSpace(r.Display+" "+r.State+" "+r.Failure))
 	}
 	for _, d := range o.Deliveries {
-		row("event", strings.TrimSpace(fmt.Sprintf("%s to %s: %s after %d attempts %s", d.EventID, d.Sink, d.State, d.Attempts, d.LastError)))
+		row("event",
+			strings.TrimSpace(fmt.Sprintf("%s to %s: %s after %d attempts %s", d.EventID, d.Sink, d.State, d.Attempts,
+				d.LastError)))
 	}
 	switch o.Status {
 	case "review":
-		_, _ = fmt.Fprintf(out, "\nLook at the payment, then: ace order accept %s, or ace order refund %s\n", o.ID, o.ID)
+		_, _ = fmt.Fprintf(out, "\nLook at the payment, then: ace order accept %s, or ace order refund %s\n", o.ID,
+			o.ID)
 	case "refund_due":
 		_, _ = fmt.Fprintf(out, "\nThis cannot be delivered: ace order refund %s\n", o.ID)
 	}
@@ -189,15 +193,17 @@ type orderRefundCmd struct {
 	Reason    string `help:"For your records."`
 }
 
-// Run gives money back.
+// Run refunds an order.
 func (c *orderRefundCmd) Run(w *world) error {
 	var refund operatorhttp.Refund
 	path := "/orders/" + url.PathEscape(c.ID) + "/refund"
-	if err := c.call(w.ctx, http.MethodPost, path, operatorhttp.RefundRequest{Amount: c.Amount, Reason: c.Reason}, &refund); err != nil {
+	if err := c.call(w.ctx, http.MethodPost, path, operatorhttp.RefundRequest{Amount: c.Amount, Reason: c.Reason},
+		&refund); err != nil {
 		return err
 	}
 	return c.print(w, refund, func(out io.Writer) {
-		_, _ = fmt.Fprintf(out, "%s of order %s went back to the buyer (%s).\n", refund.Display, refund.OrderID, refund.ID)
+		_, _ = fmt.Fprintf(out, "%s of order %s went back to the buyer (%s).\n", refund.Display, refund.OrderID,
+			refund.ID)
 	})
 }
 

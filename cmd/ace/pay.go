@@ -59,9 +59,14 @@ func (c *payCmd) Run(w *world) error {
 		}
 		return nil
 	}})
-	receipt, err := buyer.Buy(ctx, payer.Purchase{Store: store, Service: c.Service, Arguments: map[string]string{"url": c.URL}, Max: c.Max})
+	receipt, err := buyer.Buy(ctx,
+		payer.Purchase{Store: store, Service: c.Service, Arguments: map[string]string{"url": c.URL}, Max: c.Max})
 	if errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("no result within %s; run the command again with a longer --timeout, which pays anew, or read the order: %w", c.Timeout, err)
+		return fmt.Errorf(
+			"no result within %s; run the command again with a longer --timeout, which pays anew, or read the order: %w",
+			c.Timeout,
+			err,
+		)
 	}
 	if err != nil {
 		return err
@@ -82,7 +87,8 @@ func (c *payCmd) Run(w *world) error {
 func stepLine(n payer.Notice) string {
 	switch n.Step {
 	case payer.Quoted:
-		return fmt.Sprintf("Price: %s %s on %s, to %s", n.Quote.Price, n.Quote.Symbol, n.Quote.Terms.Network, n.Quote.Terms.PayTo)
+		return fmt.Sprintf("Price: %s %s on %s, to %s", n.Quote.Price, n.Quote.Symbol, n.Quote.Terms.Network,
+			n.Quote.Terms.PayTo)
 	case payer.Paying:
 		return "Signed; the store charges when the result is ready"
 	case payer.Running:
@@ -120,7 +126,8 @@ func printReceipt(w *world, r *payer.Receipt, report string) {
 	if len(lines) > shownLines {
 		lines = append(lines[:shownLines], fmt.Sprintf("… %d more lines", len(lines)-shownLines))
 	}
-	_, _ = fmt.Fprintf(w.stdout, "%s\n\nPaid         %s %s\nTransaction  %s\nOrder        %s\n", strings.Join(lines, "\n"), r.Quote.Price, r.Quote.Symbol, r.Transaction, r.OrderURL)
+	_, _ = fmt.Fprintf(w.stdout, "%s\n\nPaid         %s %s\nTransaction  %s\nOrder        %s\n",
+		strings.Join(lines, "\n"), r.Quote.Price, r.Quote.Symbol, r.Transaction, r.OrderURL)
 	for i, f := range r.Files {
 		if i == shownFiles {
 			_, _ = fmt.Fprintf(w.stdout, "             and %d more files; the order names them\n", len(r.Files)-i)

@@ -21,7 +21,8 @@ type sandboxCmd struct {
 // Run runs the sandbox alone, for a store in another process.
 func (c *sandboxCmd) Run(w *world) error {
 	s, err := server.NewSandbox(w.ctx, server.SandboxConfig{
-		Addr: c.Addr, URL: c.URL, DataDir: c.DataDir, Key: c.Key, WebhookURL: c.WebhookURL, WebhookSecret: c.WebhookSecret, AllowPublic: c.AllowPublic,
+		Addr: c.Addr, URL: c.URL, DataDir: c.DataDir, Key: c.Key, WebhookURL: c.WebhookURL,
+		WebhookSecret: c.WebhookSecret, AllowPublic: c.AllowPublic,
 	}, newLogger(w.stderr, c.LogFormat, c.LogLevel))
 	if err != nil {
 		return err
@@ -29,7 +30,9 @@ func (c *sandboxCmd) Run(w *world) error {
 	if err := s.Listen(w.ctx); err != nil {
 		return err
 	}
-	_, _ = fmt.Fprintf(w.stdout, "The sandbox is running; no real money moves.\n\n  address  %s\n\nRun a store on it:\n  ACE_STRIPE_API_KEY=%s ACE_STRIPE_WEBHOOK_SECRET=%s ACE_STRIPE_URL=%s/stripe ace serve\n\n",
+	_, _ = fmt.Fprintf(w.stdout,
+		"The sandbox is running; no real money moves.\n\n  address  %s\n\nRun a store on it:\n  "+
+			"ACE_STRIPE_API_KEY=%s ACE_STRIPE_WEBHOOK_SECRET=%s ACE_STRIPE_URL=%s/stripe ace serve\n\n",
 		s.URL(), c.Key, c.WebhookSecret, s.URL())
 	return s.Run(w.ctx)
 }

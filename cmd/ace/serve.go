@@ -46,9 +46,13 @@ func (c *serveCmd) announce(out io.Writer, welcome *server.Welcome) {
 	if c.SandboxOn() {
 		_, _ = fmt.Fprintf(out, "  sandbox   %s   (no real money moves)\n", c.SandboxBaseURL())
 	}
-	_, _ = fmt.Fprintf(out, "  data      %s\n\nTry:\n  curl %s/agent/commerce/products\n  ace tour\n\n", c.DataDir, base)
+	_, _ = fmt.Fprintf(out, "  data      %s\n\nTry:\n  curl %s/agent/commerce/products\n  ace tour\n\n", c.DataDir,
+		base)
 	if welcome != nil {
-		_, _ = fmt.Fprintf(out, "The account %q was made. Its API key, shown this once:\n  %s\nTry:\n  curl -H \"Authorization: Bearer %s\" %s/api/v1/me\n\nSign in to the account, once, within 15 minutes (later: ace account link %s):\n  %s\n\n",
+		_, _ = fmt.Fprintf(out,
+			"The account %q was created. Its API key, shown this once:\n  %s\nTry:\n  curl -H \"Authorization: Bearer "+
+				"%s\" %s/api/v1/me\n\nSign in to the account, once, within 15 minutes (later: ace account link "+
+				"%s):\n  %s\n\n",
 			welcome.Account, welcome.Key, welcome.Key, c.PlatformBaseURL(), welcome.Account, welcome.SignIn)
 	}
 }

@@ -16,12 +16,12 @@ import (
 type serviceCmd struct {
 	Orders serviceOrdersCmd `cmd:"" help:"List orders of paid services, newest first."`
 	Show   serviceShowCmd   `cmd:"" help:"Show one order with its audit trail."`
-	Decide serviceDecideCmd `cmd:"" help:"Say whether the payment of an order arrived, when no program can tell."`
+	Decide serviceDecideCmd `cmd:"" help:"Record whether the payment of an order arrived, if no program can find out."`
 }
 
 type serviceOrdersCmd struct {
 	operating `embed:""`
-	Attention bool   `help:"Only orders that a person has to look at."`
+	Attention bool   `help:"Only orders that the operator has to look at."`
 	State     string `placeholder:"STATE" help:"Only orders in this state."`
 	After     string `placeholder:"ID" help:"Start after this order."`
 	Limit     int    `default:"50" help:"Orders to show, 1 to 500."`
@@ -29,7 +29,10 @@ type serviceOrdersCmd struct {
 
 // Run lists orders of paid services.
 func (c *serviceOrdersCmd) Run(w *world) error {
-	query := url.Values{"limit": {strconv.Itoa(c.Limit)}, "attention": {strconv.FormatBool(c.Attention)}, "state": {c.State}, "after": {c.After}}
+	query := url.Values{
+		"limit": {strconv.Itoa(c.Limit)}, "attention": {strconv.FormatBool(c.Attention)},
+		"state": {c.State}, "after": {c.After},
+	}
 	var page operatorhttp.ServiceOrders
 	if err := c.call(w.ctx, http.MethodGet, "/service-orders?"+query.Encode(), nil, &page); err != nil {
 		return err
@@ -42,7 +45,8 @@ func (c *serviceOrdersCmd) Run(w *world) error {
 		_, _ = fmt.Fprintln(out, "ORDER\tWHEN\tSERVICE\tSTATE\tAMOUNT\tNETWORK\tPAYER\tTRANSACTION")
 		for i := range page.Orders {
 			o := &page.Orders[i]
-			_, _ = fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", o.ID, o.CreatedAt.Local().Format(time.DateTime), o.Service, serviceState(o), o.Amount, o.Network, o.Payer, o.Transaction)
+			_, _ = fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", o.ID, o.CreatedAt.Local().Format(time.DateTime),
+				o.Service, serviceState(o), o.Amount, o.Network, o.Payer, o.Transaction)
 		}
 		if page.Next != "" {
 			_, _ = fmt.Fprintf(out, "\nMore: ace service orders --after %s\n", page.Next)
@@ -92,7 +96,9 @@ func describeService(out io.Writer, o *operatorhttp.ServiceOrder) {
 		row(m.At.Local().Format(time.DateTime), strings.TrimPrefix(m.From+" -> ", " -> ")+m.To+": "+m.Evidence)
 	}
 	if o.Attention == "settlement_unknown" {
-		_, _ = fmt.Fprintf(out, "\nLook for the nonce on the network. If the money arrived: ace service decide %s --transaction 0x…\nIf it did not: ace service decide %s --unpaid\n", o.ID, o.ID)
+		_, _ = fmt.Fprintf(out,
+			"\nLook for the nonce on the network. If the money arrived: ace service decide %s --transaction 0x…\nIf "+
+				"it did not: ace service decide %s --unpaid\n", o.ID, o.ID)
 	}
 }
 
@@ -106,7 +112,8 @@ type serviceDecideCmd struct {
 // Run decides an order by hand.
 func (c *serviceDecideCmd) Run(w *world) error {
 	var o operatorhttp.ServiceOrder
-	if err := c.call(w.ctx, http.MethodPost, "/service-orders/"+url.PathEscape(c.ID)+"/decide", operatorhttp.ServiceDecision{Transaction: c.Transaction}, &o); err != nil {
+	if err := c.call(w.ctx, http.MethodPost, "/service-orders/"+url.PathEscape(c.ID)+"/decide",
+		operatorhttp.ServiceDecision{Transaction: c.Transaction}, &o); err != nil {
 		return err
 	}
 	return c.print(w, o, func(out io.Writer) { _, _ = fmt.Fprintf(out, "Order %s is %s.\n", o.ID, o.State) })

@@ -30,7 +30,10 @@ type tourCmd struct {
 func (c *tourCmd) Run(w *world) error {
 	t := &tour{
 		ctx: w.ctx, out: w.stdout, base: strings.TrimRight(c.URL, "/"), json: c.JSON,
-		client: &http.Client{Timeout: time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		client: &http.Client{
+			Timeout:       time.Minute,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
 	}
 	offer, err := t.catalog(c.Offer)
 	if err != nil {
@@ -43,7 +46,9 @@ func (c *tourCmd) Run(w *world) error {
 	if c.Pay {
 		err = t.payInSandbox(session.ContinueURL)
 	} else {
-		t.say("Now a person pays. Open this address in a browser; in the sandbox, use the card 4242 4242 4242 4242:\n\n    %s\n", session.ContinueURL)
+		t.say(
+			"Now a person pays. Open this address in a browser; in the sandbox, use the card 4242 4242 4242 "+
+				"4242:\n\n    %s\n", session.ContinueURL)
 	}
 	if err != nil {
 		return err
@@ -57,7 +62,9 @@ func (c *tourCmd) Run(w *world) error {
 	if err := t.service(c.DataDir, c.Pay); err != nil {
 		return err
 	}
-	t.say("That was all that a store sells. Read on in docs/commerce.md and docs/paid-services.md; \"ace order list\" and \"ace service orders\" show what was bought.")
+	t.say(
+		"That was all that a store sells. Read on in docs/commerce.md and docs/paid-services.md; \"ace order list\" " +
+			"and \"ace service orders\" show what was bought.")
 	return t.platform(c)
 }
 
@@ -92,7 +99,8 @@ func (t *tour) catalog(wanted string) (string, error) {
 	var catalog struct {
 		Offers []tourOffer `json:"offers"`
 	}
-	if err := t.do("An agent that knows nothing but the store's address reads what is for sale.", http.MethodGet, "/agent/commerce/products?available=true", nil, nil, &catalog); err != nil {
+	if err := t.do("An agent that knows nothing but the store's address reads what is for sale.", http.MethodGet,
+		"/agent/commerce/products?available=true", nil, nil, &catalog); err != nil {
 		return "", err
 	}
 	for _, o := range catalog.Offers {
@@ -120,7 +128,8 @@ func (t *tour) wait(id string, patience time.Duration) error {
 	explanation := "Meanwhile the agent waits: the store holds the request until something happens, 25 seconds at most."
 	for deadline := time.Now().Add(patience); ; {
 		session := &tourSession{}
-		err := t.do(explanation, http.MethodGet, "/agent/commerce/ucp/checkout-sessions/"+id, nil, map[string]string{"Prefer": "wait=25"}, session)
+		err := t.do(explanation, http.MethodGet, "/agent/commerce/ucp/checkout-sessions/"+id, nil,
+			map[string]string{"Prefer": "wait=25"}, session)
 		switch {
 		case err != nil:
 			return err
@@ -139,7 +148,8 @@ func (t *tour) wait(id string, patience time.Duration) error {
 func (t *tour) cancelOne(offer string) error {
 	session := &tourSession{}
 	body := fmt.Sprintf(`{"line_items":[{"id":%q}]}`, offer)
-	if err := t.do("The same works over ACP. This checkout is only looked at.", http.MethodPost, "/agent/commerce/acp/checkout_sessions", []byte(body), nil, session); err != nil {
+	if err := t.do("The same works over ACP. This checkout is only looked at.", http.MethodPost,
+		"/agent/commerce/acp/checkout_sessions", []byte(body), nil, session); err != nil {
 		return err
 	}
 	return t.do("An agent that does not want it any more cancels. The payment page is closed, too.",
@@ -149,7 +159,8 @@ func (t *tour) cancelOne(offer string) error {
 // do makes one request to the store, prints it and the answer, and decodes the
 // answer.
 func (t *tour) do(explanation, method, path string, body []byte, header map[string]string, out any) error {
-	res, answer, err := t.ask(explanation, method, t.base+path, body, header) //nolint:bodyclose // send has read and closed it
+	//nolint:bodyclose // ask has read and closed it
+	res, answer, err := t.ask(explanation, method, t.base+path, body, header)
 	if err != nil {
 		return err
 	}
@@ -163,7 +174,9 @@ func (t *tour) do(explanation, method, path string, body []byte, header map[stri
 }
 
 // ask makes one request and prints it and the answer, which is read.
-func (t *tour) ask(explanation, method, address string, body []byte, header map[string]string) (*http.Response, []byte, error) {
+func (t *tour) ask(explanation, method, address string, body []byte, header map[string]string) (*http.Response, []byte,
+	error,
+) {
 	req, err := http.NewRequestWithContext(t.ctx, method, address, bytes.NewReader(body))
 	if err != nil {
 		return nil, nil, fmt.Errorf("preparing the request: %w", err)
@@ -178,7 +191,8 @@ func (t *tour) ask(explanation, method, address string, body []byte, header map[
 	t.announce(explanation, req, body)
 	res, answer, err := t.send(req)
 	if err != nil {
-		return nil, nil, fmt.Errorf("no answer from %s://%s: is the server running? Start it with \"make run\" (%w)", req.URL.Scheme, req.URL.Host, err)
+		return nil, nil, fmt.Errorf("no answer from %s://%s: is the server running? Start it with \"make run\" (%w)",
+			req.URL.Scheme, req.URL.Host, err)
 	}
 	t.show(explanation, req, res, answer)
 	return res, answer, nil

@@ -35,9 +35,11 @@ func (t *tour) payInSandbox(address string) error {
 		return errors.New("this is not the sandbox's payment page; open the address yourself and leave --pay out")
 	}
 	form := url.Values{
-		"csrf": {token[1]}, "email": {"newcomer@example.com"}, "name": {"A Newcomer"}, "country": {"US"}, "postal_code": {"94107"},
-		"method": {"card"}, "card_number": {"4242424242424242"}, "card_expiry": {"12 / 44"}, "card_cvc": {"123"},
-		"shipping_name": {"A Newcomer"}, "shipping_line1": {"1 Main Street"}, "shipping_city": {"San Francisco"}, "shipping_state": {"CA"},
+		"csrf": {token[1]}, "email": {"newcomer@example.com"}, "name": {"A Newcomer"}, "country": {"US"},
+		"postal_code": {"94107"},
+		"method":      {"card"}, "card_number": {"4242424242424242"}, "card_expiry": {"12 / 44"}, "card_cvc": {"123"},
+		"shipping_name": {"A Newcomer"}, "shipping_line1": {"1 Main Street"}, "shipping_city": {"San Francisco"},
+		"shipping_state":       {"CA"},
 		"shipping_postal_code": {"94107"}, "shipping_country": {"US"},
 	}
 	page, err = t.visit(person, http.MethodPost, page.address, form)

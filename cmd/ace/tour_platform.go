@@ -29,7 +29,10 @@ const (
 func (t *tour) platform(c *tourCmd) error {
 	t.base = strings.TrimRight(c.Platform, "/")
 	if !t.there(c.DataDir) {
-		t.say("No platform of this server answers at %s, or the server runs elsewhere than in the folder %s: the tour ends here. --platform-url and --data-dir name others; docs/platform.md tells what a platform is for.", t.base, c.DataDir)
+		t.say(
+			"No platform of this server answers at %s, or the server runs elsewhere than in the folder %s: the tour "+
+				"ends here. --platform-url and --data-dir name others; docs/platform.md tells what a platform is for.",
+			t.base, c.DataDir)
 		return nil
 	}
 	key, err := t.makeKey(c)
@@ -43,7 +46,9 @@ func (t *tour) platform(c *tourCmd) error {
 	if tool != "" {
 		err = t.useApp(c)
 	} else {
-		t.say("The demo app is not there: the sandbox does not run. An app of the catalogue is connected and used in the same way.")
+		t.say(
+			"The demo app is not there: the sandbox does not run. An app of the catalogue is connected and used in " +
+				"the same way.")
 	}
 	return errors.Join(err, t.revoke())
 }
@@ -85,9 +90,14 @@ func (t *tour) makeKey(c *tourCmd) (*accounthttp.Key, error) {
 		return nil, err
 	}
 	t.key = key.Secret
-	t.note("The platform gives an agent the apps of its person, with one key. The operator makes it, or the person on the account page.",
+	t.note(
+		"The platform gives an agent the apps of its person, with one key. The operator makes it, or the person on "+
+			"the account page.",
 		fmt.Sprintf("ace key create --account %s --expires-in 1h", name),
-		map[string]any{"id": key.ID, "key": shownKey(key.Secret), "permissions": key.Permissions, "expires_at": key.ExpiresAt})
+		map[string]any{
+			"id": key.ID, "key": shownKey(key.Secret), "permissions": key.Permissions,
+			"expires_at": key.ExpiresAt,
+		})
 	return key, nil
 }
 
@@ -96,7 +106,10 @@ func (t *tour) makeKey(c *tourCmd) (*accounthttp.Key, error) {
 func (t *tour) note(explanation, command string, result map[string]any) {
 	t.step++
 	if t.json {
-		_ = json.NewEncoder(t.out).Encode(map[string]any{"step": t.step, "explanation": explanation, "command": command, "answer": result})
+		_ = json.NewEncoder(t.out).Encode(map[string]any{
+			"step": t.step, "explanation": explanation, "command": command,
+			"answer": result,
+		})
 		return
 	}
 	text, _ := json.MarshalIndent(result, "  ", "  ")
@@ -113,7 +126,9 @@ func (t *tour) api(explanation, method, path string, in any, want int, out any) 
 			return fmt.Errorf("writing the request: %w", err)
 		}
 	}
-	res, answer, err := t.ask(explanation, method, t.base+"/api/v1"+path, body, map[string]string{"Authorization": "Bearer " + t.key}) //nolint:bodyclose // send has read and closed it
+	key := map[string]string{"Authorization": "Bearer " + t.key}
+	//nolint:bodyclose // ask has read and closed it
+	res, answer, err := t.ask(explanation, method, t.base+"/api/v1"+path, body, key)
 	if err != nil {
 		return err
 	}
@@ -129,7 +144,7 @@ func (t *tour) api(explanation, method, path string, in any, want int, out any) 
 	return nil
 }
 
-// find answers the tool for the task, or nothing where the demo app is not there.
+// find returns the tool for the task, or nothing where the demo app is not there.
 func (t *tour) find() (string, error) {
 	var found struct {
 		Tools []struct {
@@ -137,7 +152,9 @@ func (t *tour) find() (string, error) {
 		} `json:"tools"`
 	}
 	in := map[string]any{"task": tourTask, "apps": []string{tourApp}, "limit": 1}
-	if err := t.api("The agent says what it is about and reads which tool does that, and that the app is not connected yet.", http.MethodPost, "/tools/find", in, http.StatusOK, &found); err != nil {
+	if err := t.api(
+		"The agent says what it is about and reads which tool does that, and that the app is not connected yet.",
+		http.MethodPost, "/tools/find", in, http.StatusOK, &found); err != nil {
 		return "", err
 	}
 	if len(found.Tools) == 0 {
@@ -153,8 +170,11 @@ func (t *tour) useApp(c *tourCmd) error {
 		URL       string `json:"url"`
 		SessionID string `json:"session_id"`
 	}
-	if err := t.api("It asks for a link that connects the app. Whoever opens the link first may use it, once; the key of the app never passes through the agent.",
-		http.MethodPost, "/apps/"+tourApp+"/connect", map[string]string{"auth": "key", "verify": "link"}, http.StatusCreated, &link); err != nil {
+	if err := t.api(
+		"It asks for a link that connects the app. Whoever opens the link first may use it, once; the key of the app "+
+			"never passes through the agent.",
+		http.MethodPost, "/apps/"+tourApp+"/connect", map[string]string{"auth": "key", "verify": "link"},
+		http.StatusCreated, &link); err != nil {
 		return err
 	}
 	if c.Pay {
@@ -162,7 +182,9 @@ func (t *tour) useApp(c *tourCmd) error {
 			return err
 		}
 	} else {
-		t.say("Now a person connects the app. Open this address in a browser; it tells where to find a key of Demo Notes:\n\n    %s", link.URL)
+		t.say(
+			"Now a person connects the app. Open this address in a browser; it tells where to find a key of Demo "+
+				"Notes:\n\n    %s", link.URL)
 	}
 	connection, err := t.connected(link.SessionID, c.Timeout)
 	if err != nil {
@@ -172,16 +194,20 @@ func (t *tour) useApp(c *tourCmd) error {
 		ID string `json:"run_id"`
 	}
 	in := map[string]any{"arguments": map[string]string{"title": "Milk"}, "connection_id": connection}
-	if err := t.api("It runs the tool. The platform checks the arguments, adds the credentials, and calls the app.", http.MethodPost, "/tools/"+tourTool+"/run", in, http.StatusOK, &run); err != nil {
+	if err := t.api("It runs the tool. The platform checks the arguments, adds the credentials, and calls the app.",
+		http.MethodPost, "/tools/"+tourTool+"/run", in, http.StatusOK, &run); err != nil {
 		return err
 	}
-	if err := t.api("Every run is on record: what was called, with which connection, how it ended.", http.MethodGet, "/runs/"+run.ID, nil, http.StatusOK, nil); err != nil {
+	if err := t.api("Every run is on record: what was called, with which connection, how it ended.", http.MethodGet,
+		"/runs/"+run.ID, nil, http.StatusOK, nil); err != nil {
 		return err
 	}
-	if err := t.api("The connection tells whose account at the app it is, and how it is.", http.MethodGet, "/connections/"+connection, nil, http.StatusOK, nil); err != nil {
+	if err := t.api("The connection tells whose account at the app it is, and how it is.", http.MethodGet,
+		"/connections/"+connection, nil, http.StatusOK, nil); err != nil {
 		return err
 	}
-	return t.api("Deleting it ends it at the app, too, where the app can be told, and forgets the credentials.", http.MethodDelete, "/connections/"+connection, nil, http.StatusNoContent, nil)
+	return t.api("Deleting it ends it at the app, too, where the app can be told, and forgets the credentials.",
+		http.MethodDelete, "/connections/"+connection, nil, http.StatusNoContent, nil)
 }
 
 // connected waits until the person has connected the app.
@@ -192,7 +218,8 @@ func (t *tour) connected(session string, patience time.Duration) (connection str
 			Status       string `json:"status"`
 			ConnectionID string `json:"connection_id"`
 		}
-		if err := t.api(explanation, http.MethodGet, "/connect-sessions/"+session+"?wait=25", nil, http.StatusOK, &state); err != nil {
+		if err := t.api(explanation, http.MethodGet, "/connect-sessions/"+session+"?wait=25", nil, http.StatusOK,
+			&state); err != nil {
 			return "", err
 		}
 		switch {
@@ -209,13 +236,17 @@ func (t *tour) connected(session string, patience time.Duration) (connection str
 
 // revoke gives the key back and shows that it is of no use any more.
 func (t *tour) revoke() error {
-	if err := t.api("The agent is done and gives its key back. The person and the operator can take it at any time.", http.MethodDelete, "/keys/self", nil, http.StatusNoContent, nil); err != nil {
+	if err := t.api("The agent is done and gives its key back. The person and the operator can take it at any time.",
+		http.MethodDelete, "/keys/self", nil, http.StatusNoContent, nil); err != nil {
 		return err
 	}
-	if err := t.api("From this moment on it opens nothing, on no replica.", http.MethodGet, "/me", nil, http.StatusUnauthorized, nil); err != nil {
+	if err := t.api("From this moment on it opens nothing, on no replica.", http.MethodGet, "/me",
+		nil, http.StatusUnauthorized, nil); err != nil {
 		return err
 	}
-	t.say("That was the platform. Read on in docs/platform.md; \"ace account link NAME\" signs you in to the account page, \"ace catalog report\" counts the apps.")
+	t.say(
+		"That was the platform. Read on in docs/platform.md; \"ace account link NAME\" signs you in to the account " +
+			"page, \"ace catalog report\" counts the apps.")
 	return nil
 }
 
@@ -229,7 +260,8 @@ var (
 // connectInSandbox is the person of the tour: it makes a key at the demo app and
 // types it into the page behind the link.
 func (t *tour) connectInSandbox(address string) error {
-	t.say("The tour plays the person: it makes a key at %s/notes/ and types it into the page behind the link.", t.sandbox)
+	t.say("The tour plays the person: it makes a key at %s/notes/ and types it into the page behind the link.",
+		t.sandbox)
 	person, err := newPerson()
 	if err != nil {
 		return err

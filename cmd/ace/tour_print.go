@@ -42,7 +42,10 @@ func shownKey(key string) string { return key[:min(len(key), len("ace_")+4)] + "
 func (t *tour) show(explanation string, req *http.Request, res *http.Response, answer []byte) {
 	answer = bytes.TrimSpace(answer)
 	if t.json {
-		line := map[string]any{"step": t.step, "explanation": explanation, "method": req.Method, "url": req.URL.String(), "status": res.StatusCode}
+		line := map[string]any{
+			"step": t.step, "explanation": explanation, "method": req.Method,
+			"url": req.URL.String(), "status": res.StatusCode,
+		}
 		if len(answer) > 0 {
 			line["answer"] = json.RawMessage(answer)
 		}

@@ -22,7 +22,8 @@ func (t *tour) service(dataDir string, pay bool) error {
 			Available bool   `json:"available"`
 		} `json:"services"`
 	}
-	if err := t.do("Website services are paid by the agent itself, over x402. It reads what there is.", http.MethodGet, "/v1/services", nil, nil, &list); err != nil {
+	if err := t.do("Website services are paid by the agent itself, over x402. It reads what there is.", http.MethodGet,
+		"/v1/services", nil, nil, &list); err != nil {
 		return err
 	}
 	if len(list.Services) == 0 || !list.Services[0].Available {
@@ -39,7 +40,8 @@ func (t *tour) service(dataDir string, pay bool) error {
 		return fmt.Errorf("writing the arguments: %w", err)
 	}
 	var quote json.RawMessage
-	if err := t.do("A call without a payment answers 402 and what is to be paid. Nothing is charged.", http.MethodPost, "/v1/services/ai-search-audit/run", body, nil, &quote); err != nil {
+	if err := t.do("A call without a payment answers 402 and what is to be paid. Nothing is charged.", http.MethodPost,
+		"/v1/services/ai-search-audit/run", body, nil, &quote); err != nil {
 		return err
 	}
 	if !pay {
@@ -59,7 +61,9 @@ func (t *tour) buy(dataDir string, arguments map[string]any) error {
 	if err != nil {
 		return err
 	}
-	t.say("It signs a payment and calls again. The store verifies it, does the work, and charges only when the report is there.")
+	t.say(
+		"It signs a payment and calls again. The store verifies it, does the work, and charges only when the report " +
+			"is there.")
 	said := ""
 	buyer := payer.New(key, &payer.Options{Client: client, Notice: func(n payer.Notice) error {
 		if line := stepLine(n); line != "" && line != said {
@@ -68,14 +72,20 @@ func (t *tour) buy(dataDir string, arguments map[string]any) error {
 		}
 		return nil
 	}})
-	receipt, err := buyer.Buy(t.ctx, payer.Purchase{Store: t.base, Service: "run_ai_search_audit", Arguments: arguments})
+	receipt, err := buyer.Buy(t.ctx,
+		payer.Purchase{Store: t.base, Service: "run_ai_search_audit", Arguments: arguments})
 	if err != nil {
 		return errors.Join(errors.New("the store did not deliver the report"), err)
 	}
 	if t.json {
 		t.step++
-		return json.NewEncoder(t.out).Encode(map[string]any{"step": t.step, "explanation": "The report, paid and delivered.", "transaction": receipt.Transaction, "order": receipt.OrderURL})
+		return json.NewEncoder(t.out).Encode(map[string]any{
+			"step":        t.step,
+			"explanation": "The report, paid and delivered.", "transaction": receipt.Transaction,
+			"order": receipt.OrderURL,
+		})
 	}
-	t.say("Paid %s %s in transaction %s.\nThe report: %s", receipt.Quote.Price, receipt.Quote.Symbol, receipt.Transaction, receipt.OrderURL)
+	t.say("Paid %s %s in transaction %s.\nThe report: %s", receipt.Quote.Price, receipt.Quote.Symbol,
+		receipt.Transaction, receipt.OrderURL)
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 // vaultCmd is what operators do with the keys that secrets are sealed with.
 type vaultCmd struct {
 	Status vaultStatusCmd `cmd:"" help:"Show the keys, and what each has sealed."`
-	Rotate vaultRotateCmd `cmd:"" help:"Seal every secret anew with a new key, while the server runs."`
+	Rotate vaultRotateCmd `cmd:"" help:"Re-encrypt every secret with a new key, while the server runs."`
 	Rewrap vaultRewrapCmd `cmd:"" help:"Wrap the keys with the key that ACE_KEK_URL names now; ACE_KEK_OLD_URL names the one before."`
 	Enable vaultEnableCmd `cmd:"" help:"Let a disabled key open again, if something sealed with it turned up."`
 }
@@ -35,8 +35,8 @@ func (c *vaultStatusCmd) Run(w *world) error {
 
 type vaultRotateCmd struct {
 	operating `embed:""`
-	Force     bool `help:"Add a further key although secrets are still being sealed anew for the last one."`
-	NoWait    bool `help:"Leave the sealing to the running server, and end at once."`
+	Force     bool `help:"Add a further key although secrets are still being re-encrypted for the last one."`
+	NoWait    bool `help:"Leave the re-encryption to the running server, and end at once."`
 }
 
 // Run begins a rotation, or goes on with one, and works until nothing is left.
@@ -61,7 +61,7 @@ func (c *vaultRotateCmd) Run(w *world) error {
 // time.
 const betweenSteps = time.Second
 
-// work goes on until nothing is left, and tells how far it is.
+// work continues until nothing is left, and reports its progress.
 func (c *vaultRotateCmd) work(w *world, p *server.VaultProgress) error {
 	for {
 		*p = server.VaultProgress{}
@@ -72,7 +72,7 @@ func (c *vaultRotateCmd) work(w *world, p *server.VaultProgress) error {
 		case p.Status.Phase == "announcing":
 			_, _ = fmt.Fprintf(w.stderr, "waiting for %d replicas to read the new key\n", len(p.Status.WaitingFor))
 		default:
-			_, _ = fmt.Fprintf(w.stderr, "sealed anew: %d of %d\n", p.Status.Values-p.Status.Left, p.Status.Values)
+			_, _ = fmt.Fprintf(w.stderr, "re-encrypted: %d of %d\n", p.Status.Values-p.Status.Left, p.Status.Values)
 		}
 		if p.Done {
 			return nil
@@ -98,14 +98,16 @@ type vaultRewrapCmd struct {
 	operating `embed:""`
 }
 
-// Run wraps the keyset anew.
+// Run wraps the keyset again.
 func (c *vaultRewrapCmd) Run(w *world) error {
 	var p server.VaultProgress
 	if err := c.call(w.ctx, http.MethodPost, "/vault/rewrap", nil, &p); err != nil {
 		return err
 	}
 	return c.print(w, p.Status, func(out io.Writer) {
-		_, _ = fmt.Fprintf(out, "The keys are wrapped by %s now.\nSet ACE_KEK_URL on every replica, restart each, and take ACE_KEK_OLD_URL away.\nIf the key before may be known to others: ace vault rotate\n", p.Status.KEK)
+		_, _ = fmt.Fprintf(out,
+			"The keys are wrapped by %s now.\nSet ACE_KEK_URL on every replica, restart each, and remove "+
+				"ACE_KEK_OLD_URL.\nIf the key before may be known to others: ace vault rotate\n", p.Status.KEK)
 	})
 }
 
@@ -132,18 +134,21 @@ func describeVault(out io.Writer, s *server.VaultStatus) {
 	row("phase", vaultPhase(s))
 	row("secrets", fmt.Sprintf("%d, of which %d are under older keys", s.Values, s.Left))
 	if s.Stuck > 0 {
-		row("", fmt.Sprintf("%d are under keys that are disabled or not known: ace vault enable, or a backup of the table keyset", s.Stuck))
+		row("",
+			fmt.Sprintf(
+				"%d are under keys that are disabled or not known: ace vault enable, or a backup of the table keyset",
+				s.Stuck))
 	}
 	if s.Trouble != "" {
 		row("trouble", s.Trouble)
 	}
-	_, _ = fmt.Fprintln(out, "\nKEY\tSTATE\tMADE\tSECRETS")
+	_, _ = fmt.Fprintln(out, "\nKEY\tSTATE\tCREATED\tSECRETS")
 	for _, k := range s.Keys {
-		made := "before the keyset"
+		created := "before the keyset"
 		if !k.CreatedAt.IsZero() {
-			made = k.CreatedAt.Local().Format(time.DateTime)
+			created = k.CreatedAt.Local().Format(time.DateTime)
 		}
-		_, _ = fmt.Fprintf(out, "%s\t%s\t%s\t%d\n", k.ID, k.State, made, k.Values)
+		_, _ = fmt.Fprintf(out, "%s\t%s\t%s\t%d\n", k.ID, k.State, created, k.Values)
 	}
 	_, _ = fmt.Fprintln(out, "\nCOLUMN\tSECRETS\tNOT UNDER THE PRIMARY KEY")
 	for _, c := range s.Columns {

@@ -25,7 +25,10 @@ func (c *versionCmd) Run(w *world) error {
 		}
 	}
 	if c.JSON {
-		return json.NewEncoder(w.stdout).Encode(map[string]string{"version": version, "revision": revision, "go": runtime.Version()})
+		return json.NewEncoder(w.stdout).Encode(map[string]string{
+			"version": version, "revision": revision,
+			"go": runtime.Version(),
+		})
 	}
 	_, err := fmt.Fprintf(w.stdout, "ace %s %s %s\n", version, revision, runtime.Version())
 	return err

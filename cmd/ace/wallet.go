@@ -24,7 +24,7 @@ type walletNewCmd struct {
 	wallet `embed:""`
 }
 
-// Run makes a key. It never replaces one.
+// Run creates a key. It never replaces one.
 func (c *walletNewCmd) Run(w *world) error {
 	key, err := payer.NewWallet(c.DataDir)
 	if err != nil {
@@ -33,7 +33,9 @@ func (c *walletNewCmd) Run(w *world) error {
 	if c.JSON {
 		return json.NewEncoder(w.stdout).Encode(map[string]string{"address": key.Address().String()})
 	}
-	_, _ = fmt.Fprintf(w.stdout, "%s\n\nThe key is in %s/%s. In the sandbox the address has 5.00 Dev USD from the start; send it no real money.\n",
+	_, _ = fmt.Fprintf(w.stdout,
+		"%s\n\nThe key is in %s/%s. In the sandbox the address has 5.00 Dev USD from the start; send it no real "+
+			"money.\n",
 		key.Address(), strings.TrimRight(c.DataDir, "/"), payer.WalletFile)
 	return nil
 }

@@ -113,13 +113,18 @@ func (b *Browser) Tab(t *testing.T, opts Options) *Tab {
 	if err := chromedp.Do(ctx); err != nil { // opens the tab; a deadline here would end the browser
 		t.Fatalf("opening a tab: %v", err)
 	}
-	tab.do("setting the screen", chromedp.EmulateViewport(opts.Width, opts.Height, viewport...), send(emulation.SetEmulatedMedia,
-		emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}))
+	tab.do("setting the screen", chromedp.EmulateViewport(opts.Width, opts.Height, viewport...),
+		send(emulation.SetEmulatedMedia,
+			emulation.SetEmulatedMediaParams{
+				Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+			}))
 	if opts.AnyCertificate {
-		tab.do("taking any certificate", send(security.SetIgnoreCertificateErrors, security.SetIgnoreCertificateErrorsParams{Ignore: true}))
+		tab.do("taking any certificate",
+			send(security.SetIgnoreCertificateErrors, security.SetIgnoreCertificateErrorsParams{Ignore: true}))
 	}
 	if opts.NoScript {
-		tab.do("switching scripts off", send(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}))
+		tab.do("switching scripts off",
+			send(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}))
 	}
 	return tab
 }
@@ -197,21 +202,15 @@ func (tab *Tab) Press(element string) int {
 	return tab.load("pressing "+element, chromedp.Click(chromedp.CSS(element)))
 }
 
-// Keys types keys wherever the focus is.
-func (tab *Tab) Keys(keys string) {
-	tab.t.Helper()
-	tab.do("typing", chromedp.KeyEvent(keys))
-}
-
 // Back goes back in the history.
 func (tab *Tab) Back() {
 	tab.t.Helper()
 	tab.do("going back", chromedp.NavigateBack())
 }
 
-// Text answers the visible text of an element. A page whose answer isolates it
+// Text returns the visible text of an element. A page whose answer isolates it
 // from the one before is swapped in after it has loaded: what was being read is
-// then gone and is read anew.
+// then gone and is read again.
 func (tab *Tab) Text(element string) string {
 	tab.t.Helper()
 	return ask(tab, "reading "+element, func(ctx context.Context, target *chromedp.Target) (string, error) {
@@ -224,7 +223,7 @@ func (tab *Tab) Text(element string) string {
 	})
 }
 
-// Value answers what a field holds.
+// Value returns what a field holds.
 func (tab *Tab) Value(field string) string {
 	tab.t.Helper()
 	return ask(tab, "reading "+field, chromedp.Value(chromedp.CSS(field)))
@@ -233,10 +232,11 @@ func (tab *Tab) Value(field string) string {
 // Visible reports whether the selector finds something that is shown.
 func (tab *Tab) Visible(element string) bool {
 	tab.t.Helper()
-	return Eval[bool](tab, `[...document.querySelectorAll(`+quote(element)+`)].some(e => e.getClientRects().length > 0)`)
+	return Eval[bool](tab,
+		`[...document.querySelectorAll(`+quote(element)+`)].some(e => e.getClientRects().length > 0)`)
 }
 
-// URL answers the address of the page.
+// URL returns the address of the page.
 func (tab *Tab) URL() string {
 	tab.t.Helper()
 	return ask(tab, "reading the address", chromedp.Location())
@@ -250,10 +250,11 @@ func (tab *Tab) See(text string) {
 	}
 }
 
-// Eval runs an expression in the page.
+// Eval returns the value of an expression in the page; of a promise, what it
+// resolves with.
 func Eval[T any](tab *Tab, expression string) T {
 	tab.t.Helper()
-	return ask(tab, "evaluating", chromedp.Evaluate[T](expression))
+	return ask(tab, "evaluating", chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 }
 
 // Shot keeps a picture of the whole page as name.png in the folder ACE_SHOTS.

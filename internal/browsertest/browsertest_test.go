@@ -11,7 +11,8 @@ func TestTab(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
-		_, _ = fmt.Fprintf(w, `<!doctype html><title>x</title><h1>%s</h1><form action="/next"><input id="q" name="q" value="old">
+		_, _ = fmt.Fprintf(w,
+			`<!doctype html><title>x</title><h1>%s</h1><form action="/next"><input id="q" name="q" value="old">
 			<select id="s" name="s"><option>a<option>b</select><p id="hid" style="display:none">hidden</p><button>Go</button></form>`, r.URL)
 	}))
 	t.Cleanup(server.Close)

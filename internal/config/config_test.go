@@ -11,7 +11,7 @@ import (
 	"ace/internal/config"
 )
 
-// parse reads settings the way the command does.
+// parse parses settings as the command does.
 func parse(t *testing.T, args ...string) *config.Settings {
 	t.Helper()
 	s := &config.Settings{}
@@ -35,7 +35,8 @@ func TestDefaultsRun(t *testing.T) {
 		t.Errorf("BaseURL %s, sandbox %v, database %s", got, s.SandboxOn(), s.Database())
 	}
 	terms, privacy, refunds := s.Policies()
-	if terms != "http://127.0.0.1:8080/terms" || privacy != "http://127.0.0.1:8080/privacy" || refunds != "http://127.0.0.1:8080/refunds" {
+	if terms != "http://127.0.0.1:8080/terms" || privacy != "http://127.0.0.1:8080/privacy" ||
+		refunds != "http://127.0.0.1:8080/refunds" {
 		t.Errorf("policies = %s, %s, %s", terms, privacy, refunds)
 	}
 }
@@ -46,7 +47,7 @@ func TestCheckNamesTheSetting(t *testing.T) {
 	tests := []struct {
 		name string
 		args []string
-		want string // empty: valid
+		want string // empty: no error
 	}{
 		{"no port", []string{"--store-addr=localhost"}, "ACE_STORE_ADDR"},
 		{"no admin", []string{"--admin-addr="}, ""},
@@ -57,7 +58,11 @@ func TestCheckNamesTheSetting(t *testing.T) {
 		{"redis with TLS", []string{"--redis-url=rediss://cache.internal"}, ""},
 		{"redis without a scheme", []string{"--redis-url=cache.internal:6379"}, "ACE_REDIS_URL cannot be used"},
 		{"redis over http", []string{"--redis-url=http://user:sesame@cache.internal"}, "ACE_REDIS_URL cannot be used"},
-		{"two sources of pages", []string{"--site-dir=.", "--site-upstream=https://www.example.com"}, "ACE_SITE_DIR and ACE_SITE_UPSTREAM exclude each other"},
+		{
+			"two sources of pages",
+			[]string{"--site-dir=.", "--site-upstream=https://www.example.com"},
+			"ACE_SITE_DIR and ACE_SITE_UPSTREAM exclude each other",
+		},
 		{"a website", []string{"--site-upstream=https://www.example.com/"}, ""},
 		{"part of a website", []string{"--site-upstream=https://www.example.com/blog"}, "ACE_SITE_UPSTREAM has a path"},
 		{"no website", []string{"--site-upstream=www.example.com"}, "ACE_SITE_UPSTREAM cannot be used"},
@@ -69,16 +74,24 @@ func TestCheckNamesTheSetting(t *testing.T) {
 		{"public with a sandbox on purpose", []string{public, "--sandbox=on"}, ""},
 		{"public with stripe", []string{public, "--stripe-key=sk_live_1", "--stripe-webhook-secrets=whsec_1"}, ""},
 		{"stripe without a webhook", []string{"--stripe-key=sk_live_1"}, "/webhooks/stripe"},
-		{"publishable key", []string{"--stripe-key=pk_live_sesame"}, "ACE_STRIPE_API_KEY is no secret key"},
+		{"publishable key", []string{"--stripe-key=pk_live_sesame"}, "ACE_STRIPE_API_KEY is not a secret key"},
 		{"nothing to sell with", []string{"--sandbox=off"}, "nothing can be sold"},
 		{"limits off in public", []string{public, "--sandbox=on", "--rate-limit=off"}, "ACE_RATE_LIMIT"},
 		{"limits off here", []string{"--rate-limit=off"}, ""},
 		{"no burst", []string{"--rate-burst=0"}, "ACE_RATE_BURST_API"},
 		{"bad network", []string{"--egress-allow=127.0.0.1"}, "ACE_EGRESS_ALLOW"},
 		{"bad proxies", []string{"--trusted-proxies=all"}, "ACE_TRUSTED_PROXIES"},
-		{"webhook without secret", []string{"--order-webhook-url=https://erp.example/hook"}, "ACE_ORDER_WEBHOOK_SECRET"},
+		{
+			"webhook without secret",
+			[]string{"--order-webhook-url=https://erp.example/hook"},
+			"ACE_ORDER_WEBHOOK_SECRET",
+		},
 		{"mail without sender", []string{"--smtp-url=smtp://mail.example"}, "ACE_MAIL_FROM"},
-		{"mail over something else", []string{"--smtp-url=http://user:sesame@mail.example", "--mail-from=a@b.example"}, "ACE_SMTP_URL"},
+		{
+			"mail over something else",
+			[]string{"--smtp-url=http://user:sesame@mail.example", "--mail-from=a@b.example"},
+			"ACE_SMTP_URL",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -94,7 +107,7 @@ func TestCheckNamesTheSetting(t *testing.T) {
 	}
 }
 
-func TestCheckTellsAllAtOnce(t *testing.T) {
+func TestCheckReportsAllErrors(t *testing.T) {
 	t.Parallel()
 	err := parse(t, "--store-addr=x", "--egress-allow=y", "--rate-burst=0").Check()
 	for _, want := range []string{"ACE_STORE_ADDR", "ACE_EGRESS_ALLOW", "ACE_RATE_BURST_API"} {
@@ -119,7 +132,7 @@ func TestAddresses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		s := parse(t, tt.args...)
-		_ = s.Check() // takes the slash off
+		_ = s.Check() // removes the slash
 		if got := s.BaseURL(); got != tt.want {
 			t.Errorf("BaseURL(%v) = %s, want %s", tt.args, got, tt.want)
 		}
@@ -129,8 +142,10 @@ func TestAddresses(t *testing.T) {
 func TestLocal(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]bool{
-		"http://127.0.0.1:8080": true, "http://localhost": true, "http://pay.localhost:1": true, "http://[::1]": true, "http://[::ffff:127.0.0.1]": true,
-		"http://127.0.0.1.example": false, "https://shop.example": false, "http://10.0.0.1": false, "http://0.0.0.0": false, "%": false,
+		"http://127.0.0.1:8080": true, "http://localhost": true, "http://pay.localhost:1": true, "http://[::1]": true,
+		"http://[::ffff:127.0.0.1]": true,
+		"http://127.0.0.1.example":  false, "https://shop.example": false, "http://10.0.0.1": false,
+		"http://0.0.0.0": false, "%": false,
 	} {
 		if got := config.Local(address); got != want {
 			t.Errorf("Local(%s) = %v, want %v", address, got, want)
@@ -151,7 +166,10 @@ func TestLoadFile(t *testing.T) {
 	if err := config.LoadFile(path); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"ACE_TEST_ONE": "1", "ACE_TEST_TWO": "two words", "ACE_TEST_SET": "environment"} {
+	for name, want := range map[string]string{
+		"ACE_TEST_ONE": "1", "ACE_TEST_TWO": "two words",
+		"ACE_TEST_SET": "environment",
+	} {
 		if got := os.Getenv(name); got != want {
 			t.Errorf("%s = %q, want %q", name, got, want)
 		}

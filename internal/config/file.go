@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// LoadFile reads KEY=value lines from a settings file into variables of the
-// environment that are not set. Lines may be empty or start with #; a value
-// may stand in quotes. It refuses keys that do not start with ACE_.
+// LoadFile sets environment variables that are not set from the KEY=value lines of a settings file.
+// Lines may be empty or start with #; a value may be quoted. It refuses keys that do not start with
+// ACE_.
 func LoadFile(path string) error {
 	f, err := os.Open(path)
 	if err != nil {

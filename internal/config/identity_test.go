@@ -40,7 +40,8 @@ func TestIdentitySettings(t *testing.T) {
 			t.Parallel()
 			s := Settings{OIDCIssuer: tt.issuer, OIDCClientID: tt.client, OIDCSecretFile: tt.path}
 			err := s.checkIdentity()
-			if tt.fault == "" && err != nil || tt.fault != "" && (err == nil || !strings.Contains(err.Error(), tt.fault)) {
+			if tt.fault == "" && err != nil || tt.fault != "" &&
+				(err == nil || !strings.Contains(err.Error(), tt.fault)) {
 				t.Fatalf("checkIdentity() = %v, want %q", err, tt.fault)
 			}
 			if err != nil && strings.Contains(err.Error(), "sesame") {

@@ -17,10 +17,16 @@ func TestOAuthClients(t *testing.T) {
 		want       int
 		err        string
 	}{
-		{"two", `{"gmail":{"client_id":"a","client_secret":"s3cret","extra":{"developer_token":"d"}},"slack":{"client_id":"b"}}`, 0o600, 2, ""},
+		{
+			"two",
+			`{"gmail":{"client_id":"a","client_secret":"s3cret","extra":{"developer_token":"d"}},"slack":{"client_id":"b"}}`,
+			0o600,
+			2,
+			"",
+		},
 		{"for everybody", `{}`, 0o644, 0, "chmod 600"},
 		{"no JSON", `gmail: s3cret`, 0o600, 0, "no JSON"},
-		{"a member it has not", `{"gmail":{"id":"a","client_secret":"s3cret"}}`, 0o600, 0, "no JSON"},
+		{"an unknown field", `{"gmail":{"id":"a","client_secret":"s3cret"}}`, 0o600, 0, "no JSON"},
 		{"no id", `{"gmail":{"client_secret":"s3cret"}}`, 0o600, 0, "client_id for gmail"},
 	}
 	for _, tt := range tests {
@@ -45,7 +51,8 @@ func TestOAuthClients(t *testing.T) {
 	if got, err := (&config.Settings{}).OAuthClients(); got != nil || err != nil {
 		t.Errorf("without a file: %v, %v", got, err)
 	}
-	if _, err := (&config.Settings{OAuthClientsFile: "none.json"}).OAuthClients(); err == nil || !strings.Contains(err.Error(), "cannot be read") {
+	if _, err := (&config.Settings{OAuthClientsFile: "none.json"}).OAuthClients(); err == nil ||
+		!strings.Contains(err.Error(), "cannot be read") {
 		t.Errorf("a file that is not there: %v", err)
 	}
 }

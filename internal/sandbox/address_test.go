@@ -48,7 +48,8 @@ func TestRefusesPublicAddress(t *testing.T) {
 	if !errors.Is(err, ErrPublic) || !strings.Contains(err.Error(), "ACE_SANDBOX") {
 		t.Errorf("New on a public address = %v, want a refusal that names ACE_SANDBOX", err)
 	}
-	if _, err := New(t.Context(), db, &Options{Webhooks: []Webhook{{URL: "http://127.0.0.1:1/", Secret: "secret"}}}); err == nil {
+	if _, err := New(t.Context(),
+		db, &Options{Webhooks: []Webhook{{URL: "http://127.0.0.1:1/", Secret: "secret"}}}); err == nil {
 		t.Error("New with a webhook secret of another shape worked, want a refusal")
 	}
 }

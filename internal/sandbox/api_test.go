@@ -13,7 +13,7 @@ import (
 	"github.com/stripe/stripe-go/v85"
 )
 
-// code answers status, type, code and parameter of an error of the API.
+// code returns status, type, code and parameter of an error of the API.
 func code(t *testing.T, err error) [4]any {
 	t.Helper()
 	var e *stripe.Error
@@ -38,9 +38,13 @@ func TestCatalog(t *testing.T) {
 		if p.Recurring != nil {
 			interval = " " + string(p.Recurring.Interval)
 		}
-		got[p.LookupKey] = strings.Join([]string{p.Product.Name, string(p.Currency), p.Metadata["category"], p.Metadata["agent_offer"]}, ", ") + interval
+		got[p.LookupKey] = strings.Join([]string{
+			p.Product.Name, string(p.Currency), p.Metadata["category"],
+			p.Metadata["agent_offer"],
+		}, ", ") + interval
 		if p.Livemode || p.UnitAmount == 0 || p.Product.Description == "" || p.Nickname == "" {
-			t.Errorf("price %s = livemode %v, amount %d, description %q, nickname %q", p.ID, p.Livemode, p.UnitAmount, p.Product.Description, p.Nickname)
+			t.Errorf("price %s = livemode %v, amount %d, description %q, nickname %q", p.ID, p.Livemode, p.UnitAmount,
+				p.Product.Description, p.Nickname)
 		}
 	}
 	want := map[string]string{
@@ -60,7 +64,8 @@ func TestCatalog(t *testing.T) {
 func TestPriceFilters(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	if _, err := w.stripe.V1Prices.Update(t.Context(), "price_test_founders_mug", &stripe.PriceUpdateParams{Active: new(false)}); err != nil {
+	if _, err := w.stripe.V1Prices.Update(t.Context(), "price_test_founders_mug",
+		&stripe.PriceUpdateParams{Active: new(false)}); err != nil {
 		t.Fatal(err)
 	}
 	tests := []struct {
@@ -68,10 +73,22 @@ func TestPriceFilters(t *testing.T) {
 		params stripe.PriceListParams
 		want   []string
 	}{
-		{"product", stripe.PriceListParams{Product: stripe.String("prod_test_assistant_pro")}, []string{"assistant_pro_yearly", "assistant_pro_monthly"}},
+		{
+			"product",
+			stripe.PriceListParams{Product: stripe.String("prod_test_assistant_pro")},
+			[]string{"assistant_pro_yearly", "assistant_pro_monthly"},
+		},
 		{"currency", stripe.PriceListParams{Currency: stripe.String("jpy")}, []string{"prompt_handbook_jp"}},
-		{"type", stripe.PriceListParams{Type: stripe.String("recurring")}, []string{"assistant_pro_yearly", "assistant_pro_monthly"}},
-		{"lookup keys", stripe.PriceListParams{LookupKeys: stripe.StringSlice([]string{"home_box", "nothing", "prompt_handbook"})}, []string{"home_box", "prompt_handbook"}},
+		{
+			"type",
+			stripe.PriceListParams{Type: stripe.String("recurring")},
+			[]string{"assistant_pro_yearly", "assistant_pro_monthly"},
+		},
+		{
+			"lookup keys",
+			stripe.PriceListParams{LookupKeys: stripe.StringSlice([]string{"home_box", "nothing", "prompt_handbook"})},
+			[]string{"home_box", "prompt_handbook"},
+		},
 		{"inactive", stripe.PriceListParams{Active: new(false)}, []string{"founders_mug"}},
 		{"unknown product", stripe.PriceListParams{Product: stripe.String("prod_nothing")}, nil},
 	}
@@ -106,12 +123,14 @@ func TestChangeCatalog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(map[string]string{"b": "2", "c": "3"}, product.Metadata); diff != "" || product.Active || !product.Shippable || product.Description != "It glows." {
+	if diff := cmp.Diff(map[string]string{"b": "2", "c": "3"}, product.Metadata); diff != "" || product.Active ||
+		!product.Shippable || product.Description != "It glows." {
 		t.Errorf("changed product = %+v (metadata -want +got: %s)", product, diff)
 	}
 	w.shop.wait(t, stripe.EventTypeProductUpdated)
 	moved, err := w.stripe.V1Prices.Create(t.Context(), &stripe.PriceCreateParams{
-		Currency: stripe.String("usd"), UnitAmount: stripe.Int64(2500), Product: stripe.String("prod_test_prompt_handbook"),
+		Currency: stripe.String("usd"), UnitAmount: stripe.Int64(2500),
+		Product:   stripe.String("prod_test_prompt_handbook"),
 		LookupKey: stripe.String("prompt_handbook"), TransferLookupKey: new(true),
 	})
 	if err != nil {
@@ -169,30 +188,81 @@ func TestSessionRefusals(t *testing.T) {
 	}{
 		{"no mode", "price_test_home_box", func(p *params) { p.Mode = nil }, bad("mode", "parameter_missing")},
 		{"setup mode", "price_test_home_box", func(p *params) { p.Mode = stripe.String("setup") }, bad("mode", "")},
-		{"no address", "price_test_home_box", func(p *params) { p.SuccessURL = nil }, bad("success_url", "parameter_missing")},
-		{"script address", "price_test_home_box", func(p *params) { p.SuccessURL = stripe.String("javascript:alert(1)") }, bad("success_url", "url_invalid")},
-		{"no lines", "price_test_home_box", func(p *params) { p.LineItems = nil }, bad("line_items", "parameter_missing")},
-		{"unknown price", "price_nothing", nil, [4]any{404, "invalid_request_error", "resource_missing", "line_items[0][price]"}},
-		{"no quantity", "price_test_home_box", func(p *params) { p.LineItems[0].Quantity = nil }, bad("line_items[0][quantity]", "parameter_invalid_integer")},
-		{"negative quantity", "price_test_home_box", func(p *params) { p.LineItems[0].Quantity = stripe.Int64(-1) }, bad("line_items[0][quantity]", "parameter_invalid_integer")},
-		{"recurring price in payment mode", "price_test_assistant_pro_yearly", func(p *params) { p.Mode = stripe.String("payment") }, bad("line_items[0][price]", "")},
-		{"one-time price in subscription mode", "price_test_home_box", func(p *params) { p.Mode = stripe.String("subscription") }, bad("mode", "")},
-		{"expires too soon", "price_test_home_box", func(p *params) { p.ExpiresAt = new(time.Now().Add(29 * time.Minute).Unix()) }, bad("expires_at", "")},
-		{"expires too late", "price_test_home_box", func(p *params) { p.ExpiresAt = new(time.Now().Add(25 * time.Hour).Unix()) }, bad("expires_at", "")},
-		{"bad email", "price_test_home_box", func(p *params) { p.CustomerEmail = stripe.String("ada") }, bad("customer_email", "email_invalid")},
+		{
+			"no address", "price_test_home_box", func(p *params) { p.SuccessURL = nil },
+			bad("success_url", "parameter_missing"),
+		},
+		{
+			"script address", "price_test_home_box",
+			func(p *params) { p.SuccessURL = stripe.String("javascript:alert(1)") }, bad("success_url", "url_invalid"),
+		},
+		{
+			"no lines", "price_test_home_box", func(p *params) { p.LineItems = nil },
+			bad("line_items", "parameter_missing"),
+		},
+		{
+			"unknown price", "price_nothing",
+			nil,
+			[4]any{404, "invalid_request_error", "resource_missing", "line_items[0][price]"},
+		},
+		{
+			"no quantity", "price_test_home_box", func(p *params) { p.LineItems[0].Quantity = nil },
+			bad("line_items[0][quantity]", "parameter_invalid_integer"),
+		},
+		{
+			"negative quantity", "price_test_home_box", func(p *params) { p.LineItems[0].Quantity = stripe.Int64(-1) },
+			bad("line_items[0][quantity]", "parameter_invalid_integer"),
+		},
+		{
+			"recurring price in payment mode", "price_test_assistant_pro_yearly",
+			func(p *params) { p.Mode = stripe.String("payment") }, bad("line_items[0][price]", ""),
+		},
+		{
+			"one-time price in subscription mode", "price_test_home_box",
+			func(p *params) { p.Mode = stripe.String("subscription") }, bad("mode", ""),
+		},
+		{
+			"expires too soon", "price_test_home_box",
+			func(p *params) { p.ExpiresAt = new(time.Now().Add(29 * time.Minute).Unix()) }, bad("expires_at", ""),
+		},
+		{
+			"expires too late", "price_test_home_box",
+			func(p *params) { p.ExpiresAt = new(time.Now().Add(25 * time.Hour).Unix()) }, bad("expires_at", ""),
+		},
+		{
+			"bad email", "price_test_home_box", func(p *params) { p.CustomerEmail = stripe.String("ada") },
+			bad("customer_email", "email_invalid"),
+		},
 		{"mixed currencies", "price_test_home_box", func(p *params) {
-			p.LineItems = append(p.LineItems, &stripe.CheckoutSessionCreateLineItemParams{Price: stripe.String("price_test_prompt_handbook_jp"), Quantity: stripe.Int64(1)})
+			p.LineItems = append(p.LineItems,
+				&stripe.CheckoutSessionCreateLineItemParams{
+					Price:    stripe.String("price_test_prompt_handbook_jp"),
+					Quantity: stripe.Int64(1),
+				})
 		}, bad("line_items[1][price]", "")},
 		{"adjustable quantity", "price_test_home_box", func(p *params) {
-			p.LineItems[0].AdjustableQuantity = &stripe.CheckoutSessionCreateLineItemAdjustableQuantityParams{Enabled: new(true)}
+			p.LineItems[0].AdjustableQuantity = &stripe.CheckoutSessionCreateLineItemAdjustableQuantityParams{
+				Enabled: new(true),
+			}
 		}, bad("line_items[0][adjustable_quantity]", "parameter_unknown")},
 		{"no such country", "price_test_home_box", func(p *params) {
-			p.ShippingAddressCollection = &stripe.CheckoutSessionCreateShippingAddressCollectionParams{AllowedCountries: stripe.StringSlice([]string{"US", "XX"})}
+			p.ShippingAddressCollection = &stripe.CheckoutSessionCreateShippingAddressCollectionParams{
+				AllowedCountries: stripe.StringSlice([]string{"US", "XX"}),
+			}
 		}, bad("shipping_address_collection[allowed_countries][1]", "")},
 		{"trial in payment mode", "price_test_home_box", withTrialOnly, bad("subscription_data", "")},
-		{"unknown parameter", "price_test_home_box", func(p *params) { p.AddExtra("surprise[x]", "1") }, bad("surprise", "parameter_unknown")},
-		{"too much metadata", "price_test_home_box", func(p *params) { p.Metadata = map[string]string{strings.Repeat("k", 41): "v"} }, bad("metadata", "")},
-		{"far too many", "price_test_home_box", func(p *params) { p.LineItems[0].Quantity = stripe.Int64(999_999) }, bad("line_items", "amount_too_large")},
+		{
+			"unknown parameter", "price_test_home_box", func(p *params) { p.AddExtra("surprise[x]", "1") },
+			bad("surprise", "parameter_unknown"),
+		},
+		{
+			"too much metadata", "price_test_home_box",
+			func(p *params) { p.Metadata = map[string]string{strings.Repeat("k", 41): "v"} }, bad("metadata", ""),
+		},
+		{
+			"far too many", "price_test_home_box", func(p *params) { p.LineItems[0].Quantity = stripe.Int64(999_999) },
+			bad("line_items", "amount_too_large"),
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -226,17 +296,21 @@ func TestSessionFacts(t *testing.T) {
 		p.Metadata = map[string]string{"checkout_id": "chk_1"}
 		p.LineItems[0].Quantity = stripe.Int64(2)
 		p.AutomaticTax = &stripe.CheckoutSessionCreateAutomaticTaxParams{Enabled: new(true)}
-		p.PaymentIntentData = &stripe.CheckoutSessionCreatePaymentIntentDataParams{Metadata: map[string]string{"checkout_id": "chk_1"}}
+		p.PaymentIntentData = &stripe.CheckoutSessionCreatePaymentIntentDataParams{
+			Metadata: map[string]string{"checkout_id": "chk_1"},
+		}
 		p.AddExpand("line_items.data.price.product")
 	})
 	got := [...]int64{o.AmountSubtotal, o.TotalDetails.AmountShipping, o.TotalDetails.AmountTax, o.AmountTotal}
 	if want := [...]int64{29800, 500, 2980, 33280}; got != want {
 		t.Errorf("subtotal, shipping, tax, total = %v, want %v", got, want)
 	}
-	if name := o.LineItems.Data[0].Price.Product.Name; name != "Home Box" || o.ClientReferenceID != "chk_1" || !strings.HasPrefix(o.ID, "cs_test_") {
+	if name := o.LineItems.Data[0].Price.Product.Name; name != "Home Box" || o.ClientReferenceID != "chk_1" ||
+		!strings.HasPrefix(o.ID, "cs_test_") {
 		t.Errorf("session = %s, reference %q, product %q", o.ID, o.ClientReferenceID, name)
 	}
-	form := with(card("4242424242424242"), "shipping_name", "Ada", "shipping_line1", "1 Main St", "shipping_city", "Reno", "shipping_state", "NV",
+	form := with(card("4242424242424242"), "shipping_name", "Ada", "shipping_line1", "1 Main St", "shipping_city",
+		"Reno", "shipping_state", "NV",
 		"shipping_postal_code", "89501", "shipping_country", "US")
 	if page := newPerson(t).pay(t, o.URL, form); page.status != http.StatusSeeOther {
 		t.Fatalf("paying = %d\n%s", page.status, page.body)
@@ -248,11 +322,13 @@ func TestSessionFacts(t *testing.T) {
 		t.Fatal(err)
 	}
 	charge := paid.PaymentIntent.LatestCharge
-	if charge.Amount != 33280 || !charge.Paid || charge.PaymentMethodDetails.Card.Last4 != "4242" || paid.PaymentIntent.Metadata["checkout_id"] != "chk_1" {
+	if charge.Amount != 33280 || !charge.Paid || charge.PaymentMethodDetails.Card.Last4 != "4242" ||
+		paid.PaymentIntent.Metadata["checkout_id"] != "chk_1" {
 		t.Errorf("charge = %+v of %+v", charge, paid.PaymentIntent)
 	}
 	var lines []string
-	for l, err := range w.stripe.V1CheckoutSessions.ListLineItems(t.Context(), &stripe.CheckoutSessionListLineItemsParams{Session: &o.ID}).All(t.Context()) {
+	for l, err := range w.stripe.V1CheckoutSessions.ListLineItems(t.Context(),
+		&stripe.CheckoutSessionListLineItemsParams{Session: &o.ID}).All(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -277,7 +353,8 @@ func TestSubscription(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.PaymentStatus != "no_payment_required" || got.Subscription.Status != "trialing" || got.Customer.Email != "ada@example.com" || got.Subscription.LatestInvoice.Total != 0 {
+	if got.PaymentStatus != "no_payment_required" || got.Subscription.Status != "trialing" ||
+		got.Customer.Email != "ada@example.com" || got.Subscription.LatestInvoice.Total != 0 {
 		t.Errorf("trial = %s, %s, %s", got.PaymentStatus, got.Subscription.Status, got.Customer.Email)
 	}
 	w.shop.wait(t, stripe.EventTypeCustomerSubscriptionCreated)
@@ -345,8 +422,9 @@ func TestRefunds(t *testing.T) {
 	if err != nil || rest.Amount != 1900 {
 		t.Errorf("refunding the rest = %+v, %v, want 1900", rest, err)
 	}
-	if _, err := w.stripe.V1Refunds.Create(t.Context(), &stripe.RefundCreateParams{Charge: &rest.Charge.ID}); err == nil || code(t, err)[2] != "charge_already_refunded" {
-		t.Errorf("refunding once more = %v, want charge_already_refunded", err)
+	if _, err := w.stripe.V1Refunds.Create(t.Context(), &stripe.RefundCreateParams{Charge: &rest.Charge.ID}); err ==
+		nil || code(t, err)[2] != "charge_already_refunded" {
+		t.Errorf("refunding again = %v, want charge_already_refunded", err)
 	}
 	charge, err := w.stripe.V1Charges.Retrieve(t.Context(), rest.Charge.ID, nil)
 	if err != nil || charge.AmountRefunded != 2900 || !charge.Refunded {
@@ -427,7 +505,11 @@ func TestPlainErrors(t *testing.T) {
 		{"wrong method", "DELETE", "/v1/prices", "", nil, 404, "Unrecognized request URL"},
 		{"unknown id", "GET", "/v1/prices/price_x", "", nil, 404, "resource_missing"},
 		{"id of another kind", "GET", "/v1/prices/prod_test_home_box", "", nil, 404, "resource_missing"},
-		{"JSON body", "POST", "/v1/products", `{"name":"x"}`, map[string]string{"Content-Type": "application/json"}, 400, "application/x-www-form-urlencoded"},
+		{
+			"JSON body", "POST", "/v1/products", `{"name":"x"}`,
+			map[string]string{"Content-Type": "application/json"},
+			400, "application/x-www-form-urlencoded",
+		},
 		{"broken escape", "POST", "/v1/products", "name=%zz", nil, 400, "hexadecimal"},
 		{"open bracket", "POST", "/v1/products", "metadata[k=1", nil, 400, "brackets"},
 		{"value and object", "POST", "/v1/products", "name=x&name[y]=z", nil, 400, "both as a value and as an object"},
@@ -437,15 +519,25 @@ func TestPlainErrors(t *testing.T) {
 		{"no expansion", "GET", "/v1/prices/price_test_home_box?expand[]=colour", "", nil, 400, "cannot be expanded"},
 		{"cursor of nothing", "GET", "/v1/prices?starting_after=price_x", "", nil, 404, "resource_missing"},
 		{"changed amount", "POST", "/v1/prices/price_test_home_box", "unit_amount=1", nil, 400, "parameter_unknown"},
-		{"lookup key in use", "POST", "/v1/prices/price_test_home_box", "lookup_key=prompt_handbook", nil, 400, "already uses that lookup key"},
+		{
+			"lookup key in use", "POST", "/v1/prices/price_test_home_box", "lookup_key=prompt_handbook", nil,
+			400, "already uses that lookup key",
+		},
 		{"too large", "POST", "/v1/products", "name=" + strings.Repeat("x", 2<<20), nil, 413, "one megabyte"},
-		{"event that is not sent", "POST", "/v1/webhook_endpoints", "url=http://127.0.0.1:1/&enabled_events[]=charge.dispute.created", nil, 400, "enabled_events"},
-		{"endpoint without scheme", "POST", "/v1/webhook_endpoints", "url=shop&enabled_events[]=*", nil, 400, "url_invalid"},
+		{
+			"event that is not sent", "POST", "/v1/webhook_endpoints",
+			"url=http://127.0.0.1:1/&enabled_events[]=charge.dispute.created", nil, 400, "enabled_events",
+		},
+		{
+			"endpoint without scheme", "POST", "/v1/webhook_endpoints", "url=shop&enabled_events[]=*", nil, 400,
+			"url_invalid",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got := w.call(t, tt.method, "/stripe"+tt.path, tt.form, tt.header)
-			if got.status != tt.status || !strings.Contains(got.body, tt.want) || !strings.Contains(got.body, `"type": "invalid_request_error"`) {
+			if got.status != tt.status || !strings.Contains(got.body, tt.want) || !strings.Contains(got.body,
+				`"type": "invalid_request_error"`) {
 				t.Errorf("answer = %d %s, want %d with %q", got.status, got.body, tt.status, tt.want)
 			}
 		})

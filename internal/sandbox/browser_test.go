@@ -170,7 +170,8 @@ func walkHardware(t *testing.T, w *world, tab *browsertest.Tab) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if to := got.CollectedInformation.ShippingDetails; to.Address.Line1 != "Unter den Linden 1" || to.Address.Country != "DE" {
+	if to := got.CollectedInformation.ShippingDetails; to.Address.Line1 != "Unter den Linden 1" ||
+		to.Address.Country != "DE" {
 		t.Errorf("goods go to %+v, want what was typed", to.Address)
 	}
 	if got.AmountTotal != 16400 {
@@ -252,7 +253,9 @@ func withTrial(p *stripe.CheckoutSessionCreateParams) {
 }
 
 func withShipping(p *stripe.CheckoutSessionCreateParams) {
-	p.ShippingAddressCollection = &stripe.CheckoutSessionCreateShippingAddressCollectionParams{AllowedCountries: stripe.StringSlice([]string{"US", "DE"})}
+	p.ShippingAddressCollection = &stripe.CheckoutSessionCreateShippingAddressCollectionParams{
+		AllowedCountries: stripe.StringSlice([]string{"US", "DE"}),
+	}
 	for _, rate := range []struct {
 		name   string
 		amount int64
@@ -264,8 +267,12 @@ func withShipping(p *stripe.CheckoutSessionCreateParams) {
 					Amount: &rate.amount, Currency: stripe.String("usd"),
 				},
 				DeliveryEstimate: &stripe.CheckoutSessionCreateShippingOptionShippingRateDataDeliveryEstimateParams{
-					Minimum: &stripe.CheckoutSessionCreateShippingOptionShippingRateDataDeliveryEstimateMinimumParams{Unit: stripe.String("business_day"), Value: stripe.Int64(3)},
-					Maximum: &stripe.CheckoutSessionCreateShippingOptionShippingRateDataDeliveryEstimateMaximumParams{Unit: stripe.String("business_day"), Value: stripe.Int64(7)},
+					Minimum: &stripe.CheckoutSessionCreateShippingOptionShippingRateDataDeliveryEstimateMinimumParams{
+						Unit: stripe.String("business_day"), Value: stripe.Int64(3),
+					},
+					Maximum: &stripe.CheckoutSessionCreateShippingOptionShippingRateDataDeliveryEstimateMaximumParams{
+						Unit: stripe.String("business_day"), Value: stripe.Int64(7),
+					},
 				},
 			},
 		})
@@ -308,7 +315,8 @@ func TestShots(t *testing.T) {
 			tab := browser.Tab(t, opts)
 			shot := func(what string) {
 				t.Helper()
-				if wide := browsertest.Eval[int](tab, "document.documentElement.scrollWidth - document.documentElement.clientWidth"); wide > 0 {
+				if wide := browsertest.Eval[int](tab,
+					"document.documentElement.scrollWidth - document.documentElement.clientWidth"); wide > 0 {
 					t.Errorf("%s scrolls sideways by %d pixels", what, wide)
 				}
 				tab.Shot(strings.ReplaceAll(name+"-"+what, " ", "-"))

@@ -26,7 +26,8 @@ func TestPurchase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if paid.Status != stripe.CheckoutSessionStatusComplete || paid.PaymentStatus != stripe.CheckoutSessionPaymentStatusPaid || paid.URL != "" {
+	if paid.Status != stripe.CheckoutSessionStatusComplete ||
+		paid.PaymentStatus != stripe.CheckoutSessionPaymentStatusPaid || paid.URL != "" {
 		t.Errorf("paid session = %s %s %q, want complete, paid, no address", paid.Status, paid.PaymentStatus, paid.URL)
 	}
 }

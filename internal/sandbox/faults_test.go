@@ -49,7 +49,8 @@ func TestWebhookFaults(t *testing.T) {
 		if got := w.names(); !cmp.Equal(got, []string{"two"}) {
 			t.Errorf("delivered = %v, want the second only", got)
 		}
-		for e, err := range w.stripe.V1Events.List(t.Context(), &stripe.EventListParams{Type: stripe.String("product.updated")}).All(t.Context()) {
+		for e, err := range w.stripe.V1Events.List(t.Context(),
+			&stripe.EventListParams{Type: stripe.String("product.updated")}).All(t.Context()) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -119,12 +120,13 @@ func TestWebhookFaults(t *testing.T) {
 // rename changes a product, which is the shortest way to an event.
 func (w *world) rename(t *testing.T, name string) {
 	t.Helper()
-	if _, err := w.stripe.V1Products.Update(t.Context(), "prod_test_home_box", &stripe.ProductUpdateParams{Name: &name}); err != nil {
+	if _, err := w.stripe.V1Products.Update(t.Context(), "prod_test_home_box",
+		&stripe.ProductUpdateParams{Name: &name}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// names answers the product names that webhooks told, in their order.
+// names returns the product names that webhooks told, in their order.
 func (w *world) names() []string {
 	w.shop.mu.Lock()
 	defer w.shop.mu.Unlock()
@@ -154,7 +156,8 @@ func TestAPIFaults(t *testing.T) {
 		t.Run(tt.mode, func(t *testing.T) {
 			t.Parallel()
 			w := setup(t)
-			w.control(t, http.MethodPost, "faults", `{"api": [{"path": "/v1/checkout/sessions", "mode": "`+tt.mode+`", "latency_ms": 20}]}`)
+			w.control(t, http.MethodPost, "faults",
+				`{"api": [{"path": "/v1/checkout/sessions", "mode": "`+tt.mode+`", "latency_ms": 20}]}`)
 			params := w.params("price_test_home_box")
 			params.IdempotencyKey = stripe.String("chk_1:create:1")
 			if _, err := w.stripe.V1CheckoutSessions.Create(t.Context(), params); err == nil {
@@ -187,7 +190,8 @@ func TestIdempotency(t *testing.T) {
 	key := map[string]string{"Idempotency-Key": "k1"}
 	first := w.call(t, "POST", "/stripe/v1/products", "name=Lamp&metadata[a]=1", key)
 	again := w.call(t, "POST", "/stripe/v1/products", "metadata[a]=1&name=Lamp", key)
-	if first.status != 200 || first.body != again.body || again.header.Get("Idempotent-Replayed") != "true" || first.header.Get("Idempotent-Replayed") != "" {
+	if first.status != 200 || first.body != again.body || again.header.Get("Idempotent-Replayed") != "true" ||
+		first.header.Get("Idempotent-Replayed") != "" {
 		t.Errorf("replay = %d %v\n%s", again.status, again.header, again.body)
 	}
 	other := w.call(t, "POST", "/stripe/v1/products", "name=Chair", key)
@@ -214,7 +218,8 @@ func TestIdempotency(t *testing.T) {
 func TestIdempotencyInFlight(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	w.control(t, http.MethodPost, "faults", `{"api": [{"path": "/v1/products", "mode": "timeout_after_commit", "latency_ms": 60000}]}`)
+	w.control(t, http.MethodPost, "faults",
+		`{"api": [{"path": "/v1/products", "mode": "timeout_after_commit", "latency_ms": 60000}]}`)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var first sync.WaitGroup
@@ -232,7 +237,8 @@ func TestIdempotencyInFlight(t *testing.T) {
 	cancel()
 	first.Wait()
 	until(t, "the replay", func() bool {
-		return w.call(t, "POST", "/stripe/v1/products", "name=Lamp", map[string]string{"Idempotency-Key": "k"}).header.Get("Idempotent-Replayed") == "true"
+		return w.call(t, "POST", "/stripe/v1/products", "name=Lamp",
+			map[string]string{"Idempotency-Key": "k"}).header.Get("Idempotent-Replayed") == "true"
 	})
 }
 
@@ -246,7 +252,11 @@ func TestControls(t *testing.T) {
 		want                     int
 	}{
 		{"through a proxy", "GET", "state", "", map[string]string{"X-Forwarded-For": "192.0.2.1"}, 403},
-		{"from another site", "POST", "advance", `{"seconds":1}`, map[string]string{"Content-Type": "application/json", "Origin": "https://evil.example"}, 403},
+		{
+			"from another site", "POST", "advance", `{"seconds":1}`,
+			map[string]string{"Content-Type": "application/json", "Origin": "https://evil.example"},
+			403,
+		},
 		{"as a form", "POST", "advance", "seconds=1", nil, 400},
 		{"backwards", "POST", "advance", `{"seconds":-1}`, json, 400},
 		{"beyond time", "POST", "advance", `{"seconds":9223372036854775807}`, json, 400},
@@ -303,7 +313,8 @@ func TestBankDebit(t *testing.T) {
 				if page := newPerson(t).pay(t, o.URL, form); page.status != http.StatusSeeOther {
 					t.Fatalf("paying = %d\n%s", page.status, page.body)
 				}
-				if e := w.shop.wait(t, stripe.EventTypeCheckoutSessionCompleted); e.Data.Object["payment_status"] != "unpaid" {
+				if e := w.shop.wait(t, stripe.EventTypeCheckoutSessionCompleted); e.Data.Object["payment_status"] !=
+					"unpaid" {
 					t.Errorf("completed with %v, want unpaid", e.Data.Object["payment_status"])
 				}
 				if after != "now" {
@@ -361,7 +372,8 @@ func TestEndpoints(t *testing.T) {
 	if err != nil || read.Secret != "" {
 		t.Errorf("read endpoint = %+v, %v, want no secret", read, err)
 	}
-	if list := w.call(t, "GET", "/v1/webhook_endpoints", "", nil); strings.Contains(list.body, "whsec_") || strings.Count(list.body, "we_test_") != 2 {
+	if list := w.call(t, "GET", "/v1/webhook_endpoints", "", nil); strings.Contains(list.body, "whsec_") ||
+		strings.Count(list.body, "we_test_") != 2 {
 		t.Errorf("endpoints = %s, want two without secrets", list.body)
 	}
 	if gone, err := w.stripe.V1WebhookEndpoints.Delete(t.Context(), o.ID, nil); err != nil || !gone.Deleted {

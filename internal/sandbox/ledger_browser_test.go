@@ -21,7 +21,10 @@ func TestLedgerInBrowser(t *testing.T) {
 		{"desktop", browsertest.Options{}},
 		{"desktop, dark", browsertest.Options{Dark: true}},
 		{"phone", browsertest.Phone()},
-		{"phone, dark, without scripts", browsertest.Options{Width: 360, Height: 740, Mobile: true, Dark: true, NoScript: true}},
+		{
+			"phone, dark, without scripts",
+			browsertest.Options{Width: 360, Height: 740, Mobile: true, Dark: true, NoScript: true},
+		},
 	}
 	for _, screen := range screens {
 		t.Run(screen.name, func(t *testing.T) {
@@ -48,7 +51,8 @@ func TestLedgerInBrowser(t *testing.T) {
 // fits fails where a page is wider than the screen.
 func fits(t *testing.T, tab *browsertest.Tab) {
 	t.Helper()
-	if over := browsertest.Eval[int](tab, "document.documentElement.scrollWidth - document.documentElement.clientWidth"); over > 0 {
+	if over := browsertest.Eval[int](tab,
+		"document.documentElement.scrollWidth - document.documentElement.clientWidth"); over > 0 {
 		t.Errorf("%s is %d pixels wider than the screen", tab.URL(), over)
 	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // TestPayExpireRace lets many people pay and many programs expire one session
-// at once: whoever wins, it is charged at most once and ends in one state.
+// at once: whichever wins, it is charged at most once and ends in one state.
 func TestPayExpireRace(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -76,10 +76,12 @@ func TestPaidOnce(t *testing.T) {
 	form := with(card("4242424242424242"), "csrf", p.get(t, o.URL).token(t))
 	first, second := p.do(t, http.MethodPost, o.URL, form), p.do(t, http.MethodPost, o.URL, form)
 	if first.status != 303 || second.status != 303 || first.location != second.location {
-		t.Errorf("double submit = %d %q then %d %q, want the shop both times", first.status, first.location, second.status, second.location)
+		t.Errorf("double submit = %d %q then %d %q, want the shop both times", first.status, first.location,
+			second.status, second.location)
 	}
 	stranger := newPerson(t)
-	if got := stranger.get(t, o.URL); got.status != 200 || !strings.Contains(got.body, "already paid") || strings.Contains(got.body, "session_id") {
+	if got := stranger.get(t, o.URL); got.status != 200 || !strings.Contains(got.body, "already paid") ||
+		strings.Contains(got.body, "session_id") {
 		t.Errorf("a stranger sees %d\n%s\nwant that it is paid, and no way to the order", got.status, got.body)
 	}
 	if got := w.charges(t); got != 1 {
@@ -112,7 +114,8 @@ func TestOneIntentForManyAttempts(t *testing.T) {
 		t.Fatalf("paying in the end = %d", got.status)
 	}
 	counts := w.state(t).Objects
-	if counts["payment_intent"]["succeeded"] != 1 || len(counts["payment_intent"]) != 1 || counts["charge"]["succeeded"] != 1 {
+	if counts["payment_intent"]["succeeded"] != 1 || len(counts["payment_intent"]) != 1 ||
+		counts["charge"]["succeeded"] != 1 {
 		t.Errorf("state = %v, want one intent and one charge", counts)
 	}
 }
@@ -171,12 +174,16 @@ func TestPageHeaders(t *testing.T) {
 	o := w.open(t, "price_test_prompt_handbook")
 	got := newPerson(t).get(t, o.URL)
 	csp := got.header.Get("Content-Security-Policy")
-	for _, want := range []string{"default-src 'none'", "style-src 'self'", "frame-ancestors 'none'", "form-action 'self' " + w.shop.url} {
+	for _, want := range []string{
+		"default-src 'none'", "style-src 'self'", "frame-ancestors 'none'",
+		"form-action 'self' " + w.shop.url,
+	} {
 		if !strings.Contains(csp, want) {
 			t.Errorf("Content-Security-Policy = %q, want %q in it", csp, want)
 		}
 	}
-	if strings.Contains(got.body, "<script") || strings.Contains(got.body, "style=") || got.header.Get("Cache-Control") != "no-store" {
+	if strings.Contains(got.body, "<script") || strings.Contains(got.body, "style=") ||
+		got.header.Get("Cache-Control") != "no-store" {
 		t.Errorf("the page holds a script or a style, or may be cached: %v", got.header)
 	}
 }
@@ -187,7 +194,8 @@ func TestPriceIsFrozen(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	o := w.open(t, "price_test_prompt_handbook")
-	if _, err := w.stripe.V1Prices.Update(t.Context(), "price_test_prompt_handbook", &stripe.PriceUpdateParams{Active: new(false)}); err != nil {
+	if _, err := w.stripe.V1Prices.Update(t.Context(), "price_test_prompt_handbook",
+		&stripe.PriceUpdateParams{Active: new(false)}); err != nil {
 		t.Fatal(err)
 	}
 	if got := newPerson(t).pay(t, o.URL, card("4242424242424242")); got.status != http.StatusSeeOther {

@@ -22,7 +22,10 @@ func newPerson(t *testing.T) *person {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &person{&http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	return &person{&http.Client{
+		Jar:           jar,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
 }
 
 // page is what the person sees.
@@ -74,8 +77,9 @@ func (s seen) token(t *testing.T) string {
 // card is what a person types, with one card number.
 func card(number string) url.Values {
 	return url.Values{
-		"email": {"ada@example.com"}, "method": {"card"}, "card_number": {number}, "card_expiry": {"04 / 44"}, "card_cvc": {"123"},
-		"name": {"Ada Lovelace"}, "country": {"US"}, "postal_code": {"94107"},
+		"email": {"ada@example.com"}, "method": {"card"}, "card_number": {number}, "card_expiry": {"04 / 44"},
+		"card_cvc": {"123"},
+		"name":     {"Ada Lovelace"}, "country": {"US"}, "postal_code": {"94107"},
 	}
 }
 

@@ -49,7 +49,7 @@ type Options struct {
 	// StripeKeys are the accepted secret keys (sk_test_…). Empty: all that
 	// have the shape of one.
 	StripeKeys []string
-	// Webhooks are told of the payment processor's events. They are made or
+	// Webhooks receive the payment processor's events. They are made or
 	// brought up to date at every start.
 	Webhooks []Webhook
 	// Client posts webhooks. Nil: a client that suits development.
@@ -149,11 +149,11 @@ func mountLedger(ctx context.Context, mux *http.ServeMux, db *sqldb.DB, opts *Op
 	if err != nil {
 		return err
 	}
-	face, err := l.Handler(ledgerPrefix, stripePrefix+"/c/assets/pay.css")
+	handler, err := l.Handler(ledgerPrefix, stripePrefix+"/c/assets/pay.css")
 	if err != nil {
 		return err
 	}
-	mux.Handle(ledgerPrefix+"/", http.StripPrefix(ledgerPrefix, face))
+	mux.Handle(ledgerPrefix+"/", http.StripPrefix(ledgerPrefix, handler))
 	return nil
 }
 
@@ -164,11 +164,11 @@ func (s *Sandbox) mountNotes(ctx context.Context, mux *http.ServeMux, db *sqldb.
 	if s.notes, err = notes.Open(ctx, db, &notes.Options{Logger: opts.Logger, Client: opts.Client}); err != nil {
 		return err
 	}
-	face, err := s.notes.Handler(notesPrefix, stripePrefix+"/c/assets/pay.css")
+	handler, err := s.notes.Handler(notesPrefix, stripePrefix+"/c/assets/pay.css")
 	if err != nil {
 		return err
 	}
-	mux.Handle(notesPrefix+"/", http.StripPrefix(notesPrefix, face))
+	mux.Handle(notesPrefix+"/", http.StripPrefix(notesPrefix, handler))
 	for pattern, h := range s.notes.Metadata(notesPrefix) {
 		mux.HandleFunc(pattern, h)
 	}
@@ -195,11 +195,15 @@ func mountIndex(mux *http.ServeMux) error {
 	}
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'")
+		w.Header().Set("Content-Security-Policy",
+			"default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'")
 		w.Header().Set("Ace-Sandbox", "true")
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		// A browser that went away is no fault of this process.
-		_ = index.Execute(w, indexView{Origin: "http://" + r.Host, Stripe: stripePrefix, X402: ledgerPrefix, Notes: notesPrefix, Site: sitePrefix})
+		_ = index.Execute(w, indexView{
+			Origin: "http://" + r.Host, Stripe: stripePrefix, X402: ledgerPrefix,
+			Notes: notesPrefix, Site: sitePrefix,
+		})
 	})
 	return nil
 }

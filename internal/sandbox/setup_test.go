@@ -27,7 +27,7 @@ type world struct {
 	shop   *shop
 }
 
-// shop answers success and cancel pages and collects webhooks.
+// shop returns success and cancel pages and collects webhooks.
 type shop struct {
 	url, secret string
 
@@ -66,7 +66,7 @@ func (s *shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.received <- event
 }
 
-// wait answers the next event of the type, skipping others.
+// wait returns the next event of the type, skipping others.
 func (s *shop) wait(t *testing.T, eventType stripe.EventType) stripe.Event {
 	t.Helper()
 	deadline := time.After(20 * time.Second)
@@ -128,7 +128,9 @@ func client(url, key string) *stripe.Client {
 }
 
 // open opens a session for one price.
-func (w *world) open(t *testing.T, price string, change ...func(*stripe.CheckoutSessionCreateParams)) *stripe.CheckoutSession {
+func (w *world) open(t *testing.T, price string,
+	change ...func(*stripe.CheckoutSessionCreateParams),
+) *stripe.CheckoutSession {
 	t.Helper()
 	params := w.params(price)
 	for _, c := range change {

@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// ACP answers the checkout schemas of a version, 2026-04-17 or 2026-01-30.
+// ACP returns the checkout schemas of a version, 2026-04-17 or 2026-01-30.
 // References are names of definitions, for example "CheckoutSession".
 func ACP(t testing.TB, version string) *Set {
 	t.Helper()
 	return acp(t, version, "schema.agentic_checkout.json")
 }
 
-// ACPFeed answers the schemas of the product feed, which version 2026-04-17
+// ACPFeed returns the schemas of the product feed, which version 2026-04-17
 // introduced: "Product", "FeedMetadata", "ProductsResponse".
 func ACPFeed(t testing.TB) *Set {
 	t.Helper()

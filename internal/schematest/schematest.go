@@ -57,7 +57,7 @@ type loader func(url string) (any, error)
 
 func (l loader) Load(url string) (any, error) { return l(url) }
 
-// compile answers the schema at ref in the view of an operation.
+// compile returns the schema at ref in the view of an operation.
 func (s *Set) compile(operation, ref string) (*jsonschema.Schema, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,7 +72,7 @@ func (s *Set) compile(operation, ref string) (*jsonschema.Schema, error) {
 	return c.Compile(s.resolve(ref))
 }
 
-// Check answers why body does not fit the schema at ref, or nil.
+// Check returns why body does not fit the schema at ref, or nil.
 func (s *Set) Check(ref string, body []byte) error { return s.check("", ref, body) }
 
 func (s *Set) check(operation, ref string, body []byte) error {
@@ -110,7 +110,7 @@ func (s *Set) ValidateRequest(t testing.TB, operation, ref string, body []byte) 
 	}
 }
 
-// CheckRequest answers why body does not fit the schema at ref as a request.
+// CheckRequest returns why body does not fit the schema at ref as a request.
 func (s *Set) CheckRequest(operation, ref string, body []byte) error {
 	return s.check(operation, ref, body)
 }

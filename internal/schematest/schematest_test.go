@@ -74,8 +74,14 @@ func TestSamplesInTheOtherVersion(t *testing.T) {
 func TestValidationFindsFaults(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, old, new string }{
-		{"two totals", `{"type":"total","display_text":"Due today","amount":0}]`, `{"type":"total","amount":0},{"type":"total","amount":0}]`},
-		{"positive discount", `"trial_credit"`, `"discount","amount2":1},{"type":"discount","amount":5},{"type":"trial_credit"`},
+		{
+			"two totals", `{"type":"total","display_text":"Due today","amount":0}]`,
+			`{"type":"total","amount":0},{"type":"total","amount":0}]`,
+		},
+		{
+			"positive discount", `"trial_credit"`,
+			`"discount","amount2":1},{"type":"discount","amount":5},{"type":"trial_credit"`,
+		},
 		{"unknown status", `"requires_escalation"`, `"waiting"`},
 		{"relative address", `"continue_url":"https://checkout.stripe.com`, `"continue_url":"//x y`},
 		{"no payment_handlers", `,"payment_handlers":{}`, ``},
@@ -136,7 +142,8 @@ func TestEverySchemaCompiles(t *testing.T) {
 				return err
 			}
 			for _, operation := range []string{"", "create", "update", "complete"} {
-				if err := set.CheckRequest(operation, path, []byte(`{}`)); err != nil && strings.HasPrefix(err.Error(), "compiling") {
+				if err := set.CheckRequest(operation, path, []byte(`{}`)); err != nil && strings.HasPrefix(err.Error(),
+					"compiling") {
 					t.Errorf("%s %s %q: %v", version, path, operation, err)
 				}
 			}

@@ -10,8 +10,8 @@ import (
 
 const ucpHost = "https://ucp.dev/"
 
-// UCP answers the schemas of a version: 2026-08-25, for which the published
-// draft stands in, or 2026-04-08. References are relative to the folder
+// UCP returns the schemas of a version: 2026-08-25, for which the published
+// draft is used, or 2026-04-08. References are relative to the folder
 // schemas, for example "shopping/checkout.json" or
 // "shopping/catalog_search.json#/$defs/search_response".
 func UCP(t testing.TB, version string) *Set {

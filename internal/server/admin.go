@@ -19,8 +19,8 @@ func (s *Server) admin() http.Handler {
 	return mux
 }
 
-// ready answers 200 while the process should get requests: it serves, is not
-// told to stop, its database answers, and it can open what others seal.
+// ready responds with 200 while the process should get requests: it serves, is
+// not stopping, its database responds, and it can open what others seal.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), time.Second)
 	defer cancel()
@@ -28,7 +28,7 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	case !s.front.Ready():
 		plain(w, http.StatusServiceUnavailable, "stopping")
 	case s.db.Ping(ctx) != nil:
-		plain(w, http.StatusServiceUnavailable, "the database does not answer")
+		plain(w, http.StatusServiceUnavailable, "the database does not respond")
 	case s.vault.Trouble() != "":
 		plain(w, http.StatusServiceUnavailable, "the vault: "+s.vault.Trouble())
 	default:

@@ -19,9 +19,9 @@ import (
 	"ace/internal/storefront/storehttp/discovery"
 )
 
-// prepareBot makes the store known to others as an agent: it answers the
+// prepareBot makes the store known to others as an agent: it returns the
 // directory of its keys, and from now on signedClient signs. The keys are the
-// operator's, or own, the one that was made at the first start.
+// operator's, or own, the one that was created at the first start.
 //
 // Who verifies a signature looks for the keys at the store's https origin. A
 // store without a public one publishes its keys all the same, and signs
@@ -47,7 +47,7 @@ func (s *Server) prepareBot(own *httpsig.Signer) (discovery.KeyDirectory, error)
 	return s.identity, nil
 }
 
-// botKeys answers the keys of the operator, the one that signs first, or else
+// botKeys returns the keys of the operator, the one that signs first, or else
 // the store's own.
 func botKeys(files []string, own *httpsig.Signer) ([]webbotauth.OwnKey, error) {
 	if len(files) == 0 {
@@ -64,8 +64,9 @@ func botKeys(files []string, own *httpsig.Signer) ([]webbotauth.OwnKey, error) {
 	return keys, nil
 }
 
-// errKey tells how to make a key that fits.
-var errKey = errors.New("it holds no Ed25519 key as PKCS #8 in PEM: make one with openssl genpkey -algorithm ed25519 -out FILE")
+// errKey says how to create a key that fits.
+var errKey = errors.New(
+	"it holds no Ed25519 key as PKCS #8 in PEM: make one with openssl genpkey -algorithm ed25519 -out FILE")
 
 func readKey(file string) (*httpsig.Signer, error) {
 	text, err := os.ReadFile(file)
@@ -87,7 +88,7 @@ func readKey(file string) (*httpsig.Signer, error) {
 	return httpsig.NewSigner(crypto.Signer(key))
 }
 
-// signedClient answers the client of a purpose, each of whose requests carries
+// signedClient returns the client of a purpose, each of whose requests carries
 // the signature of the store: for what it reads as an agent. It signs nothing
 // where the store has no identity.
 func (s *Server) signedClient(p egress.Purpose) *http.Client {

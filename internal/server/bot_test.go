@@ -22,7 +22,10 @@ import (
 
 func newBot(t *testing.T, settings config.Settings) *Server {
 	t.Helper()
-	return &Server{cfg: &settings, guard: egress.New(&egress.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})}
+	return &Server{
+		cfg:   &settings,
+		guard: egress.New(&egress.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}),
+	}
 }
 
 func newSigner(t *testing.T) *httpsig.Signer {
@@ -103,7 +106,11 @@ func TestStoresThatDoNotSign(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			var signature string
-			other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { signature = r.Header.Get(httpsig.HeaderSignature) }))
+			other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter,
+				r *http.Request,
+			) {
+				signature = r.Header.Get(httpsig.HeaderSignature)
+			}))
 			t.Cleanup(other.Close)
 			s := newBot(t, tt.settings)
 			directory, err := s.prepareBot(newSigner(t))

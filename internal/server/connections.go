@@ -11,6 +11,7 @@ import (
 	"ace/internal/platform/library"
 	"ace/internal/platform/notifier"
 	"ace/internal/platform/oauthclient"
+	"ace/internal/protocol/stdwebhook"
 	"ace/internal/sandbox/notes"
 	"ace/internal/storage/platformstore"
 )
@@ -24,21 +25,28 @@ const demoApp = "demo-notes"
 func (s *Server) connect(ctx context.Context, p *platform, store *platformstore.Store, shelf *library.Library) error {
 	p.clients = clients.New(store, s.box)
 	vendors := oauthclient.New(s.guard.Client(egress.OAuth()), &oauthclient.Options{
-		PlatformURL: s.cfg.PlatformBaseURL(), Name: s.cfg.PlatformName, Registrations: p.clients, Certified: s.certified,
+		PlatformURL: s.cfg.PlatformBaseURL(), Name: s.cfg.PlatformName, Registrations: p.clients,
+		Certified: s.certified,
 	})
 	p.connections = connection.New(connection.Ports{
-		Store: platformstore.Connections{Store: store}, Apps: shelf, Clients: p.clients, Authorizer: vendors, Checker: p.executor, Stepper: vendors,
+		Store: platformstore.Connections{Store: store}, Apps: shelf, Clients: p.clients, Authorizer: vendors,
+		Checker: p.executor, Stepper: vendors,
 		Landings: store, Notices: &notifier.Notifier{
-			Sessions: platformstore.Connections{Store: store}, Doer: s.guard.Client(egress.Webhook()), MAC: s.box.MAC, Log: s.log,
-			Check: func(address string) error { return s.guard.Check(egress.Webhook(), address) },
+			Sessions: platformstore.Connections{
+				Store: store,
+			},
+			Sender: stdwebhook.NewSender(s.guard.Client(egress.Webhook()), nil),
+			MAC:    s.box.MAC,
+			Log:    s.log,
+			Check:  func(address string) error { return s.guard.Check(egress.Webhook(), address) },
 		},
 	}, s.box, &connection.Options{BaseURL: s.cfg.PlatformBaseURL(), Log: s.log, Step: s.step})
 	p.connectors.Connections, p.connectors.Clients = p.connections, p.clients
 	return s.keepClients(ctx, p.clients)
 }
 
-// certified answers a way out for OAuth that shows a client certificate.
-func (s *Server) certified(certificate tls.Certificate) (oauthclient.Doer, error) {
+// certified returns a way out for OAuth that shows a client certificate.
+func (s *Server) certified(certificate tls.Certificate) (oauthclient.HTTPClient, error) {
 	o := s.egressOptions()
 	shown := &tls.Config{MinVersion: tls.VersionTLS12}
 	if o.TLS != nil {
@@ -64,7 +72,7 @@ func (s *Server) keepClients(ctx context.Context, keeper *clients.Keeper) error 
 		all = append(all, &connection.Client{App: demoApp, ID: notes.ClientID, Secret: notes.ClientSecret})
 	}
 	if err := keeper.KeepAll(ctx, all); err != nil {
-		return fmt.Errorf("keeping the OAuth clients of the operator: %w", err)
+		return fmt.Errorf("storing the OAuth clients of the operator: %w", err)
 	}
 	return nil
 }

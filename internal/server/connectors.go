@@ -22,7 +22,7 @@ import (
 // each by its own way out.
 //
 //	curated app ── HTTP ── hosts of the catalogue
-//	connector ──── HTTP ── wherever the account's own software stands, within the guard
+//	connector ──── HTTP ── to the account's own software, within the guard
 //	connector ──── MCP
 type caller struct {
 	shipped, own *httptool.Executor
@@ -63,7 +63,9 @@ func (c *caller) Execute(ctx context.Context, call *tool.Call) (*tool.Answer, er
 func (c *caller) Preview(call *tool.Call) (*tool.Preview, error) { return c.of(call.App).Preview(call) }
 
 // Check implements connection.Checker.
-func (c *caller) Check(ctx context.Context, a *app.App, scheme *app.Scheme, live *connection.Live) (connection.Identity, error) {
+func (c *caller) Check(ctx context.Context, a *app.App, scheme *app.Scheme,
+	live *connection.Live,
+) (connection.Identity, error) {
 	return c.of(a).Check(ctx, a, scheme, live)
 }
 
@@ -92,7 +94,10 @@ func (f *fetcher) Fetch(ctx context.Context, address string, limit int64) ([]byt
 	}
 	defer func() { _ = res.Body.Close() }()
 	if res.StatusCode != http.StatusOK {
-		return nil, problem.New(problem.Unprocessable, "import_failed", fmt.Sprintf("The address of the document answered %d. It is fetched without credentials: send the document itself as openapi.", res.StatusCode)).Advise("fix_arguments")
+		return nil, problem.New(problem.Unprocessable, "import_failed",
+			fmt.Sprintf(
+				"The URL of the document returned %d. It is fetched without credentials: send the document "+
+					"itself as openapi.", res.StatusCode)).Advise("fix_arguments")
 	}
 	data, err := io.ReadAll(io.LimitReader(res.Body, limit+1))
 	if err != nil {
@@ -113,7 +118,7 @@ func (f *fetcher) Reach(ctx context.Context, address string) error {
 func (f *fetcher) get(ctx context.Context, address, accept string) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return nil, problem.New(problem.Unprocessable, "import_failed", "This is no address.")
+		return nil, problem.New(problem.Unprocessable, "import_failed", "This is no URL.")
 	}
 	req.Header.Set("Accept", accept)
 	res, err := f.client.Do(req)
@@ -124,10 +129,10 @@ func (f *fetcher) get(ctx context.Context, address, accept string) (*http.Respon
 }
 
 // outcome is the problem inside an error of the guard; other errors are of the
-// server that answered.
+// server that responded.
 func outcome(err error) error {
 	if p, ok := problem.From(err); ok {
 		return p
 	}
-	return problem.New(problem.Unprocessable, "import_failed", "The server broke its answer off.")
+	return problem.New(problem.Unprocessable, "import_failed", "The server broke off its response.")
 }

@@ -9,22 +9,30 @@ import (
 	"ace/internal/platform/library"
 	"ace/internal/platform/oauthclient"
 	"ace/internal/platform/openid"
+	"ace/internal/platform/operation"
 	"ace/internal/platform/platformhttp"
-	"ace/internal/storage/platformstore"
 )
 
 // console wires the pages of the platform host.
-func (s *Server) console(p *platform, store *platformstore.Store, shelf *library.Library) (platformhttp.Pages, error) {
+func (s *Server) console(
+	p *platform,
+	operations *operation.Service,
+	shelf *library.Library,
+) (platformhttp.Pages, error) {
 	document, err := platformhttp.Document()
 	if err != nil {
 		return platformhttp.Pages{}, err
 	}
 	deps := console.Deps{
-		Site:     console.Site{BaseURL: s.cfg.PlatformBaseURL(), Name: s.cfg.PlatformName, Contact: s.cfg.Contact},
-		Accounts: p.accounts, Keys: p.keys, Audit: store, Library: shelf, Connections: p.connections, Approvals: p.tools, Box: s.box, Log: s.log, Document: document,
+		Site:       console.Site{BaseURL: s.cfg.PlatformBaseURL(), Name: s.cfg.PlatformName, Contact: s.cfg.Contact},
+		Operations: operations, Accounts: p.accounts, Library: shelf, Connections: p.connections,
+		Approvals: p.tools, Sealer: s.box, Log: s.log, Document: document,
 	}
 	if strings.HasPrefix(s.cfg.PlatformBaseURL(), "https://") { // only there do issuers read it
-		deps.ClientDocument = func() ([]byte, error) { return oauthclient.Document(s.cfg.PlatformBaseURL(), s.cfg.PlatformName) }
+		deps.ClientDocument = func() ([]byte, error) {
+			return oauthclient.Document(s.cfg.PlatformBaseURL(),
+				s.cfg.PlatformName)
+		}
 	}
 	if s.cfg.OIDCIssuer != "" {
 		secret, err := s.cfg.OIDCSecret()
@@ -32,7 +40,8 @@ func (s *Server) console(p *platform, store *platformstore.Store, shelf *library
 			return platformhttp.Pages{}, err
 		}
 		deps.Identities = openid.New(openid.Settings{
-			Issuer: s.cfg.OIDCIssuer, ClientID: s.cfg.OIDCClientID, Secret: secret, Redirect: s.cfg.PlatformBaseURL() + "/sign-in/openid/callback",
+			Issuer: s.cfg.OIDCIssuer, ClientID: s.cfg.OIDCClientID, Secret: secret,
+			Redirect: s.cfg.PlatformBaseURL() + "/sign-in/openid/callback",
 		}, s.guard.Client(egress.OAuth()))
 	}
 	if deps.Failures, err = failures(); err != nil {

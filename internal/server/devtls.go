@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// prepareTLS loads the development certificate, which is made at the first
+// prepareTLS loads the development certificate, which is created at the first
 // start and again when it is about to end.
 func (s *Server) prepareTLS() error {
 	if !s.cfg.DevTLS {
@@ -57,9 +57,12 @@ func makeCertificate(certFile, keyFile string) error {
 		return fmt.Errorf("making the development certificate: %w", err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: serial, Subject: pkix.Name{CommonName: "ACE development"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().AddDate(1, 0, 0),
-		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-		BasicConstraintsValid: true, IsCA: true, DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
+		SerialNumber: serial, Subject: pkix.Name{CommonName: "ACE development"}, NotBefore: time.Now().Add(-time.Hour),
+		NotAfter:              time.Now().AddDate(1, 0, 0),
+		KeyUsage:              x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		BasicConstraintsValid: true, IsCA: true, DNSNames: []string{"localhost"},
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
 	}
 	der, errCert := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	pkcs8, errKey := x509.MarshalPKCS8PrivateKey(key)

@@ -28,7 +28,8 @@ type resolver struct{ moved atomic.Bool }
 
 func (r *resolver) lookup(_ context.Context, host string) ([]netip.Addr, error) {
 	names := map[string]string{
-		"public.test": public, "loopback.test": "127.0.0.1", "mapped.test": "::ffff:127.0.0.1", "nat64.test": "64:ff9b::7f00:1", "metadata.test": "169.254.169.254",
+		"public.test": public, "loopback.test": "127.0.0.1", "mapped.test": "::ffff:127.0.0.1",
+		"nat64.test": "64:ff9b::7f00:1", "metadata.test": "169.254.169.254",
 		"odd.test": "192.88.98.1", "rebind.test": public,
 	}
 	if r.moved.Load() {
@@ -122,7 +123,8 @@ func entrances(friendly string) []entrance {
 			if !refused { // names are judged when they are called
 				var made struct{ ID, App, Status string }
 				_ = json.Unmarshal([]byte(text), &made)
-				run, failed := p.answered(http.MethodPost, "/apps/"+made.App+"/request", map[string]any{"method": "GET", "path": "/"})
+				run, failed := p.answered(http.MethodPost, "/apps/"+made.App+"/request",
+					map[string]any{"method": "GET", "path": "/"})
 				test, _ := p.answered(http.MethodPost, "/custom-connectors/"+made.ID+"/test", nil)
 				text, refused = run+test, failed && strings.Contains(test, `"ok":false`)
 				p.answered(http.MethodDelete, "/custom-connectors/"+made.ID, nil)
@@ -132,34 +134,77 @@ func entrances(friendly string) []entrance {
 	}
 	leads := func(address string) string { return friendly + "/lead?to=" + url.QueryEscape(address) }
 	return []entrance{
-		{name: "url of an MCP server", try: create(func(a string) map[string]any { return map[string]any{"type": "mcp", "url": a} })},
-		{name: "url of an older MCP server", try: create(func(a string) map[string]any { return map[string]any{"type": "mcp", "transport": "sse", "url": a} })},
+		{
+			name: "url of an MCP server",
+			try:  create(func(a string) map[string]any { return map[string]any{"type": "mcp", "url": a} }),
+		},
+		{
+			name: "url of an older MCP server",
+			try: create(func(a string) map[string]any {
+				return map[string]any{
+					"type": "mcp", "transport": "sse",
+					"url": a,
+				}
+			}),
+		},
 		{name: "base_url", try: create(func(a string) map[string]any { return map[string]any{"base_url": a} })},
 		{name: "token_url", try: create(func(a string) map[string]any {
-			return map[string]any{"base_url": friendly, "auth": map[string]any{"kind": "oauth2", "grant": "client_credentials", "token_url": a, "client_id": "c", "client_secret": "s"}}
+			return map[string]any{
+				"base_url": friendly,
+				"auth": map[string]any{
+					"kind": "oauth2", "grant": "client_credentials", "token_url": a,
+					"client_id": "c", "client_secret": "s",
+				},
+			}
 		})},
 		{name: "token_url of a document", try: create(func(a string) map[string]any {
-			flow := map[string]any{"type": "oauth2", "flows": map[string]any{"clientCredentials": map[string]any{"tokenUrl": a}}}
-			document := map[string]any{"openapi": "3.1.0", "servers": []any{map[string]any{"url": friendly}}, "paths": map[string]any{}, "components": map[string]any{"securitySchemes": map[string]any{"s": flow}}}
-			return map[string]any{"openapi": document, "auth": map[string]any{"kind": "oauth2", "grant": "client_credentials", "client_id": "c", "client_secret": "s"}}
+			flow := map[string]any{
+				"type":  "oauth2",
+				"flows": map[string]any{"clientCredentials": map[string]any{"tokenUrl": a}},
+			}
+			document := map[string]any{
+				"openapi": "3.1.0", "servers": []any{map[string]any{"url": friendly}},
+				"paths": map[string]any{}, "components": map[string]any{"securitySchemes": map[string]any{"s": flow}},
+			}
+			return map[string]any{
+				"openapi": document,
+				"auth": map[string]any{
+					"kind": "oauth2", "grant": "client_credentials", "client_id": "c",
+					"client_secret": "s",
+				},
+			}
 		})},
 		{name: "token_url, led on", try: create(func(a string) map[string]any {
-			return map[string]any{"base_url": friendly, "auth": map[string]any{"kind": "oauth2", "grant": "client_credentials", "token_url": leads(a), "client_id": "c", "client_secret": "s"}}
+			return map[string]any{
+				"base_url": friendly,
+				"auth": map[string]any{
+					"kind": "oauth2", "grant": "client_credentials", "token_url": leads(a),
+					"client_id": "c", "client_secret": "s",
+				},
+			}
 		}), few: true},
 		{name: "openapi_url", try: create(func(a string) map[string]any { return map[string]any{"openapi_url": a} })},
 		{name: "server of a document", try: create(func(a string) map[string]any {
 			return map[string]any{"openapi": strings.Replace(uploads, "SERVER", strings.ReplaceAll(a, `\`, `\\`), 1)}
 		})},
-		{name: "url of an MCP server, led on", try: create(func(a string) map[string]any { return map[string]any{"type": "mcp", "url": leads(a)} })},
-		{name: "openapi_url, led on", try: create(func(a string) map[string]any { return map[string]any{"openapi_url": leads(a)} })},
+		{
+			name: "url of an MCP server, led on",
+			try:  create(func(a string) map[string]any { return map[string]any{"type": "mcp", "url": leads(a)} }),
+		},
+		{
+			name: "openapi_url, led on",
+			try:  create(func(a string) map[string]any { return map[string]any{"openapi_url": leads(a)} }),
+		},
 		{name: "run, led on", try: func(p *party, _ int, address string) (string, bool) {
 			if !strings.Contains(address, ":") {
 				return "", true // a Location without a scheme stays on its host
 			}
-			return p.answered(http.MethodPost, "/apps/x-friendly/request", map[string]any{"method": "GET", "path": "/lead", "query": map[string]any{"to": address}})
+			return p.answered(http.MethodPost, "/apps/x-friendly/request",
+				map[string]any{"method": "GET", "path": "/lead", "query": map[string]any{"to": address}})
 		}},
 		{name: "notify_webhook_url", try: func(p *party, _ int, address string) (string, bool) {
-			text, refused := p.answered(http.MethodPost, "/apps/demo-notes/connect", map[string]any{"notify_webhook_url": address})
+			text, refused := p.answered(http.MethodPost, "/apps/demo-notes/connect",
+				map[string]any{"notify_webhook_url": address})
 			var link struct {
 				ID string `json:"session_id"`
 			}
@@ -172,7 +217,8 @@ func entrances(friendly string) []entrance {
 			return text, refused
 		}},
 		{name: "file of a run", try: func(p *party, _ int, address string) (string, bool) {
-			return p.answered(http.MethodPost, "/tools/x_friendly__upload/run", map[string]any{"arguments": map[string]any{"file": address}})
+			return p.answered(http.MethodPost, "/tools/x_friendly__upload/run",
+				map[string]any{"arguments": map[string]any{"file": address}})
 		}},
 	}
 }
@@ -203,8 +249,11 @@ func TestEntrances(t *testing.T) {
 		_, _ = w.Write([]byte(`{}`))
 	}))
 	ann := h.party(t, "ann")
-	ann.must(http.StatusCreated, http.MethodPost, "/custom-connectors", fmt.Sprintf(`{"type":"rest","name":"Friendly","openapi":%q}`, strings.Replace(uploads, "SERVER", friendly.URL, 1)))
-	if text, refused := ann.answered(http.MethodPost, "/apps/x-friendly/request", map[string]any{"method": "GET", "path": "/ping"}); refused {
+	ann.must(http.StatusCreated, http.MethodPost, "/custom-connectors",
+		fmt.Sprintf(`{"type":"rest","name":"Friendly","openapi":%q}`,
+			strings.Replace(uploads, "SERVER", friendly.URL, 1)))
+	if text, refused := ann.answered(http.MethodPost, "/apps/x-friendly/request",
+		map[string]any{"method": "GET", "path": "/ping"}); refused {
 		t.Fatalf("the address that may be called is not: %s", text)
 	}
 	for _, e := range entrances(friendly.URL) {
@@ -223,7 +272,8 @@ func TestEntrances(t *testing.T) {
 					t.Errorf("%s reached the machine: %s", address, told)
 				}
 				for _, part := range []string{"of the machine", "127.0.0.1", "169.254", "64:ff9b", "::1", "7f00"} {
-					if !strings.Contains(address, part) && strings.Contains(strings.ReplaceAll(told, h.cfg.PlatformURL, ""), part) {
+					if !strings.Contains(address, part) &&
+						strings.Contains(strings.ReplaceAll(told, h.cfg.PlatformURL, ""), part) {
 						t.Errorf("%s is answered with what it leads to: %s", address, told)
 					}
 				}
@@ -254,7 +304,8 @@ func TestRebinding(t *testing.T) {
 	}
 	at(t, "127.0.0.1:"+port, count(&bad))
 	ann := h.party(t, "ann")
-	made := ann.must(http.StatusCreated, http.MethodPost, "/custom-connectors", `{"type":"rest","name":"Moves","openapi_url":"http://rebind.test:`+port+`/openapi.json"}`)
+	made := ann.must(http.StatusCreated, http.MethodPost, "/custom-connectors",
+		`{"type":"rest","name":"Moves","openapi_url":"http://rebind.test:`+port+`/openapi.json"}`)
 	if made["status"] != "ready" {
 		t.Fatalf("while the name is public: %v", made)
 	}
@@ -277,6 +328,7 @@ func TestRebinding(t *testing.T) {
 		}
 	}
 	if bad.Load() > 0 || good.Load() != before {
-		t.Errorf("after the name moved the machine was called %d times, and the old address %d times", bad.Load(), good.Load()-before)
+		t.Errorf("after the name moved the machine was called %d times, and the old address %d times", bad.Load(),
+			good.Load()-before)
 	}
 }

@@ -44,7 +44,8 @@ func TestSigners(t *testing.T) {
 		return keys, nil
 	}
 	first, err := start(1)
-	if err != nil || len(first) != 2 || !strings.HasPrefix(first[0], "ecdsa-p256-sha256 ") || !strings.HasPrefix(first[1], "ed25519 ") {
+	if err != nil || len(first) != 2 || !strings.HasPrefix(first[0], "ecdsa-p256-sha256 ") ||
+		!strings.HasPrefix(first[1], "ed25519 ") {
 		t.Fatalf("first start: %v, %v", first, err)
 	}
 	second, err := start(1)

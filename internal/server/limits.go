@@ -14,7 +14,7 @@ import (
 	"ace/internal/storefront/storehttp/ucphttp"
 )
 
-// buildGate wires what stands in front of the store's routes: the limits, in
+// buildGate wires what is in front of the store's routes: the limits, in
 // this process or in Redis, and the verification of signed agents.
 func (s *Server) buildGate() (*admission.Gate, error) {
 	base, err := url.Parse(s.cfg.BaseURL())
@@ -25,7 +25,10 @@ func (s *Server) buildGate() (*admission.Gate, error) {
 	if err != nil {
 		return nil, err
 	}
-	options := &admission.Options{Scheme: base.Scheme, MCP: []string{ucphttp.MCPPath, mcphttp.Path}, Enforce: s.cfg.BotAuth == "enforce"}
+	options := &admission.Options{
+		Scheme: base.Scheme, MCP: []string{ucphttp.MCPPath, mcphttp.Path},
+		Enforce: s.cfg.BotAuth == "enforce",
+	}
 	if s.cfg.BotAuth != "off" {
 		s.bots = webbotauth.NewKeys(s.signedClient(egress.KeyDirectory()), s.log, nil)
 		options.Bots = webbotauth.NewVerifier(s.bots, []string{authority(base)}, nil)
@@ -39,7 +42,8 @@ func (s *Server) limits() (admission.Limits, error) {
 		return admission.NoLimits(), nil
 	case s.cfg.RedisURL == "":
 		table := ratelimit.NewTable(nil)
-		return admission.NewLimits(func(p ratelimit.Policy) ratelimit.Limiter { return table.Limiter(p) }, s.cfg.RateBurst), nil
+		return admission.NewLimits(func(p ratelimit.Policy) ratelimit.Limiter { return table.Limiter(p) },
+			s.cfg.RateBurst), nil
 	}
 	var err error
 	s.shared, err = redislimit.Open(s.cfg.RedisURL, s.log, &redislimit.Options{
@@ -48,10 +52,11 @@ func (s *Server) limits() (admission.Limits, error) {
 	if err != nil {
 		return admission.Limits{}, fmt.Errorf("ACE_REDIS_URL: %w", err)
 	}
-	return admission.NewLimits(func(p ratelimit.Policy) ratelimit.Limiter { return s.shared.GCRA(p) }, s.cfg.RateBurst), nil
+	return admission.NewLimits(func(p ratelimit.Policy) ratelimit.Limiter { return s.shared.GCRA(p) },
+		s.cfg.RateBurst), nil
 }
 
-// authority is the host of an address as signatures name it: without the
+// authority is the host of a URL as signatures name it: without the
 // scheme's own port.
 func authority(u *url.URL) string {
 	host := strings.ToLower(u.Host)

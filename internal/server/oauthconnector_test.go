@@ -61,7 +61,8 @@ func connectByOAuth(t *testing.T, public bool) {
 	const callback = "http://127.0.0.1:8081/oauth/callback/x-my-notes"
 	client := map[string]any{"kind": "oauth2", "client_id": notes.ClientID, "client_secret": notes.ClientSecret}
 	if public {
-		_, registered := browse(t, http.MethodPost, h.sandbox+"/notes/oauth/register", "application/json", `{"client_name":"Ann","redirect_uris":["`+callback+`"]}`)
+		_, registered := browse(t, http.MethodPost, h.sandbox+"/notes/oauth/register", "application/json",
+			`{"client_name":"Ann","redirect_uris":["`+callback+`"]}`)
 		var made struct {
 			ID string `json:"client_id"`
 		}
@@ -70,9 +71,12 @@ func connectByOAuth(t *testing.T, public bool) {
 		}
 		client = map[string]any{"kind": "oauth2", "client_id": made.ID, "client_auth": "none"}
 	}
-	document := fmt.Sprintf(`{"openapi":"3.1.0","info":{"title":"Notes"},"servers":[{"url":"%[1]s/notes/api/v1"}],"security":[{"login":["notes.read"]}],
+	document := fmt.Sprintf(
+		`{"openapi":"3.1.0","info":{"title":"Notes"},"servers":[{"url":"%[1]s/notes/api/v1"}],"security":[{"login":["notes.read"]}],
 		"components":{"securitySchemes":{"login":{"type":"oauth2","flows":{"authorizationCode":{"authorizationUrl":"%[1]s/notes/oauth/authorize","tokenUrl":"%[1]s/notes/oauth/token","scopes":{"notes.read":"","notes.write":""}}}}}},
-		"paths":{"/me":{"get":{"operationId":"whoAmI"}}}}`, h.sandbox)
+		"paths":{"/me":{"get":{"operationId":"whoAmI"}}}}`,
+		h.sandbox,
+	)
 	request, err := json.Marshal(map[string]any{
 		"type": "rest", "name": "My notes", "openapi": document, "auth": client,
 	})
@@ -81,7 +85,8 @@ func connectByOAuth(t *testing.T, public bool) {
 	}
 	made := ann.must(http.StatusCreated, http.MethodPost, "/custom-connectors", string(request))
 	connect, _ := made["connect"].(map[string]any)
-	if made["status"] != "needs_auth" || made["redirect_uri"] != callback || connect == nil || made["tools_count"] != 1.0 {
+	if made["status"] != "needs_auth" || made["redirect_uri"] != callback || connect == nil ||
+		made["tools_count"] != 1.0 {
 		t.Fatalf("made %v, want it to need a person", made)
 	}
 	if text := fmt.Sprint(made); strings.Contains(text, notes.ClientSecret) {
@@ -92,12 +97,15 @@ func connectByOAuth(t *testing.T, public bool) {
 	}
 
 	visitor := connection.Visitor{Browser: strings.Repeat("b", 40), AccountID: ann.account.ID}
-	outcome, err := h.platform.connections.Submit(t.Context(), path.Base(connect["url"].(string)), visitor, connection.Form{})
+	outcome, err := h.platform.connections.Submit(t.Context(), path.Base(connect["url"].(string)), visitor,
+		connection.Form{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	asked, err := url.Parse(outcome.Redirect)
-	if err != nil || !strings.HasPrefix(outcome.Redirect, h.sandbox+"/notes/oauth/authorize?") || asked.Query().Get("scope") != "notes.read" || asked.Query().Get("client_id") != client["client_id"] || asked.Query().Get("code_challenge") == "" {
+	if err != nil || !strings.HasPrefix(outcome.Redirect, h.sandbox+"/notes/oauth/authorize?") ||
+		asked.Query().Get("scope") != "notes.read" || asked.Query().Get("client_id") != client["client_id"] ||
+		asked.Query().Get("code_challenge") == "" {
 		t.Fatalf("the person is sent to %s", outcome.Redirect)
 	}
 	_, page := browse(t, http.MethodGet, outcome.Redirect, "", "")
@@ -105,29 +113,38 @@ func connectByOAuth(t *testing.T, public bool) {
 	for _, field := range hiddenField.FindAllStringSubmatch(page, -1) {
 		consent.Set(html.UnescapeString(field[1]), html.UnescapeString(field[2]))
 	}
-	back, _ := browse(t, http.MethodPost, h.sandbox+"/notes/oauth/authorize", "application/x-www-form-urlencoded", consent.Encode())
+	back, _ := browse(t, http.MethodPost, h.sandbox+"/notes/oauth/authorize", "application/x-www-form-urlencoded",
+		consent.Encode())
 	location, err := url.Parse(back)
 	if err != nil || !strings.HasPrefix(back, callback+"?") {
 		t.Fatalf("the person comes back to %v, %v", location, err)
 	}
-	if outcome, err = h.platform.connections.Callback(t.Context(), "x-my-notes", visitor, location.Query()); err != nil || outcome.Connection == nil {
+	if outcome, err = h.platform.connections.Callback(t.Context(), "x-my-notes", visitor,
+		location.Query()); err != nil || outcome.Connection == nil {
 		t.Fatalf("Callback = %+v, %v", outcome, err)
 	}
 
 	id, _ := made["id"].(string)
-	ann.must(http.StatusUnprocessableEntity, http.MethodPatch, "/custom-connectors/"+id, `{"auth":{"kind":"oauth2","authorize_url":"https://10.0.0.1/","token_url":"https://10.0.0.1/","client_id":"c","client_secret":"s"}}`)
+	ann.must(
+		http.StatusUnprocessableEntity,
+		http.MethodPatch,
+		"/custom-connectors/"+id,
+		`{"auth":{"kind":"oauth2","authorize_url":"https://10.0.0.1/","token_url":"https://10.0.0.1/","client_id":"c","client_secret":"s"}}`,
+	)
 	encoded, err := json.Marshal(map[string]string{"openapi": document})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again := ann.must(http.StatusOK, http.MethodPost, "/custom-connectors/"+id+"/refresh", string(encoded)); again["status"] != "ready" {
+	if again := ann.must(http.StatusOK, http.MethodPost, "/custom-connectors/"+id+"/refresh",
+		string(encoded)); again["status"] != "ready" {
 		t.Fatalf("after the sign-in = %v", again)
 	}
 	run := ann.must(http.StatusOK, http.MethodPost, "/tools/x_my_notes__who_am_i/run", `{}`)
 	if who, _ := run["output"].(map[string]any); run["ok"] != true || who["name"] != "Ann" {
 		t.Errorf("run = %v", run)
 	}
-	if got := ann.send(false, http.MethodDelete, "/api/v1/custom-connectors/"+id, "", nil); got.Code != http.StatusNoContent {
+	if got := ann.send(false, http.MethodDelete, "/api/v1/custom-connectors/"+id,
+		"", nil); got.Code != http.StatusNoContent {
 		t.Errorf("deleting = %d %s", got.Code, got.Body)
 	}
 	if kept, err := h.platform.clients.List(t.Context(), ann.account.ID); err != nil || len(kept) != 0 {
@@ -146,7 +163,8 @@ func TestClientCredentialsConnector(t *testing.T) {
 		id, secret, _ := r.BasicAuth()
 		secret, _ = url.QueryUnescape(secret) // RFC 6749, 2.3.1
 		switch {
-		case r.URL.Path == "/token" && (id != "machine" || secret != "s3cret+/ secret" || r.PostFormValue("grant_type") != "client_credentials" || r.PostFormValue("scope") != "orders"):
+		case r.URL.Path == "/token" && (id != "machine" || secret != "s3cret+/ secret" ||
+			r.PostFormValue("grant_type") != "client_credentials" || r.PostFormValue("scope") != "orders"):
 			w.WriteHeader(http.StatusUnauthorized)
 			_, _ = w.Write([]byte(`{"error":"invalid_client"}`))
 		case r.URL.Path == "/token":
@@ -166,12 +184,24 @@ func TestClientCredentialsConnector(t *testing.T) {
 		auth map[string]any
 		code string
 	}{
-		{"a wrong secret", map[string]any{"token_url": api.URL + "/token", "scopes": []string{"orders"}, "client_id": "machine", "client_secret": "guess"}, ""},
+		{"a wrong secret", map[string]any{
+			"token_url": api.URL + "/token", "scopes": []string{"orders"},
+			"client_id": "machine", "client_secret": "guess",
+		}, ""},
 		{"no secret", map[string]any{"token_url": api.URL + "/token", "client_id": "machine"}, "invalid_request"},
 		{"no address", map[string]any{"client_id": "machine", "client_secret": "s"}, "invalid_request"},
-		{"an address inside", map[string]any{"token_url": "https://169.254.169.254/token", "client_id": "machine", "client_secret": "s"}, "target_not_allowed"},
-		{"an address with a name", map[string]any{"token_url": "https://u:p@id.example/token", "client_id": "machine", "client_secret": "s"}, "invalid_request"},
-		{"a scope of two words", map[string]any{"token_url": api.URL + "/token", "scopes": []string{"a b"}, "client_id": "machine", "client_secret": "s"}, "invalid_request"},
+		{"an address inside", map[string]any{
+			"token_url": "https://169.254.169.254/token", "client_id": "machine",
+			"client_secret": "s",
+		}, "target_not_allowed"},
+		{"an address with a name", map[string]any{
+			"token_url": "https://u:p@id.example/token", "client_id": "machine",
+			"client_secret": "s",
+		}, "invalid_request"},
+		{"a scope of two words", map[string]any{
+			"token_url": api.URL + "/token", "scopes": []string{"a b"},
+			"client_id": "machine", "client_secret": "s",
+		}, "invalid_request"},
 	}
 	for _, tt := range refusals {
 		text, refused := ann.answered(http.MethodPost, "/custom-connectors", request(tt.auth))
@@ -179,10 +209,15 @@ func TestClientCredentialsConnector(t *testing.T) {
 			t.Errorf("%s = %s, want %s", tt.name, text, tt.code)
 		}
 	}
-	if list := ann.must(http.StatusOK, http.MethodGet, "/custom-connectors", "")["custom_connectors"].([]any); len(list) != 0 {
+	if list := ann.must(http.StatusOK, http.MethodGet, "/custom-connectors",
+		"")["custom_connectors"].([]any); len(list) != 0 {
 		t.Errorf("what was refused is kept: %v", list)
 	}
-	text, refused := ann.answered(http.MethodPost, "/custom-connectors", request(map[string]any{"token_url": api.URL + "/token", "scopes": []string{"orders"}, "client_id": "machine", "client_secret": "s3cret+/ secret"}))
+	text, refused := ann.answered(http.MethodPost, "/custom-connectors",
+		request(map[string]any{
+			"token_url": api.URL + "/token", "scopes": []string{"orders"}, "client_id": "machine",
+			"client_secret": "s3cret+/ secret",
+		}))
 	if refused || !strings.Contains(text, `"ready"`) || strings.Contains(text, "s3cret") {
 		t.Fatalf("made %s", text)
 	}

@@ -46,8 +46,17 @@ var foreigns = []foreign{
 	{"POST /api/v1/apps/{app}/connect", inBody + "connection_id", "connection", `{"connection_id":"$ID"}`, 404},
 	{"POST /api/v1/apps/{app}/connect", inBody + "end_user", "end_user", `{"end_user":"$ID"}`, 201},
 	{"POST /api/v1/apps/{app}/request", inPath, "slug", `{"method":"GET","path":"/"}`, 404},
-	{"POST /api/v1/apps/{app}/request", inBody + "connection_id", "connection", `{"method":"GET","path":"/","connection_id":"$ID"}`, 404},
-	{"POST /api/v1/apps/{app}/request", inBody + "end_user", "end_user", `{"method":"GET","path":"/","end_user":"$ID"}`, 409},
+	{
+		"POST /api/v1/apps/{app}/request", inBody + "connection_id", "connection",
+		`{"method":"GET","path":"/","connection_id":"$ID"}`, 404,
+	},
+	{
+		"POST /api/v1/apps/{app}/request",
+		inBody + "end_user",
+		"end_user",
+		`{"method":"GET","path":"/","end_user":"$ID"}`,
+		409,
+	},
 	{"GET /api/v1/apps", inQuery + "end_user", "end_user", ``, 200},
 	{"GET /api/v1/connect-sessions/{id}", inPath, "session", ``, 404},
 	{"DELETE /api/v1/connect-sessions/{id}", inPath, "session", ``, 404},
@@ -71,7 +80,13 @@ var foreigns = []foreign{
 	{"GET /api/v1/tools", inQuery + "tools", "tool", ``, 404},
 	{"GET /api/v1/tools/{tool}", inPath, "tool", ``, 404},
 	{"POST /api/v1/tools/{tool}/run", inPath, "tool", `{"arguments":{}}`, 404},
-	{"POST /api/v1/tools/{tool}/run", inBody + "connection_id", "connection", `{"arguments":{},"connection_id":"$ID"}`, 404},
+	{
+		"POST /api/v1/tools/{tool}/run",
+		inBody + "connection_id",
+		"connection",
+		`{"arguments":{},"connection_id":"$ID"}`,
+		404,
+	},
 	{"POST /api/v1/tools/{tool}/run", inBody + "end_user", "end_user", `{"arguments":{},"end_user":"$ID"}`, 409},
 	{"POST /api/v1/tools/find", inBody + "apps", "slug", `{"task":"list notes","apps":["$ID"]}`, 404},
 	{"POST /api/v1/tools/find", inBody + "end_user", "end_user", `{"task":"list notes","end_user":"$ID"}`, 200},
@@ -107,22 +122,29 @@ var foreigns = []foreign{
 // possessed are routes whose wildcard is no id but a secret, or a name of the
 // platform's own, with why it tells nothing of other accounts.
 var possessed = map[string]string{
-	"GET /api/v1/files/{id}/{signature}": "whoever has the signature may read the file; a test of package toolhttp guesses it",
-	"GET /sign-in/{token}":               "a secret", "POST /sign-in/{token}": "a secret",
-	"GET /connect/{token}": "a secret", "POST /connect/{token}": "a secret", "POST /connect/{token}/deny": "a secret", "POST /connect/{token}/undo": "a secret",
-	"GET /oauth/callback/{app}": "the state is the secret", "POST /oauth/callback/{app}": "the state is the secret",
-	"GET /logos/{file}": "the platform's own", "GET /assets/{file}": "the platform's own", "GET /problems/{code}": "the platform's own",
+	"GET /api/v1/files/{id}/{signature}": "whoever has the signature may read the file; a test of package toolhttp " +
+		"guesses it",
+	"GET /sign-in/{token}": "a secret", "POST /sign-in/{token}": "a secret",
+	"GET /connect/{token}": "a secret", "POST /connect/{token}": "a secret", "POST /connect/{token}/deny": "a secret",
+	"POST /connect/{token}/undo": "a secret",
+	"GET /oauth/callback/{app}":  "the state is the secret", "POST /oauth/callback/{app}": "the state is the secret",
+	"GET /logos/{file}": "the platform's own", "GET /assets/{file}": "the platform's own",
+	"GET /problems/{code}": "the platform's own",
+	"GET /sdk/{file}":      "the platform's own",
 }
 
 // idName are names of parameters and members that hold ids of accounts' things.
-var idName = regexp.MustCompile(`(^|_)ids?$|^(app|apps|tool|tools|actor|target|end_user|key|connection|run|file|session)$`)
+var idName = regexp.MustCompile(
+	`(^|_)ids?$|^(app|apps|tool|tools|actor|target|end_user|key|connection|run|file|session)$`)
 
 // free are such names that hold no id of anybody's: what they name is made by
 // the request, or judged by its path.
 var free = map[string]bool{
-	"PUT /api/v1/oauth-clients/{app} body client_id": true, "POST /api/v1/connect-sessions/{id}/confirm body flow_id": true,
+	"PUT /api/v1/oauth-clients/{app} body client_id":           true,
+	"POST /api/v1/connect-sessions/{id}/confirm body flow_id":  true,
 	"POST /api/v1/connect-sessions/{id}/confirm body end_user": true, "POST /api/v1/files body file": true,
-	"POST /api/v1/custom-connectors body tools": true, "PATCH /api/v1/custom-connectors/{id} body tools": true, "POST /api/v1/custom-connectors/{id}/approve body tools": true,
+	"POST /api/v1/custom-connectors body tools": true, "PATCH /api/v1/custom-connectors/{id} body tools": true,
+	"POST /api/v1/custom-connectors/{id}/approve body tools": true,
 }
 
 // TestOthersIDs walks over every route that takes an id, with the key and the
@@ -147,7 +169,8 @@ func TestOthersIDs(t *testing.T) {
 				t.Errorf("with another account's %s: %d %s, want %d", f.kind, theirs.status, theirs.body, f.want)
 			}
 			if diff := cmp.Diff(none, theirs, cmp.AllowUnexported(told{})); diff != "" {
-				t.Errorf("the answer tells another account's %s from one that does not exist (-none +theirs):\n%s", f.kind, diff)
+				t.Errorf("the answer tells another account's %s from one that does not exist (-none +theirs):\n%s",
+					f.kind, diff)
 			}
 		})
 	}
@@ -173,7 +196,8 @@ func TestOthersIDsAreWhole(t *testing.T) {
 		covered[f.route+" "+f.in] = true
 	}
 	for pattern := range rules {
-		if strings.Contains(pattern, "{") && !strings.HasSuffix(pattern, "{$}") && !covered[pattern+" "+inPath] && possessed[pattern] == "" {
+		if strings.Contains(pattern, "{") && !strings.HasSuffix(pattern, "{$}") && !covered[pattern+" "+inPath] &&
+			possessed[pattern] == "" {
 			t.Errorf("%s takes an id, and nothing here shows what it answers to another account's", pattern)
 		}
 	}
@@ -243,24 +267,34 @@ func places(t *testing.T) (all []string) {
 // belongings makes one of everything and answers the ids.
 func (p *party) belongings() map[string]string {
 	p.t.Helper()
-	ids := map[string]string{"end_user": "anns-user", "connection": p.connectNotes(), "key": p.key.ID, "slug": "x-qqqqqq", "tool": "x_qqqqqq__request"}
-	made := p.must(http.StatusCreated, http.MethodPost, "/custom-connectors", `{"type":"rest","name":"Anns","slug":"x-qqqqqq","base_url":"`+p.sandbox+`/notes/api/v1","auth":{"kind":"bearer","token":"secret"}}`)
+	ids := map[string]string{
+		"end_user": "anns-user", "connection": p.connectNotes(), "key": p.key.ID,
+		"slug": "x-qqqqqq", "tool": "x_qqqqqq__request",
+	}
+	made := p.must(http.StatusCreated, http.MethodPost, "/custom-connectors",
+		`{"type":"rest","name":"Anns","slug":"x-qqqqqq","base_url":"`+p.sandbox+
+			`/notes/api/v1","auth":{"kind":"bearer","token":"secret"}}`)
 	ids["connector"] = made["id"].(string)
-	ids["session"] = p.must(http.StatusCreated, http.MethodPost, "/apps/demo-notes/connect", `{"auth":"oauth2","end_user":"anns-user"}`)["session_id"].(string)
+	ids["session"] = p.must(http.StatusCreated, http.MethodPost, "/apps/demo-notes/connect",
+		`{"auth":"oauth2","end_user":"anns-user"}`)["session_id"].(string)
 	ids["file"] = p.upload("a.txt", "anns file")
-	ids["run"] = p.must(http.StatusOK, http.MethodPost, "/tools/demo_notes__create_note/run", `{"arguments":{"title":"Milk"}}`)["run_id"].(string)
+	ids["run"] = p.must(http.StatusOK, http.MethodPost, "/tools/demo_notes__create_note/run",
+		`{"arguments":{"title":"Milk"}}`)["run_id"].(string)
 	// A run that waits for a person, by a key whose runs do.
-	_, careful, err := p.platform.keys.Create(p.t.Context(), audit.Operator(), p.account.ID, apikey.Settings{Name: "careful", Permissions: apikey.All, Approval: apikey.ApproveWrites})
+	_, careful, err := p.platform.keys.Create(p.t.Context(), audit.Operator(), p.account.ID,
+		apikey.Settings{Name: "careful", Permissions: apikey.All, Approval: apikey.ApproveWrites})
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	own := *p
 	own.secret = careful
-	waiting := own.must(http.StatusAccepted, http.MethodPost, "/tools/demo_notes__create_note/run", `{"arguments":{"title":"Bread"}}`)
+	waiting := own.must(http.StatusAccepted, http.MethodPost, "/tools/demo_notes__create_note/run",
+		`{"arguments":{"title":"Bread"}}`)
 	ids["waiting"] = waiting["run_id"].(string)
 	ids["approval"] = waiting["approval"].(map[string]any)["id"].(string)
 	p.must(http.StatusOK, http.MethodGet, "/runs/"+ids["run"], "") // its end is written
-	if got := p.send(true, http.MethodPut, "/api/v1/oauth-clients/x-qqqqqq", "application/json", []byte(`{"client_id":"anns","client_secret":"hush"}`)); got.Code != http.StatusOK {
+	if got := p.send(true, http.MethodPut, "/api/v1/oauth-clients/x-qqqqqq", "application/json",
+		[]byte(`{"client_id":"anns","client_secret":"hush"}`)); got.Code != http.StatusOK {
 		p.t.Fatalf("setting an OAuth client = %d %s", got.Code, got.Body)
 	}
 	return ids
@@ -272,7 +306,8 @@ type told struct {
 	body   string
 }
 
-var passing = regexp.MustCompile(`(req|cs|qry)_[0-9a-z]{26}|/connect/[A-Za-z0-9_-]{20,}|"expires_at":"[^"]*"|[0-9a-f]{32}`)
+var passing = regexp.MustCompile(
+	`(req|cs|qry)_[0-9a-z]{26}|/connect/[A-Za-z0-9_-]{20,}|"expires_at":"[^"]*"|[0-9a-f]{32}`)
 
 // ask makes the request of f with an id.
 func (p *party) ask(f foreign, id string) told {
@@ -298,7 +333,7 @@ func (p *party) ask(f foreign, id string) told {
 		}
 	}
 	need := rule(p.t, f.route)
-	person := need.Person || need.Manages || need.Audits || need.Connects || !api
+	person := need.ByPerson() || !api
 	got := p.send(person, method, target, kind, []byte(body))
 	text := passing.ReplaceAllString(got.Body.String(), "…")
 	if id != "" {
@@ -323,7 +358,8 @@ func rule(t *testing.T, route string) gate.Need {
 func (h *host) rows(t *testing.T, account string) map[string][]string {
 	t.Helper()
 	all := map[string][]string{}
-	for _, table := range column[string](t, h.db.Reader(), `SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c ON c.name = 'account_id' WHERE m.type = 'table'`) {
+	for _, table := range column[string](t, h.db.Reader(),
+		`SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c ON c.name = 'account_id' WHERE m.type = 'table'`) {
 		if kept := h.rowsOf(t, table, account); len(kept) > 0 {
 			all[table] = kept
 		}
@@ -333,7 +369,8 @@ func (h *host) rows(t *testing.T, account string) map[string][]string {
 
 func (h *host) rowsOf(t *testing.T, table, account string) (all []string) {
 	t.Helper()
-	found, err := h.db.Reader().QueryContext(t.Context(), `SELECT * FROM `+table+` WHERE account_id = $1 ORDER BY 1, 2`, account)
+	found, err := h.db.Reader().QueryContext(t.Context(), `SELECT * FROM `+table+` WHERE account_id = $1 ORDER BY 1, 2`,
+		account)
 	if err != nil {
 		t.Fatal(err)
 	}

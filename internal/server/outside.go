@@ -13,7 +13,10 @@ import (
 // egressOptions says what the process may reach. Without any configuration
 // that is the sandbox alone.
 func (s *Server) egressOptions() *egress.Options {
-	opts := &egress.Options{Allow: config.Prefixes(s.cfg.EgressAllow), UserAgent: "ace (+" + s.cfg.BaseURL() + ")", Lookup: s.lookup}
+	opts := &egress.Options{
+		Allow: config.Prefixes(s.cfg.EgressAllow), UserAgent: "ace (+" + s.cfg.BaseURL() + ")",
+		Lookup: s.lookup,
+	}
 	if s.tls != nil {
 		opts.TLS = s.trust()
 	}
@@ -22,10 +25,11 @@ func (s *Server) egressOptions() *egress.Options {
 		opts.OnlyOrigins = s.cfg.StripeKey == "" && len(s.cfg.EgressAllow) == 0 && config.Local(s.cfg.BaseURL())
 	}
 	opts.AllowOrigins = append(opts.AllowOrigins, s.paymentOrigins()...)
-	if s.cfg.SiteUpstream != "" { // the operator's own website, wherever it stands
+	if s.cfg.SiteUpstream != "" { // the operator's own website, in any network
 		opts.AllowOrigins = append(opts.AllowOrigins, s.cfg.SiteUpstream)
 	}
-	if u, err := url.Parse(s.cfg.OIDCIssuer); err == nil && s.cfg.OIDCIssuer != "" { // the operator's own choice, wherever it stands
+	// the operator's own choice, in any network
+	if u, err := url.Parse(s.cfg.OIDCIssuer); err == nil && s.cfg.OIDCIssuer != "" {
 		opts.AllowOrigins = append(opts.AllowOrigins, u.Scheme+"://"+u.Host)
 		opts.OnlyOrigins = opts.OnlyOrigins && config.Local(s.cfg.OIDCIssuer)
 	}
@@ -66,5 +70,8 @@ func (s *Server) trustingClient() *http.Client {
 	if s.tls != nil {
 		transport.TLSClientConfig = s.trust()
 	}
-	return &http.Client{Transport: transport, Timeout: 10 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return &http.Client{
+		Transport: transport, Timeout: 10 * time.Second,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 }

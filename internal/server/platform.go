@@ -21,12 +21,10 @@ import (
 	"ace/internal/platform/connection/clients"
 	"ace/internal/platform/connector"
 	"ace/internal/platform/library"
+	"ace/internal/platform/operation"
 	"ace/internal/platform/platformhttp"
 	"ace/internal/platform/platformhttp/connecthttp"
-	"ace/internal/platform/platformhttp/connectorhttp"
 	"ace/internal/platform/platformhttp/gate"
-	"ace/internal/platform/platformhttp/once"
-	"ace/internal/platform/platformhttp/toolhttp"
 	"ace/internal/platform/tool"
 	"ace/internal/platform/usage"
 	"ace/internal/server/definitions"
@@ -49,9 +47,9 @@ type platform struct {
 
 // buildPlatform wires the platform host.
 //
-//	database -> accounts, keys, connections, tools -> gate -> face
+//	database -> accounts, keys, connections, tools -> gate -> handler
 func (s *Server) buildPlatform(ctx context.Context) (*platform, error) {
-	store := platformstore.New(s.db, func() { s.worker.Wake() })
+	store := platformstore.New(s.db, s.lanes)
 	p := &platform{
 		accounts: account.New(store, password.New(), s.box.MAC),
 		keys:     apikey.New(store, s.box.MAC),
@@ -66,22 +64,28 @@ func (s *Server) buildPlatform(ctx context.Context) (*platform, error) {
 		return nil, err
 	}
 	s.runTools(p, store, shelf)
-	pages, err := s.console(p, store, shelf)
+	requests := operation.NewIdempotency(
+		idempotency.New(storage.Requests{Store: storage.New(s.db, s.lanes)}, s.box.MAC),
+	)
+	operations := operation.New(operation.Ports{
+		Accounts: p.accounts, Keys: p.keys, Audit: store, Connections: p.connections,
+		ConnectionCounts: platformstore.Connections{Store: store}, Clients: p.clients, Apps: shelf,
+		Connectors: p.connectors, Idempotency: requests, Tools: p.tools,
+		Counts: &usage.Service{Store: platformstore.Runs{Store: store}, Settled: p.tools.Settled},
+	}, s.cfg.PlatformBaseURL())
+	pages, err := s.console(p, operations, shelf)
 	if err != nil {
 		return nil, err
 	}
-	desk := once.New(idempotency.New(storage.Requests{Store: storage.New(s.db, nil)}, s.box.MAC))
 	p.handler, err = platformhttp.New(platformhttp.Deps{
-		Site:        platformhttp.Site{BaseURL: s.cfg.PlatformBaseURL(), Name: s.cfg.PlatformName, Contact: s.cfg.Contact},
+		Site: platformhttp.Site{
+			BaseURL: s.cfg.PlatformBaseURL(), Name: s.cfg.PlatformName,
+			Contact: s.cfg.Contact,
+		},
 		Library:     shelf,
 		Connections: connecthttp.States{Service: p.connections},
-		Once:        desk,
-		Connect: connecthttp.Face{
-			Connections: p.connections, Counts: platformstore.Connections{Store: store}, Clients: p.clients, Apps: shelf, Once: desk,
-		},
-		Connectors: connectorhttp.Face{Connectors: p.connectors, Once: desk},
-		Run:        toolhttp.Face{Tools: p.tools, Once: desk, Usage: &usage.Service{Store: platformstore.Runs{Store: store}, Settled: p.tools.Settled}},
-		Accounts:   p.accounts, Keys: p.keys, Audit: store, Limits: s.platformLimits(), Log: s.log, Pages: pages,
+		Operations:  operations,
+		Accounts:    p.accounts, Keys: p.keys, Limits: s.platformLimits(), Pages: pages,
 	})
 	return p, err
 }
@@ -94,13 +98,17 @@ func (s *Server) shelf(own library.Own) (*library.Library, error) {
 	}
 	set, err := definitions.Load(from)
 	if faults, ok := errors.AsType[definitions.Faults](err); ok {
-		return nil, fmt.Errorf("ACE_CATALOG_DIR holds definitions that cannot be used; mend them, and check them with \"ace catalog lint\":\n%w", faults)
+		return nil,
+			fmt.Errorf(
+				"ACE_CATALOG_DIR holds definitions that cannot be used; fix them, and check them with \"ace catalog "+
+					"lint\":\n%w", faults)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if s.cfg.CatalogDir != "" {
-		s.log.Info("definitions of the operator", slog.String("folder", s.cfg.CatalogDir), slog.Any("apps", set.Own), slog.Any("replaced", set.Replaced))
+		s.log.Info("definitions of the operator", slog.String("folder", s.cfg.CatalogDir), slog.Any("apps", set.Own),
+			slog.Any("replaced", set.Replaced))
 	}
 	return library.New(set.Apps, own)
 }
@@ -113,10 +121,16 @@ func (s *Server) platformLimits() gate.Limits {
 		free := ratelimit.Unlimited{}
 		return gate.Limits{Keys: free, Addresses: free, Failures: free}
 	case s.shared != nil:
-		return gate.Limits{Keys: s.shared.Window(keys), Addresses: s.shared.GCRA(addresses), Failures: s.shared.GCRA(failures)}
+		return gate.Limits{
+			Keys: s.shared.Window(keys), Addresses: s.shared.GCRA(addresses),
+			Failures: s.shared.GCRA(failures),
+		}
 	}
 	table := ratelimit.NewTable(nil)
-	return gate.Limits{Keys: ratelimit.NewWindow(keys, nil), Addresses: table.Limiter(addresses), Failures: table.Limiter(failures)}
+	return gate.Limits{
+		Keys: ratelimit.NewWindow(keys, nil), Addresses: table.Limiter(addresses),
+		Failures: table.Limiter(failures),
+	}
 }
 
 // flushKeysEvery is how often it is written when keys were last used. Each
@@ -134,7 +148,7 @@ type Welcome struct {
 
 // Welcome makes the account "demo" with a key that may do everything, where
 // there is no account yet and the platform cannot be reached from elsewhere.
-// Otherwise it answers nil.
+// Otherwise it returns nil.
 func (s *Server) Welcome(ctx context.Context) (*Welcome, error) {
 	if !s.cfg.Serves("platform") || !config.Local(s.cfg.PlatformBaseURL()) {
 		return nil, nil
@@ -151,7 +165,8 @@ func (s *Server) Welcome(ctx context.Context) (*Welcome, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making the first account: %w", err)
 	}
-	_, key, err := s.platform.keys.Create(ctx, audit.System(), a.ID, apikey.Settings{Name: "first key", Permissions: apikey.All})
+	_, key, err := s.platform.keys.Create(ctx, audit.System(), a.ID,
+		apikey.Settings{Name: "first key", Permissions: apikey.All})
 	if err != nil {
 		return nil, fmt.Errorf("making the first key: %w", err)
 	}
@@ -164,7 +179,7 @@ func (s *Server) Welcome(ctx context.Context) (*Welcome, error) {
 
 func signInURL(base, secret string) string { return base + "/sign-in/" + secret }
 
-// run keeps house in this process until ctx ends.
+// run writes when keys and connections were last used, until ctx ends.
 func (p *platform) run(ctx context.Context, log *slog.Logger) {
 	tick := time.NewTicker(flushKeysEvery)
 	defer tick.Stop()

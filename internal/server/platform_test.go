@@ -47,9 +47,12 @@ func freeAddr(t *testing.T) string {
 func newHost(t *testing.T, o Options, allow ...string) *host {
 	t.Helper()
 	cfg := &config.Settings{
-		StoreAddr: "127.0.0.1:0", PlatformAddr: "127.0.0.1:0", SandboxAddr: freeAddr(t), Hosts: []string{"platform"}, DataDir: t.TempDir(), Sandbox: "on",
-		StripeOffers: "marked", RateLimit: "off", EgressAllow: allow, X402Networks: []string{"eip155:8453"}, X402Confirmations: 12,
-		ServiceRunWait: time.Second, ServiceRunLimit: time.Minute, X402SettleBudget: time.Second, PlatformURL: "http://127.0.0.1:8081",
+		StoreAddr: "127.0.0.1:0", PlatformAddr: "127.0.0.1:0", SandboxAddr: freeAddr(t), Hosts: []string{"platform"},
+		DataDir: t.TempDir(), Sandbox: "on",
+		StripeOffers: "marked", RateLimit: "off", EgressAllow: allow, X402Networks: []string{"eip155:8453"},
+		X402Confirmations: 12,
+		ServiceRunWait:    time.Second, ServiceRunLimit: time.Minute, X402SettleBudget: time.Second,
+		PlatformURL: "http://127.0.0.1:8081",
 	}
 	if err := os.WriteFile(cfg.MasterKeyFile(), bytes.Repeat([]byte{7}, seal.KeySize), 0o600); err != nil {
 		t.Fatal(err)
@@ -72,7 +75,10 @@ func newHost(t *testing.T, o Options, allow ...string) *host {
 			t.Errorf("the server ended with %v", err)
 		}
 	})
-	return &host{Server: s, handler: instrumented(s.log, "platform", cfg.PlatformURL, s.platform.handler, nil), sandbox: cfg.SandboxBaseURL()}
+	return &host{
+		Server: s, handler: instrumented(s.log, "platform", cfg.PlatformURL, s.platform.handler, nil),
+		sandbox: cfg.SandboxBaseURL(),
+	}
 }
 
 // party is an account with a key that may do everything and its owner, who is
@@ -93,7 +99,8 @@ func (h *host) party(t *testing.T, name string) *party {
 	if err != nil {
 		t.Fatal(err)
 	}
-	key, secret, err := h.platform.keys.Create(t.Context(), audit.Operator(), a.ID, apikey.Settings{Name: "all", Permissions: apikey.All, Restrict: apikey.Restrictions{RawRequests: true}})
+	key, secret, err := h.platform.keys.Create(t.Context(), audit.Operator(), a.ID,
+		apikey.Settings{Name: "all", Permissions: apikey.All, Restrict: apikey.Restrictions{RawRequests: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +150,8 @@ var notesKey = regexp.MustCompile(`nk_[A-Z2-7]+`)
 // connectNotes connects the demo app by a key and answers the connection.
 func (p *party) connectNotes() string {
 	p.t.Helper()
-	req, err := http.NewRequestWithContext(p.t.Context(), http.MethodPost, p.sandbox+"/notes/keys", strings.NewReader(url.Values{"person": {"Ann"}}.Encode()))
+	req, err := http.NewRequestWithContext(p.t.Context(), http.MethodPost, p.sandbox+"/notes/keys",
+		strings.NewReader(url.Values{"person": {"Ann"}}.Encode()))
 	if err != nil {
 		p.t.Fatal(err)
 	}

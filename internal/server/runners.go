@@ -7,14 +7,15 @@ import (
 	"fmt"
 
 	"ace/internal/foundation/openapi"
+	"ace/internal/foundation/plainjson"
 	"ace/internal/foundation/problem"
-	"ace/internal/storefront/crawl"
-	"ace/internal/storefront/datapack"
-	"ace/internal/storefront/llmsdraft"
 	"ace/internal/storefront/paidservice"
-	"ace/internal/storefront/readiness"
-	"ace/internal/storefront/readiness/reportpage"
-	"ace/internal/storefront/webfetch"
+	"ace/internal/website/crawl"
+	"ace/internal/website/datapack"
+	"ace/internal/website/llmsdraft"
+	"ace/internal/website/readiness"
+	"ace/internal/website/readiness/reportpage"
+	"ace/internal/website/webfetch"
 )
 
 // worker is who does the work of a service, and the schema of its reports.
@@ -42,15 +43,18 @@ func (s *Server) runners() (map[string]worker, error) {
 	auditor := readiness.New(fetcher, &readiness.Options{Crawl: limits, Validate: validator(packer)})
 	drafts := llmsdraft.New(fetcher, &llmsdraft.Options{Crawl: limits})
 	return map[string]worker{
-		paidservice.AISearchAudit: {audits(auditor, page), openapi.SchemaOf[readiness.Report]()}, paidservice.StructuredDataPack: {packs(packer), packSchema()},
-		paidservice.LLMsTxtDraft: {draftsOf(drafts), openapi.SchemaOf[llmsdraft.Draft]()},
+		paidservice.AISearchAudit:      {audits(auditor, page), openapi.SchemaOf[readiness.Report]()},
+		paidservice.StructuredDataPack: {packs(packer), packSchema()},
+		paidservice.LLMsTxtDraft:       {draftsOf(drafts), openapi.SchemaOf[llmsdraft.Draft]()},
 	}, nil
 }
 
 // packSchema names the parts of a pack. Its pages hold JSON-LD, which has no
 // schema of its own.
 func packSchema() json.RawMessage {
-	return json.RawMessage(`{"type":"object","required":["pages","site"],"properties":{"pages":{"type":"array","items":{"type":"object"}},"site":{"type":"object"}}}`)
+	return json.RawMessage(
+		`{"type":"object","required":["pages","site"],"properties":{"pages":{"type":"array","items":{"type":"object"}},"site":{"type":"object"}}}`,
+	)
 }
 
 // validator lets the audit judge structured data as the pack does.
@@ -61,7 +65,8 @@ func validator(packer *datapack.Packer) readiness.Validator {
 		}
 		var issues []readiness.Issue
 		for _, issue := range packer.Check(p.Document.Source, p.URL.String()).Issues {
-			issues = append(issues, readiness.Issue{Error: issue.Severity == "error", Message: issue.Message, Line: issue.Line})
+			issues = append(issues,
+				readiness.Issue{Error: issue.Severity == "error", Message: issue.Message, Line: issue.Line})
 		}
 		return issues
 	}
@@ -143,7 +148,9 @@ func (r runner[R]) Check(arguments json.RawMessage) error {
 }
 
 // Run implements paidservice.Runner.
-func (r runner[R]) Run(ctx context.Context, arguments json.RawMessage, progress func(paidservice.Progress)) (*paidservice.Work, error) {
+func (r runner[R]) Run(ctx context.Context, arguments json.RawMessage,
+	progress func(paidservice.Progress),
+) (*paidservice.Work, error) {
 	request, err := readRequest[R](arguments)
 	if err != nil {
 		return nil, err
@@ -159,7 +166,8 @@ func readRequest[R any](arguments json.RawMessage) (request R, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(arguments))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&request); err != nil {
-		return request, problem.New(problem.Invalid, "invalid_arguments", "The arguments do not fit the service. input_schema in GET /v1/services says what it takes.")
+		return request, problem.New(problem.Invalid, "invalid_arguments",
+			"The arguments do not fit the service. input_schema in GET /v1/services says what it takes.")
 	}
 	return request, nil
 }
@@ -167,8 +175,7 @@ func readRequest[R any](arguments json.RawMessage) (request R, err error) {
 // work packs a report and its files.
 func work[F any](report any, files []F, file func(F) paidservice.File) (*paidservice.Work, error) {
 	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false) // it is not shown as HTML, and people read it
+	encoder := plainjson.NewEncoder(&text)
 	if err := encoder.Encode(report); err != nil {
 		return nil, fmt.Errorf("encoding a report: %w", err)
 	}

@@ -19,7 +19,7 @@ import (
 	"ace/internal/storefront/x402facilitator"
 )
 
-// Modes of payments, as lists tell them.
+// Modes of payments, as lists show them.
 const (
 	modeFacilitator = "facilitator"
 	modeLedger      = "dev-ledger" // the sandbox's: nothing real moves
@@ -40,7 +40,7 @@ func (s *Server) buildServices(ctx context.Context, store *storage.Store) error 
 	case len(s.cfg.X402Facilitators) > 0:
 		err = s.realPayments(&deps)
 	case s.sandbox != nil:
-		mode, err = modeLedger, s.pretendedPayments(&deps)
+		mode, err = modeLedger, s.sandboxPayments(&deps)
 	}
 	if err != nil {
 		return err
@@ -53,7 +53,8 @@ func (s *Server) buildServices(ctx context.Context, store *storage.Store) error 
 		name += " (dev payments)"
 	}
 	s.services = paidservice.New(deps, paidservice.Options{
-		BaseURL: s.cfg.BaseURL(), Name: name, Mode: mode, RunWait: s.cfg.ServiceRunWait, RunLimit: s.cfg.ServiceRunLimit, SettleBudget: s.cfg.X402SettleBudget,
+		BaseURL: s.cfg.BaseURL(), Name: name, Mode: mode, RunWait: s.cfg.ServiceRunWait,
+		RunLimit: s.cfg.ServiceRunLimit, SettleBudget: s.cfg.X402SettleBudget,
 		Margin: s.cfg.X402Margin, MaxTimeout: s.cfg.X402MaxTimeout, Step: s.paidStep,
 	})
 	return s.services.Open(ctx)
@@ -68,10 +69,13 @@ func (s *Server) paidStep(name string) {
 
 // servicesFace is the face of the paid services.
 func (s *Server) servicesFace() *servicehttp.Face {
-	return &servicehttp.Face{BaseURL: s.cfg.BaseURL(), Service: s.services, MaxTime: s.cfg.ServiceRunWait + s.cfg.X402SettleBudget + longestCall}
+	return &servicehttp.Face{
+		BaseURL: s.cfg.BaseURL(), Service: s.services,
+		MaxTime: s.cfg.ServiceRunWait + s.cfg.X402SettleBudget + longestCall,
+	}
 }
 
-// definitions are the services at the operator's prices, each with whoever does
+// definitions are the services at the operator's prices, each with the runner that does
 // the work.
 func (s *Server) definitions() ([]paidservice.Definition, error) {
 	prices, err := s.cfg.Prices()
@@ -96,7 +100,7 @@ func (s *Server) definitions() ([]paidservice.Definition, error) {
 	return definitions, nil
 }
 
-// warnOfPrice tells of prices that known clients do not pay by themselves.
+// warnOfPrice logs prices that known clients do not pay by themselves.
 func (s *Server) warnOfPrice(service, price string) {
 	amount, ok := new(big.Rat).SetString(price)
 	if !ok {
@@ -104,7 +108,8 @@ func (s *Server) warnOfPrice(service, price string) {
 	}
 	for _, limit := range []string{"1.00", "0.10"} {
 		if most, _ := new(big.Rat).SetString(limit); amount.Cmp(most) > 0 {
-			s.log.Warn("agents may refuse the price of a service unless their owner allows it", "service", service, "price", price, "usual_limit", limit)
+			s.log.Warn("agents may refuse the price of a service unless their owner allows it", "service", service,
+				"price", price, "usual_limit", limit)
 			return
 		}
 	}
@@ -121,11 +126,16 @@ func (s *Server) realPayments(deps *paidservice.Deps) error {
 		return fmt.Errorf("ACE_X402_PAY_TO: %w", err)
 	}
 	for _, n := range configured {
-		token := evm.Token{Network: n.ID, Asset: n.Asset, Name: n.Name, Version: n.Version, Symbol: n.Symbol, Decimals: n.Decimals}
+		token := evm.Token{
+			Network: n.ID, Asset: n.Asset, Name: n.Name, Version: n.Version, Symbol: n.Symbol,
+			Decimals: n.Decimals,
+		}
 		if n.Asset == "" {
 			known, ok := evm.TokenOf(n.ID)
 			if !ok || n.ID == evm.DevNetwork {
-				return fmt.Errorf("ACE_X402_NETWORKS names %s, whose token is not known: write %s=ASSET:NAME:VERSION:SYMBOL:DECIMALS", n.ID, n.ID)
+				return fmt.Errorf(
+					"ACE_X402_NETWORKS names %s, whose token is not known: write %s=ASSET:NAME:VERSION:SYMBOL:DECIMALS",
+					n.ID, n.ID)
 			}
 			token = known
 		}
@@ -146,13 +156,16 @@ func (s *Server) realPayments(deps *paidservice.Deps) error {
 }
 
 func network(t evm.Token, payTo evm.Address) paidservice.Network {
-	return paidservice.Network{ID: t.Network, Asset: t.Asset, Name: t.Name, Version: t.Version, Symbol: t.Symbol, Decimals: t.Decimals, PayTo: payTo.String()}
+	return paidservice.Network{
+		ID: t.Network, Asset: t.Asset, Name: t.Name, Version: t.Version, Symbol: t.Symbol,
+		Decimals: t.Decimals, PayTo: payTo.String(),
+	}
 }
 
-// pretendedPayments wires the sandbox's ledger, reached over HTTP like any other
+// sandboxPayments wires the sandbox's ledger, reached over HTTP like any other
 // facilitator. It never uses the number of a chain that exists: a signature for
 // one could be spent there.
-func (s *Server) pretendedPayments(deps *paidservice.Deps) error {
+func (s *Server) sandboxPayments(deps *paidservice.Deps) error {
 	client := s.guard.Client(egress.Facilitator(hostsOf(s.cfg.SandboxBaseURL())...))
 	remote, err := x402facilitator.New(s.cfg.SandboxBaseURL()+"/x402", nil, client)
 	if err != nil {
@@ -216,7 +229,10 @@ func (s *Server) chains(deps *paidservice.Deps) error {
 		return err
 	}
 	if len(addresses) == 0 {
-		s.log.Warn("payments are taken without chain proofs: set ACE_X402_RPC_URL, so that one whose facilitator loses the answer is not left to a person")
+		s.log.Warn(
+			"payments are accepted without chain proofs: set ACE_X402_RPC_URL, so that one whose facilitator loses the " +
+				"response is not left to the operator",
+		)
 		return nil
 	}
 	var chains []x402facilitator.Chain
@@ -226,7 +242,8 @@ func (s *Server) chains(deps *paidservice.Deps) error {
 		if !ok {
 			return fmt.Errorf("ACE_X402_RPC_URL has no node of %s: name one for each network, or none", n.ID)
 		}
-		chains = append(chains, x402facilitator.Chain{Network: n.ID, RPC: address, Confirmations: s.cfg.X402Confirmations})
+		chains = append(chains,
+			x402facilitator.Chain{Network: n.ID, RPC: address, Confirmations: s.cfg.X402Confirmations})
 		nodes = append(nodes, address)
 	}
 	prover, err := x402facilitator.NewChains(s.guard.Client(egress.Facilitator(hostsOf(nodes...)...)), chains...)
@@ -249,7 +266,7 @@ func hostsOf(addresses ...string) []string {
 }
 
 // paymentOrigins are what the operator has set for payments of services: they
-// may be called wherever they stand.
+// may be called in any network.
 func (s *Server) paymentOrigins() []string {
 	var origins []string
 	addresses := slices.Clone(s.cfg.X402Facilitators)

@@ -24,7 +24,10 @@ func seller(t *testing.T, change func(*config.Settings)) (*Server, *bytes.Buffer
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := &config.Settings{StoreAddr: "127.0.0.1:8080", SandboxAddr: "127.0.0.1:8082", X402Networks: []string{"eip155:8453"}, X402Confirmations: 12}
+	cfg := &config.Settings{
+		StoreAddr: "127.0.0.1:8080", SandboxAddr: "127.0.0.1:8082",
+		X402Networks: []string{"eip155:8453"}, X402Confirmations: 12,
+	}
 	if change != nil {
 		change(cfg)
 	}
@@ -52,14 +55,37 @@ func TestRealPayments(t *testing.T) {
 			s.X402Networks = []string{"eip155:31337=0x5FbDB2315678afecb367f032d93F642f64180aa3:Dev USD:1:DUSD:6"}
 		}, "", false},
 		{"a bearer token", func(s *config.Settings) { s.X402TokenFile = secret }, "", false},
-		{"a key that is none", func(s *config.Settings) { s.X402CDPKeyID, s.X402CDPSecretFile = "id", secret }, "key", false},
-		{"a file that is gone", func(s *config.Settings) { s.X402TokenFile = secret + "2" }, "ACE_X402_TOKEN_FILE", false},
-		{"a network without a known token", func(s *config.Settings) { s.X402Networks = []string{"eip155:7"} }, "ACE_X402_NETWORKS names eip155:7", false},
-		{"the number of the sandbox", func(s *config.Settings) { s.X402Networks = []string{evm.DevNetwork} }, "ACE_X402_NETWORKS names " + evm.DevNetwork, false},
-		{"a wrong checksum", func(s *config.Settings) { s.X402PayTo = strings.Replace(payTo, "F7", "f7", 1) }, "ACE_X402_PAY_TO", false},
-		{"the token itself", func(s *config.Settings) { s.X402PayTo = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913" }, "ACE_X402_PAY_TO is the address of the token", false},
+		{
+			"a key that is none",
+			func(s *config.Settings) { s.X402CDPKeyID, s.X402CDPSecretFile = "id", secret },
+			"key",
+			false,
+		},
+		{
+			"a file that is gone", func(s *config.Settings) { s.X402TokenFile = secret + "2" }, "ACE_X402_TOKEN_FILE",
+			false,
+		},
+		{
+			"a network without a known token", func(s *config.Settings) { s.X402Networks = []string{"eip155:7"} },
+			"ACE_X402_NETWORKS names eip155:7", false,
+		},
+		{
+			"the number of the sandbox", func(s *config.Settings) { s.X402Networks = []string{evm.DevNetwork} },
+			"ACE_X402_NETWORKS names " + evm.DevNetwork, false,
+		},
+		{
+			"a wrong checksum", func(s *config.Settings) { s.X402PayTo = strings.Replace(payTo, "F7", "f7", 1) },
+			"ACE_X402_PAY_TO", false,
+		},
+		{
+			"the token itself", func(s *config.Settings) { s.X402PayTo = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913" },
+			"ACE_X402_PAY_TO is the address of the token", false,
+		},
 		{"a node for one of two", func(s *config.Settings) {
-			s.X402Networks, s.X402RPC = []string{"eip155:8453", "eip155:137"}, []string{"eip155:8453=https://node.example"}
+			s.X402Networks, s.X402RPC = []string{
+				"eip155:8453",
+				"eip155:137",
+			}, []string{"eip155:8453=https://node.example"}
 		}, "ACE_X402_RPC_URL has no node of eip155:137", false},
 	}
 	for _, tt := range tests {
@@ -75,7 +101,8 @@ func TestRealPayments(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		if deps.Facilitator == nil || len(deps.Networks) != 1 || deps.Networks[0].PayTo != payTo || (deps.Prover != nil) != tt.proves {
+		if deps.Facilitator == nil || len(deps.Networks) != 1 || deps.Networks[0].PayTo != payTo ||
+			(deps.Prover != nil) != tt.proves {
 			t.Errorf("%s: deps = %+v", tt.name, deps)
 		}
 		if warned := strings.Contains(log.String(), "without chain proofs"); warned == tt.proves {
@@ -90,7 +117,7 @@ func TestPretendedPayments(t *testing.T) {
 	var deps [2]paidservice.Deps
 	for i := range deps {
 		s, _ := seller(t, nil)
-		if err := s.pretendedPayments(&deps[i]); err != nil {
+		if err := s.sandboxPayments(&deps[i]); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -118,7 +145,8 @@ func TestPricesOfServices(t *testing.T) {
 			t.Errorf("%s costs %s, runner %v, schema %s", d.ID, d.Price, d.Runner != nil, d.OutputSchema)
 		}
 	}
-	if !strings.Contains(log.String(), "usual_limit=0.10") || !strings.Contains(log.String(), "usual_limit=1.00") || strings.Contains(log.String(), "structured-data-pack") {
+	if !strings.Contains(log.String(), "usual_limit=0.10") || !strings.Contains(log.String(), "usual_limit=1.00") ||
+		strings.Contains(log.String(), "structured-data-pack") {
 		t.Errorf("log = %s, want a warning for each price over a limit", log)
 	}
 }
@@ -156,7 +184,9 @@ func TestArgumentsOfServices(t *testing.T) {
 func TestPaymentOrigins(t *testing.T) {
 	t.Parallel()
 	s, _ := seller(t, func(c *config.Settings) {
-		c.X402Facilitators, c.X402RPC = []string{"http://127.0.0.1:4022/x402"}, []string{"eip155:1=http://127.0.0.1:8545/key"}
+		c.X402Facilitators, c.X402RPC = []string{"http://127.0.0.1:4022/x402"}, []string{
+			"eip155:1=http://127.0.0.1:8545/key",
+		}
 	})
 	got := s.paymentOrigins()
 	if len(got) != 2 || got[0] != "http://127.0.0.1:4022" || got[1] != "http://127.0.0.1:8545" {

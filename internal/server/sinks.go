@@ -6,12 +6,13 @@ import (
 	"ace/internal/storefront/ordersink"
 )
 
-// sinks are where order events go, by name. The names are kept with the
-// deliveries: a sink that is taken away leaves its deliveries behind.
+// sinks are where order events go, by name. The names are stored with the
+// deliveries: a sink that is removed leaves its deliveries behind.
 func (s *Server) sinks() (map[string]order.Sink, error) {
 	sinks := map[string]order.Sink{}
 	if s.cfg.OrderWebhookURL != "" {
-		webhook, err := ordersink.NewWebhook(s.cfg.OrderWebhookURL, s.cfg.OrderWebhookSecret, s.guard.Client(egress.Webhook()))
+		webhook, err := ordersink.NewWebhook(s.cfg.OrderWebhookURL, s.cfg.OrderWebhookSecret,
+			s.guard.Client(egress.Webhook()))
 		if err != nil {
 			return nil, err
 		}

@@ -23,7 +23,8 @@ func (s *Server) buildPages(ctx context.Context, catalog *offer.Catalog) (*site.
 	}
 	terms, privacy, refunds := s.cfg.Policies()
 	vars := site.Vars{
-		Name: s.cfg.SiteName, Operator: cmp.Or(s.cfg.Operator, s.cfg.SiteName), Address: s.cfg.Address, Contact: s.cfg.Contact, BaseURL: s.cfg.BaseURL(),
+		Name: s.cfg.SiteName, Operator: cmp.Or(s.cfg.Operator, s.cfg.SiteName), Address: s.cfg.Address,
+		Contact: s.cfg.Contact, BaseURL: s.cfg.BaseURL(),
 		Terms: terms, Privacy: privacy, Refunds: refunds, Sandbox: s.sandbox != nil && s.cfg.StripeKey == "",
 	}
 	var sources []site.Source
@@ -34,7 +35,7 @@ func (s *Server) buildPages(ctx context.Context, catalog *offer.Catalog) (*site.
 			return nil, fmt.Errorf("opening ACE_SITE_DIR: %w", err)
 		}
 		folder := site.NewFolder(root.FS(), base, vars)
-		if _, err := folder.List(ctx); err != nil { // told before anything listens
+		if _, err := folder.List(ctx); err != nil { // reported before anything listens
 			return nil, fmt.Errorf("reading ACE_SITE_DIR: %w", err)
 		}
 		sources = append(sources, folder)
@@ -48,5 +49,6 @@ func (s *Server) buildPages(ctx context.Context, catalog *offer.Catalog) (*site.
 		hosts = []string{s.cfg.SiteUpstream}
 	}
 	sources = append(sources, site.NewFolder(content.Pages(), base, vars))
-	return site.New(base, sources, s.log, &site.Options{Hosts: hosts, Offers: site.NewOffers(catalog, s.cfg.BaseURL())}), nil
+	return site.New(base, sources, s.log,
+		&site.Options{Hosts: hosts, Offers: site.NewOffers(catalog, s.cfg.BaseURL())}), nil
 }

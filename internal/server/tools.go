@@ -14,6 +14,8 @@ import (
 	"ace/internal/platform/httptool"
 	"ace/internal/platform/library"
 	"ace/internal/platform/tool"
+	"ace/internal/platform/tool/file"
+	"ace/internal/platform/tool/lookup"
 	"ace/internal/storage/platformstore"
 )
 
@@ -22,13 +24,17 @@ import (
 //	tool.Service -> connections, executor -> apps, through the egress guard
 //	            \-> runs and files in the database
 func (s *Server) runTools(p *platform, store *platformstore.Store, shelf *library.Library) {
+	runs := platformstore.Runs{Store: store}
 	p.tools = tool.New(tool.Ports{
-		Store: platformstore.Runs{Store: store}, Apps: shelf, Connections: p.connections, Executor: p.executor,
-		Opener: links{p.connections}, Keys: p.keys, Fetcher: httptool.NewFetcher(s.guard.Client(egress.FileFetch())),
-	}, s.box, &tool.Options{BaseURL: s.cfg.PlatformBaseURL(), Log: s.log, Step: s.step})
+		Runs: runs, Queue: runs, History: runs, Tools: lookup.Tools{Apps: shelf},
+		Files: file.New(runs, s.box, &file.Options{
+			BaseURL: s.cfg.PlatformBaseURL(), Fetcher: httptool.NewFetcher(s.guard.Client(egress.FileFetch())),
+		}),
+		Connections: p.connections, Executor: p.executor, Opener: links{p.connections}, Keys: p.keys,
+	}, s.box, &tool.Options{Log: s.log, Step: s.step})
 }
 
-// patient answers a purpose whose calls may take as long as a run may: how long
+// patient returns a purpose whose calls may take as long as a run may: how long
 // one takes is for the run to say.
 func patient(p egress.Purpose) egress.Purpose {
 	p.Deadline = tool.MaxTimeout
@@ -43,11 +49,12 @@ type links struct{ connections *connection.Service }
 const sameLinkFor = 5 * time.Minute
 
 // Link implements tool.Opener. The id of the session follows from who asks for
-// what, so that a program that tries again does not make a session each time.
+// what, so that a program that tries again does not create a session each time.
 func (l links) Link(ctx context.Context, c *tool.Caller, appID, connectionID, endUser string) (*tool.Link, error) {
 	window := time.Now().Truncate(sameLinkFor).Unix()
 	for n := range 3 {
-		id := sessionID(c.AccountID, c.Actor.Kind, c.Actor.ID, appID, connectionID, endUser, fmt.Sprint(window), fmt.Sprint(n))
+		id := sessionID(c.AccountID, c.Actor.Kind, c.Actor.ID, appID, connectionID, endUser, fmt.Sprint(window),
+			fmt.Sprint(n))
 		session, err := l.connections.Open(ctx, c.Actor, c.AccountID, connection.Request{
 			ID: id, App: appID, Wish: connection.Wish{EndUser: endUser, Reconnects: connectionID},
 		})
@@ -55,7 +62,10 @@ func (l links) Link(ctx context.Context, c *tool.Caller, appID, connectionID, en
 			return nil, err
 		}
 		if !session.StatusAt(time.Now()).Over() {
-			return &tool.Link{URL: l.connections.Link(session.ID), SessionID: session.ID, ExpiresAt: session.ExpiresAt}, nil
+			return &tool.Link{
+				URL: l.connections.Link(session.ID), SessionID: session.ID,
+				ExpiresAt: session.ExpiresAt,
+			}, nil
 		}
 	}
 	return nil, errors.New("the links of these minutes are used up")

@@ -34,7 +34,8 @@ func vaultServer(t *testing.T, cfg *config.Settings, log *slog.Logger) (*Server,
 	if err := s.openVault(t.Context()); err != nil {
 		return nil, err
 	}
-	s.front = httpserver.New(log, []httpserver.Listener{{Name: "x", Addr: "127.0.0.1:0", Handler: http.NotFoundHandler()}}, nil)
+	s.front = httpserver.New(log,
+		[]httpserver.Listener{{Name: "x", Addr: "127.0.0.1:0", Handler: http.NotFoundHandler()}}, nil)
 	return s, nil
 }
 
@@ -45,7 +46,10 @@ func TestVaultTroubleIsTold(t *testing.T) {
 	sqldbtest.RunDSN(t, func(t *testing.T, dsn string) {
 		kms := transittest.Start(t)
 		var log bytes.Buffer
-		cfg := &config.Settings{DataDir: t.TempDir(), KEKURL: kms.Address(), KEKTokenFile: transittest.TokenFile(t), DatabaseURL: dsn}
+		cfg := &config.Settings{
+			DataDir: t.TempDir(), KEKURL: kms.Address(), KEKTokenFile: transittest.TokenFile(t),
+			DatabaseURL: dsn,
+		}
 		s, err := vaultServer(t, cfg, slog.New(slog.NewJSONHandler(&log, nil)))
 		if err != nil {
 			t.Fatal(err)
@@ -121,7 +125,8 @@ func TestVaultControl(t *testing.T) {
 	if err := s.db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	cfg.KEKURL, cfg.KEKTokenFile, cfg.KEKOldURL = kms.Address(), transittest.TokenFile(t), "file://"+filepath.Join(cfg.DataDir, "master.key")
+	cfg.KEKURL, cfg.KEKTokenFile, cfg.KEKOldURL = kms.Address(), transittest.TokenFile(t), "file://"+
+		filepath.Join(cfg.DataDir, "master.key")
 	if s, err = vaultServer(t, cfg, quiet); err != nil {
 		t.Fatal(err)
 	}

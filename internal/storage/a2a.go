@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"time"
 
 	"ace/internal/foundation/sqldb"
 	"ace/internal/protocol/a2a"
@@ -43,7 +42,8 @@ func (s Tasks) Task(ctx context.Context, id string) (a2a.Record, error) {
 // Sent implements a2a.Store.
 func (s Tasks) Sent(ctx context.Context, key string) (rec a2a.Record, fingerprint string, err error) {
 	rec, err = scanTaskAnd(s.db.Reader().QueryRowContext(ctx,
-		`SELECT `+taskColumns+`, m.fingerprint FROM a2a_message m JOIN a2a_task t ON t.id = m.task_id WHERE m.key = $1`, key), &fingerprint)
+		`SELECT `+taskColumns+`, m.fingerprint FROM a2a_message m JOIN a2a_task t ON t.id = m.task_id WHERE m.key = $1`,
+		key), &fingerprint)
 	return rec, fingerprint, err
 }
 
@@ -58,13 +58,15 @@ func (s Tasks) Insert(ctx context.Context, rec a2a.Record, sent a2a.Sent) error 
 		// First, so that a repetition changes nothing else; the reference is
 		// checked only with the task in place, hence the order of the two below.
 		var n int
-		if err := tx.QueryRowContext(ctx, `SELECT COUNT(*) FROM a2a_message WHERE key = $1`, sent.Key).Scan(&n); err != nil {
+		if err := tx.QueryRowContext(ctx, `SELECT COUNT(*) FROM a2a_message WHERE key = $1`, sent.Key).Scan(&n); err !=
+			nil {
 			return fmt.Errorf("looking for a message: %w", err)
 		}
 		if n > 0 {
 			return a2a.ErrSent
 		}
-		if _, err := row.Exec(ctx, tx, `INSERT INTO a2a_task (id, ref, state, finished, body, status_at, expires_at, version, scope, owner)
+		if _, err := row.Exec(ctx,
+			tx, `INSERT INTO a2a_task (id, ref, state, finished, body, status_at, expires_at, version, scope, owner)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`, append(values, rec.Scope, rec.Owner)...); err != nil {
 			return err
 		}
@@ -88,8 +90,12 @@ func (s Tasks) Save(ctx context.Context, rec a2a.Record, sent *a2a.Sent) error {
 		return err
 	}
 	err = s.db.Tx(ctx, func(tx *sql.Tx) error {
-		n, err := row.Exec(ctx, tx, `UPDATE a2a_task SET ref = $2, state = $3, finished = $4, body = $5, status_at = $6, expires_at = $7, version = $8
-			WHERE id = $1 AND version = $9`, append(values, before)...)
+		n, err := row.Exec(
+			ctx,
+			tx,
+			`UPDATE a2a_task SET ref = $2, state = $3, finished = $4, body = $5, status_at = $6, expires_at = $7, version = $8
+			WHERE id = $1 AND version = $9`,
+			append(values, before)...)
 		if err != nil {
 			return err
 		}
@@ -112,12 +118,14 @@ func taskValues(rec a2a.Record) ([]any, error) {
 	body, err := row.JSON(rec.Task)
 	state := rec.Task.Status.State
 	return []any{
-		rec.Task.ID, rec.Ref, string(state), state.Terminal(), body, row.Millis(rec.Task.Status.Timestamp.Time), row.Millis(rec.ExpiresAt), rec.Version,
+		rec.Task.ID, rec.Ref, string(state), state.Terminal(), body, row.Millis(rec.Task.Status.Timestamp.Time),
+		row.Millis(rec.ExpiresAt), rec.Version,
 	}, err
 }
 
 func insertSent(ctx context.Context, tx *sql.Tx, taskID string, sent a2a.Sent) error {
-	_, err := row.Exec(ctx, tx, `INSERT INTO a2a_message (key, task_id, fingerprint) VALUES ($1, $2, $3)`, sent.Key, taskID, sent.Fingerprint)
+	_, err := row.Exec(ctx, tx, `INSERT INTO a2a_message (key, task_id, fingerprint) VALUES ($1, $2, $3)`, sent.Key,
+		taskID, sent.Fingerprint)
 	return err
 }
 
@@ -142,17 +150,8 @@ func (s Tasks) List(ctx context.Context, q a2a.Query) (records []a2a.Record, tot
 		args = append(args, int64(1)<<62, "")
 	}
 	rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+taskColumns+matching+`
-		AND (t.status_at < $5 OR (t.status_at = $5 AND t.id < $6)) ORDER BY t.status_at DESC, t.id DESC LIMIT $7`, append(args, q.Limit)...)
+		AND (t.status_at < $5 OR (t.status_at = $5 AND t.id < $6)) ORDER BY t.status_at DESC, t.id DESC LIMIT $7`,
+		append(args, q.Limit)...)
 	records, err = row.Collect(rows, err, scanTask)
 	return records, total, err
-}
-
-// pruneTasks removes tasks past their time, unless the checkout that they are
-// about goes on.
-func (s *Store) pruneTasks(ctx context.Context, now time.Time) error {
-	return s.db.Tx(ctx, func(tx *sql.Tx) error {
-		_, err := row.Exec(ctx, tx, `DELETE FROM a2a_task WHERE expires_at <= $1 AND NOT EXISTS (
-			SELECT 1 FROM checkout_session s WHERE s.id = a2a_task.ref AND s.state IN ('creating', 'open', 'processing'))`, row.Millis(now))
-		return err
-	})
 }

@@ -56,7 +56,7 @@ func TestPruneTasks(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := s.Prune(t.Context()); err != nil {
+		if _, err := s.Prune(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		for i, tt := range tests {

@@ -15,7 +15,10 @@ import (
 // onBoth runs a suite on each engine; newStore opens a fresh database.
 func onBoth(t *testing.T, suite func(t *testing.T, newStore func(t *testing.T) *storage.Store)) {
 	t.Helper()
-	for name, address := range map[string]func(testing.TB) string{"sqlite": sqldbtest.SQLite, "postgres": sqldbtest.Postgres} {
+	for name, address := range map[string]func(testing.TB) string{
+		"sqlite":   sqldbtest.SQLite,
+		"postgres": sqldbtest.Postgres,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			suite(t, func(t *testing.T) *storage.Store { return openStore(t, address(t)) })
@@ -23,7 +26,27 @@ func onBoth(t *testing.T, suite func(t *testing.T, newStore func(t *testing.T) *
 	}
 }
 
+// eachWithDB runs a test on a fresh database of each engine.
+func eachWithDB(t *testing.T, test func(t *testing.T, db *sqldb.DB, s *storage.Store)) {
+	t.Helper()
+	for name, address := range map[string]func(testing.TB) string{
+		"sqlite":   sqldbtest.SQLite,
+		"postgres": sqldbtest.Postgres,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := openDB(t, address(t))
+			test(t, db, storage.New(db, jobstest.Lanes()))
+		})
+	}
+}
+
 func openStore(t *testing.T, dsn string) *storage.Store {
+	t.Helper()
+	return storage.New(openDB(t, dsn), jobstest.Lanes())
+}
+
+func openDB(t *testing.T, dsn string) *sqldb.DB {
 	t.Helper()
 	db, err := sqldb.Open(t.Context(), dsn, &sqldb.Options{MaxConns: 8})
 	if err != nil {
@@ -37,7 +60,7 @@ func openStore(t *testing.T, dsn string) *storage.Store {
 	if _, err := db.Migrate(t.Context(), storage.Migrations()); err != nil {
 		t.Fatal(err)
 	}
-	return storage.New(db, nil)
+	return db
 }
 
 type queue struct{ *storage.Store }

@@ -44,12 +44,15 @@ func (s Requests) Claim(ctx context.Context, rec idempotency.Record) (kept idemp
 
 func claimRequest(ctx context.Context, tx *sql.Tx, rec idempotency.Record) (idempotency.Record, bool, error) {
 	now := time.Now()
-	if _, err := row.Exec(ctx, tx, `DELETE FROM idempotency WHERE scope = $1 AND key = $2 AND expires_at <= $3`, rec.Scope, rec.Key, row.Millis(now)); err != nil {
+	if _, err := row.Exec(ctx, tx, `DELETE FROM idempotency WHERE scope = $1 AND key = $2 AND expires_at <= $3`,
+		rec.Scope, rec.Key, row.Millis(now)); err != nil {
 		return rec, false, err
 	}
-	kept, err := scanIdempotency(tx.QueryRowContext(ctx, `SELECT `+idempotencyColumns+` FROM idempotency WHERE scope = $1 AND key = $2`, rec.Scope, rec.Key))
+	kept, err := scanIdempotency(tx.QueryRowContext(ctx,
+		`SELECT `+idempotencyColumns+` FROM idempotency WHERE scope = $1 AND key = $2`, rec.Scope, rec.Key))
 	if errors.Is(err, sql.ErrNoRows) {
-		_, err = row.Exec(ctx, tx, `INSERT INTO idempotency (`+idempotencyColumns+`) VALUES ($1, $2, $3, $4, $5, $6, 0, '')`,
+		_, err = row.Exec(ctx, tx,
+			`INSERT INTO idempotency (`+idempotencyColumns+`) VALUES ($1, $2, $3, $4, $5, $6, 0, '')`,
 			rec.Scope, rec.Key, rec.Fingerprint, rec.ResourceID, row.Millis(rec.LeaseUntil), row.Millis(rec.ExpiresAt))
 		return rec, err == nil, err
 	}
@@ -65,8 +68,16 @@ func claimRequest(ctx context.Context, tx *sql.Tx, rec idempotency.Record) (idem
 // Answer implements idempotency.Store.
 func (s Requests) Answer(ctx context.Context, scope, key string, answer idempotency.Answer, expiresAt time.Time) error {
 	return s.db.Tx(ctx, func(tx *sql.Tx) error {
-		_, err := row.Exec(ctx, tx, `UPDATE idempotency SET status = $3, body = $4, expires_at = $5 WHERE scope = $1 AND key = $2 AND status = 0`,
-			scope, key, answer.Status, string(answer.Body), row.Millis(expiresAt))
+		_, err := row.Exec(
+			ctx,
+			tx,
+			`UPDATE idempotency SET status = $3, body = $4, expires_at = $5 WHERE scope = $1 AND key = $2 AND status = 0`,
+			scope,
+			key,
+			answer.Status,
+			string(answer.Body),
+			row.Millis(expiresAt),
+		)
 		return err
 	})
 }
@@ -74,23 +85,8 @@ func (s Requests) Answer(ctx context.Context, scope, key string, answer idempote
 // Release implements idempotency.Store.
 func (s Requests) Release(ctx context.Context, scope, key string) error {
 	return s.db.Tx(ctx, func(tx *sql.Tx) error {
-		_, err := row.Exec(ctx, tx, `UPDATE idempotency SET lease_until = 0 WHERE scope = $1 AND key = $2 AND status = 0`, scope, key)
-		return err
-	})
-}
-
-// Prune removes what is past its time: idempotency records, tasks, and the ids
-// of old messages of the processor, which resends none after a month.
-func (s *Store) Prune(ctx context.Context) error {
-	now := time.Now()
-	if err := s.pruneTasks(ctx, now); err != nil {
-		return err
-	}
-	return s.db.Tx(ctx, func(tx *sql.Tx) error {
-		if _, err := row.Exec(ctx, tx, `DELETE FROM idempotency WHERE expires_at <= $1`, row.Millis(now)); err != nil {
-			return err
-		}
-		_, err := row.Exec(ctx, tx, `DELETE FROM processor_event WHERE received_at <= $1`, row.Millis(now.AddDate(0, -2, 0)))
+		_, err := row.Exec(ctx, tx,
+			`UPDATE idempotency SET lease_until = 0 WHERE scope = $1 AND key = $2 AND status = 0`, scope, key)
 		return err
 	})
 }

@@ -9,9 +9,9 @@ import (
 	"ace/internal/storage/row"
 )
 
-// SigningKey answers the sealed key that is kept under a name. The first call
-// keeps what create answers; of replicas that start at the same time one is
-// first, and all answer its key. create may run for nothing, and more than once.
+// SigningKey returns the sealed key that is kept under a name. The first call
+// stores what create returns; of replicas that start at the same time one is
+// first, and all return its key. create may run for nothing, and more than once.
 func (s *Store) SigningKey(ctx context.Context, name string, create func() ([]byte, error)) ([]byte, error) {
 	const read = `SELECT sealed FROM signing_key WHERE name = $1`
 	kept, err := scanKey(s.db.Reader().QueryRowContext(ctx, read, name))
@@ -23,7 +23,9 @@ func (s *Store) SigningKey(ctx context.Context, name string, create func() ([]by
 		return nil, fmt.Errorf("making the signing key %s: %w", name, err)
 	}
 	err = s.db.Tx(ctx, func(tx *sql.Tx) error {
-		if _, err := row.Exec(ctx, tx, `INSERT INTO signing_key (name, sealed) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING`, name, string(made)); err != nil {
+		if _, err := row.Exec(ctx,
+			tx, `INSERT INTO signing_key (name, sealed) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING`, name,
+			string(made)); err != nil {
 			return err
 		}
 		kept, err = scanKey(tx.QueryRowContext(ctx, read, name))
@@ -32,7 +34,7 @@ func (s *Store) SigningKey(ctx context.Context, name string, create func() ([]by
 	return kept, err
 }
 
-// scanKey answers nil where there is none.
+// scanKey returns nil where there is none.
 func scanKey(from row.Scanner) ([]byte, error) {
 	var sealed string
 	err := from.Scan(&sealed)

@@ -34,7 +34,8 @@ func TestSigningKeyIsMadeOnce(t *testing.T) {
 				t.Errorf("replica %d has key %q, replica 0 %q, want the same", i, key, got[0])
 			}
 		}
-		again, err := s.SigningKey(t.Context(), "store-es256", func() ([]byte, error) { return nil, errors.New("not needed") })
+		again, err := s.SigningKey(t.Context(), "store-es256",
+			func() ([]byte, error) { return nil, errors.New("not needed") })
 		if err != nil || string(again) != got[0] {
 			t.Errorf("later SigningKey = %q, %v, want %q", again, err, got[0])
 		}
@@ -51,10 +52,12 @@ func TestSigningKeysByName(t *testing.T) {
 			}
 		}
 		broken := errors.New("no randomness")
-		if _, err := s.SigningKey(t.Context(), "c", func() ([]byte, error) { return nil, broken }); !errors.Is(err, broken) {
+		if _, err := s.SigningKey(t.Context(), "c", func() ([]byte, error) { return nil, broken }); !errors.Is(err,
+			broken) {
 			t.Errorf("SigningKey with a failing create: %v, want %v", err, broken)
 		}
-		if key, err := s.SigningKey(t.Context(), "c", func() ([]byte, error) { return []byte("second try"), nil }); err != nil || string(key) != "second try" {
+		if key, err := s.SigningKey(t.Context(), "c",
+			func() ([]byte, error) { return []byte("second try"), nil }); err != nil || string(key) != "second try" {
 			t.Errorf("SigningKey after a failure = %q, %v", key, err)
 		}
 	})

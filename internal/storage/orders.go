@@ -18,7 +18,8 @@ func scanOrder(from row.Scanner) (*order.Order, error) {
 	o := &order.Order{}
 	var quote, paid string
 	var created, updated int64
-	err := from.Scan(&o.ID, &o.CheckoutID, &o.Token, &o.Status, &o.Reason, &quote, &paid, &o.Refunded, &o.Protocol, &o.Version, &created, &updated)
+	err := from.Scan(&o.ID, &o.CheckoutID, &o.Token, &o.Status, &o.Reason, &quote, &paid, &o.Refunded, &o.Protocol,
+		&o.Version, &created, &updated)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, problem.New(problem.NotFound, "order_not_found", "No such order. List the orders to see their ids.")
 	}
@@ -35,9 +36,24 @@ func insertOrder(ctx context.Context, tx *sql.Tx, o *order.Order) error {
 	if err := errors.Join(errQuote, errPaid); err != nil {
 		return err
 	}
-	_, err := row.Exec(ctx, tx, `INSERT INTO store_order (id, checkout_id, token, status, reason, quote, paid, payment_ref, refunded, protocol, version, created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 1, $11, $12)`, o.ID, o.CheckoutID, o.Token, string(o.Status), o.Reason, quote, paid, o.Paid.PaymentRef,
-		o.Refunded, o.Protocol, row.Millis(o.CreatedAt), row.Millis(o.UpdatedAt))
+	_, err := row.Exec(
+		ctx,
+		tx,
+		`INSERT INTO store_order (id, checkout_id, token, status, reason, quote, paid, payment_ref, refunded, protocol, version, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 1, $11, $12)`,
+		o.ID,
+		o.CheckoutID,
+		o.Token,
+		string(o.Status),
+		o.Reason,
+		quote,
+		paid,
+		o.Paid.PaymentRef,
+		o.Refunded,
+		o.Protocol,
+		row.Millis(o.CreatedAt),
+		row.Millis(o.UpdatedAt),
+	)
 	return err
 }
 
@@ -48,12 +64,14 @@ func (s *Store) Order(ctx context.Context, id string) (*order.Order, error) {
 
 // OrderOf implements order.Store.
 func (s *Store) OrderOf(ctx context.Context, checkoutID string) (*order.Order, error) {
-	return scanOrder(s.db.Reader().QueryRowContext(ctx, `SELECT `+orderColumns+` FROM store_order WHERE checkout_id = $1`, checkoutID))
+	return scanOrder(s.db.Reader().QueryRowContext(ctx,
+		`SELECT `+orderColumns+` FROM store_order WHERE checkout_id = $1`, checkoutID))
 }
 
 // OrderByPayment implements order.Store.
 func (s *Store) OrderByPayment(ctx context.Context, paymentRef string) (*order.Order, error) {
-	return scanOrder(s.db.Reader().QueryRowContext(ctx, `SELECT `+orderColumns+` FROM store_order WHERE payment_ref = $1 AND payment_ref <> ''`, paymentRef))
+	return scanOrder(s.db.Reader().QueryRowContext(ctx,
+		`SELECT `+orderColumns+` FROM store_order WHERE payment_ref = $1 AND payment_ref <> ''`, paymentRef))
 }
 
 // Orders implements order.Store.
@@ -86,8 +104,16 @@ func (s *Store) Orders(ctx context.Context, f order.Filter, after string, limit 
 // SaveOrder implements order.Store.
 func (s *Store) SaveOrder(ctx context.Context, c order.Change) error {
 	err := s.db.Tx(ctx, func(tx *sql.Tx) error {
-		n, err := row.Exec(ctx, tx, `UPDATE store_order SET status = $3, refunded = $4, updated_at = $5, version = version + 1 WHERE id = $1 AND version = $2`,
-			c.Order.ID, c.Order.Version, string(c.Order.Status), c.Order.Refunded, row.Millis(c.Order.UpdatedAt))
+		n, err := row.Exec(
+			ctx,
+			tx,
+			`UPDATE store_order SET status = $3, refunded = $4, updated_at = $5, version = version + 1 WHERE id = $1 AND version = $2`,
+			c.Order.ID,
+			c.Order.Version,
+			string(c.Order.Status),
+			c.Order.Refunded,
+			row.Millis(c.Order.UpdatedAt),
+		)
 		if err != nil {
 			return err
 		}
@@ -104,8 +130,8 @@ func (s *Store) SaveOrder(ctx context.Context, c order.Change) error {
 				return err
 			}
 		}
-		return schedule(ctx, tx, c.Schedule)
+		return s.schedule(ctx, tx, c.Schedule)
 	})
-	s.tell(err, c.Schedule)
+	s.scheduled(err, c.Schedule)
 	return err
 }

@@ -27,12 +27,16 @@ func scanPaid(from row.Scanner) (*paidservice.Order, error) {
 	var arguments, settlement string
 	var lease, doubt, created, updated, sealed, settled, delivered, final int64
 	a := &o.Auth
-	err := from.Scan(&o.ID, &o.Service, &o.PriceVersion, &a.Network, &a.Asset, &a.Payer, &a.Nonce, &a.PayTo, &a.Amount, &a.ValidBefore, &o.Fingerprint,
-		&o.State, &o.Version, &o.Transport, &arguments, &o.Payload, &o.SignatureSum, &o.Head, &o.Lease.Owner, &lease, &o.Progress.Stage, &o.Progress.Done, &o.Progress.Total,
-		&o.RunAttempts, &o.SettleAttempts, &doubt, &o.ResultID, &o.ResultSum, &o.Tx, &settlement, &o.Reason, &o.Detail, &o.Attention, &o.SupersededBy,
+	err := from.Scan(&o.ID, &o.Service, &o.PriceVersion, &a.Network, &a.Asset, &a.Payer, &a.Nonce, &a.PayTo, &a.Amount,
+		&a.ValidBefore, &o.Fingerprint,
+		&o.State, &o.Version, &o.Transport, &arguments, &o.Payload, &o.SignatureSum, &o.Head, &o.Lease.Owner, &lease,
+		&o.Progress.Stage, &o.Progress.Done, &o.Progress.Total,
+		&o.RunAttempts, &o.SettleAttempts, &doubt, &o.ResultID, &o.ResultSum, &o.Tx, &settlement, &o.Reason, &o.Detail,
+		&o.Attention, &o.SupersededBy,
 		&created, &updated, &sealed, &settled, &delivered, &final)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, problem.New(problem.NotFound, "service_order_not_found", "No such order of a paid service. Ids are given by the answer to the paid call.")
+		return nil, problem.New(problem.NotFound, "service_order_not_found",
+			"No such order of a paid service. Ids are given by the answer to the paid call.")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading an order of a paid service: %w", err)
@@ -51,15 +55,22 @@ func scanPaid(from row.Scanner) (*paidservice.Order, error) {
 // updatePaid. A new binding may change what the order is for.
 func paidValues(o *paidservice.Order) []any {
 	return []any{
-		o.ID, o.Service, o.PriceVersion, o.Auth.PayTo, o.Auth.Amount, o.Auth.ValidBefore, o.Fingerprint, string(o.State), o.Version, string(o.Transport),
-		string(o.Arguments), o.Payload, o.SignatureSum, o.Head, o.Lease.Owner, row.Millis(o.Lease.Until), o.Progress.Stage, o.Progress.Done, o.Progress.Total,
-		o.RunAttempts, o.SettleAttempts, row.Millis(o.DoubtAt), o.ResultID, o.ResultSum, o.Tx, string(o.Settlement), o.Reason, o.Detail, o.Attention, o.SupersededBy,
-		row.Millis(o.UpdatedAt), row.Millis(o.SealedAt), row.Millis(o.SettledAt), row.Millis(o.DeliveredAt), row.Millis(o.FinalAt),
+		o.ID, o.Service, o.PriceVersion, o.Auth.PayTo, o.Auth.Amount, o.Auth.ValidBefore, o.Fingerprint,
+		string(o.State), o.Version, string(o.Transport),
+		string(o.Arguments), o.Payload, o.SignatureSum, o.Head, o.Lease.Owner, row.Millis(o.Lease.Until),
+		o.Progress.Stage, o.Progress.Done, o.Progress.Total,
+		o.RunAttempts, o.SettleAttempts, row.Millis(o.DoubtAt), o.ResultID, o.ResultSum, o.Tx, string(o.Settlement),
+		o.Reason, o.Detail, o.Attention, o.SupersededBy,
+		row.Millis(o.UpdatedAt), row.Millis(o.SealedAt), row.Millis(o.SettledAt), row.Millis(o.DeliveredAt),
+		row.Millis(o.FinalAt),
 	}
 }
 
 func insertPaid(ctx context.Context, tx *sql.Tx, o *paidservice.Order) error {
-	_, err := row.Exec(ctx, tx, `INSERT INTO paid_order (id, service, price_version, pay_to, amount, valid_before, fingerprint, state, version, transport,
+	_, err := row.Exec(
+		ctx,
+		tx,
+		`INSERT INTO paid_order (id, service, price_version, pay_to, amount, valid_before, fingerprint, state, version, transport,
 			arguments, payload, signature_sum, head, lease_owner, lease_until, stage, done, total,
 			run_attempts, settle_attempts, doubt_at, result_id, result_sum, tx, settlement, reason, detail, attention, superseded_by,
 			updated_at, sealed_at, settled_at, delivered_at, final_at, network, asset, payer, nonce, created_at)
@@ -70,10 +81,14 @@ func insertPaid(ctx context.Context, tx *sql.Tx, o *paidservice.Order) error {
 }
 
 func updatePaid(ctx context.Context, tx *sql.Tx, o *paidservice.Order) error {
-	_, err := row.Exec(ctx, tx, `UPDATE paid_order SET service = $2, price_version = $3, pay_to = $4, amount = $5, valid_before = $6, fingerprint = $7, state = $8, version = $9,
+	_, err := row.Exec(
+		ctx,
+		tx,
+		`UPDATE paid_order SET service = $2, price_version = $3, pay_to = $4, amount = $5, valid_before = $6, fingerprint = $7, state = $8, version = $9,
 		transport = $10, arguments = $11, payload = $12, signature_sum = $13, head = $14, lease_owner = $15, lease_until = $16, stage = $17, done = $18, total = $19,
 		run_attempts = $20, settle_attempts = $21, doubt_at = $22, result_id = $23, result_sum = $24, tx = $25, settlement = $26, reason = $27, detail = $28,
-		attention = $29, superseded_by = $30, updated_at = $31, sealed_at = $32, settled_at = $33, delivered_at = $34, final_at = $35 WHERE id = $1`, paidValues(o)...)
+		attention = $29, superseded_by = $30, updated_at = $31, sealed_at = $32, settled_at = $33, delivered_at = $34, final_at = $35 WHERE id = $1`,
+		paidValues(o)...)
 	return err
 }
 
@@ -84,19 +99,24 @@ func (s Paid) Order(ctx context.Context, id string) (*paidservice.Order, error) 
 
 // Find implements paidservice.Store.
 func (s Paid) Find(ctx context.Context, a paidservice.Authorization) (*paidservice.Order, error) {
-	return scanPaid(s.db.Reader().QueryRowContext(ctx, `SELECT `+paidColumns+` FROM paid_order o WHERE o.network = $1 AND o.asset = $2 AND o.payer = $3 AND o.nonce = $4`,
+	return scanPaid(s.db.Reader().QueryRowContext(ctx,
+		`SELECT `+paidColumns+
+			` FROM paid_order o WHERE o.network = $1 AND o.asset = $2 AND o.payer = $3 AND o.nonce = $4`,
 		a.Network, a.Asset, a.Payer, a.Nonce))
 }
 
 // Aliased implements paidservice.Store.
 func (s Paid) Aliased(ctx context.Context, a paidservice.Alias) (*paidservice.Order, error) {
-	return scanPaid(s.db.Reader().QueryRowContext(ctx, `SELECT `+paidColumns+` FROM paid_alias a JOIN paid_order o ON o.id = a.order_id
-		WHERE a.service = $1 AND a.payer = $2 AND a.kind = $3 AND a.value = $4`, a.Service, a.Payer, string(a.Kind), a.Value))
+	return scanPaid(s.db.Reader().QueryRowContext(ctx,
+		`SELECT `+paidColumns+` FROM paid_alias a JOIN paid_order o ON o.id = a.order_id
+		WHERE a.service = $1 AND a.payer = $2 AND a.kind = $3 AND a.value = $4`, a.Service, a.Payer, string(a.Kind),
+		a.Value))
 }
 
 // SealedFor implements paidservice.Store.
 func (s Paid) SealedFor(ctx context.Context, payer, fingerprint string, since time.Time) (*paidservice.Order, error) {
-	return scanPaid(s.db.Reader().QueryRowContext(ctx, `SELECT `+paidColumns+` FROM paid_order o WHERE o.payer = $1 AND o.fingerprint = $2 AND o.sealed_at >= $3
+	return scanPaid(s.db.Reader().QueryRowContext(ctx,
+		`SELECT `+paidColumns+` FROM paid_order o WHERE o.payer = $1 AND o.fingerprint = $2 AND o.sealed_at >= $3
 		AND o.result_id <> '' AND o.superseded_by = '' AND o.state IN ('ran', 'released', 'unpaid') ORDER BY o.sealed_at DESC LIMIT 1`,
 		payer, fingerprint, row.Millis(since)))
 }
@@ -104,7 +124,8 @@ func (s Paid) SealedFor(ctx context.Context, payer, fingerprint string, since ti
 // TxUsed implements paidservice.Store.
 func (s Paid) TxUsed(ctx context.Context, network, tx, exceptID string) (bool, error) {
 	var n int
-	err := s.db.Reader().QueryRowContext(ctx, `SELECT COUNT(*) FROM paid_order WHERE tx = $1 AND network = $2 AND id <> $3
+	err := s.db.Reader().QueryRowContext(ctx,
+		`SELECT COUNT(*) FROM paid_order WHERE tx = $1 AND network = $2 AND id <> $3
 		AND state IN ('settled', 'delivered', 'final')`, tx, network, exceptID).Scan(&n)
 	if err != nil {
 		return false, fmt.Errorf("looking for orders of a transaction: %w", err)
@@ -122,7 +143,7 @@ func (s Paid) Insert(ctx context.Context, c paidservice.Change, check func(paids
 		if err := insertPaid(ctx, tx, c.Order); err != nil {
 			return err
 		}
-		if err := writePaid(ctx, tx, c); err != nil {
+		if err := s.writePaid(ctx, tx, c); err != nil {
 			return err
 		}
 		return checkPaidHolds(ctx, tx, c.Order, check)
@@ -130,7 +151,7 @@ func (s Paid) Insert(ctx context.Context, c paidservice.Change, check func(paids
 	if sqldb.UniqueViolation(err) {
 		return paidservice.ErrExists
 	}
-	s.tell(err, c.Schedule)
+	s.scheduled(err, c.Schedule)
 	return err
 }
 
@@ -141,7 +162,8 @@ func (s Paid) Save(ctx context.Context, c paidservice.Change, check func(paidser
 	c.Order = &kept
 	err := s.db.Tx(ctx, func(tx *sql.Tx) error {
 		var n int
-		err := tx.QueryRowContext(ctx, `SELECT COUNT(*) FROM paid_order WHERE id = $1 AND state = $2 AND version = $3`, kept.ID, string(c.From), kept.Version-1).Scan(&n)
+		err := tx.QueryRowContext(ctx, `SELECT COUNT(*) FROM paid_order WHERE id = $1 AND state = $2 AND version = $3`,
+			kept.ID, string(c.From), kept.Version-1).Scan(&n)
 		if err != nil {
 			return fmt.Errorf("comparing the state of an order: %w", err)
 		}
@@ -151,7 +173,7 @@ func (s Paid) Save(ctx context.Context, c paidservice.Change, check func(paidser
 		if err := updatePaid(ctx, tx, c.Order); err != nil {
 			return err
 		}
-		if err := writePaid(ctx, tx, c); err != nil {
+		if err := s.writePaid(ctx, tx, c); err != nil {
 			return err
 		}
 		return checkPaidHolds(ctx, tx, c.Order, check)
@@ -159,15 +181,16 @@ func (s Paid) Save(ctx context.Context, c paidservice.Change, check func(paidser
 	if sqldb.UniqueViolation(err) {
 		return paidservice.ErrExists
 	}
-	s.tell(err, c.Schedule)
+	s.scheduled(err, c.Schedule)
 	return err
 }
 
 // writePaid writes what goes with an order: the audit trail, aliases, the
 // order that it supersedes, the work and jobs.
-func writePaid(ctx context.Context, tx *sql.Tx, c paidservice.Change) error {
+func (s Paid) writePaid(ctx context.Context, tx *sql.Tx, c paidservice.Change) error {
 	o := c.Order
-	_, err := row.Exec(ctx, tx, `INSERT INTO paid_move (order_id, version, at, evidence, before, after) VALUES ($1, $2, $3, $4, $5, $6)`,
+	_, err := row.Exec(ctx,
+		tx, `INSERT INTO paid_move (order_id, version, at, evidence, before, after) VALUES ($1, $2, $3, $4, $5, $6)`,
 		o.ID, o.Version, row.Millis(o.UpdatedAt), c.Evidence, string(c.From), string(o.State))
 	if err != nil {
 		return err
@@ -179,15 +202,25 @@ func writePaid(ctx context.Context, tx *sql.Tx, c paidservice.Change) error {
 	}
 	for _, a := range c.Aliases {
 		// An alias of the superseded order moves over; another order's is a collision.
-		n, err := row.Exec(ctx, tx, `UPDATE paid_alias SET order_id = $5 WHERE service = $1 AND payer = $2 AND kind = $3 AND value = $4 AND order_id IN ($5, $6)`,
-			a.Service, a.Payer, string(a.Kind), a.Value, o.ID, supersededID(c.Supersede))
+		n, err := row.Exec(
+			ctx,
+			tx,
+			`UPDATE paid_alias SET order_id = $5 WHERE service = $1 AND payer = $2 AND kind = $3 AND value = $4 AND order_id IN ($5, $6)`,
+			a.Service,
+			a.Payer,
+			string(a.Kind),
+			a.Value,
+			o.ID,
+			supersededID(c.Supersede),
+		)
 		if err != nil {
 			return err
 		}
 		if n > 0 {
 			continue
 		}
-		if _, err := row.Exec(ctx, tx, `INSERT INTO paid_alias (service, payer, kind, value, order_id) VALUES ($1, $2, $3, $4, $5)`,
+		if _, err := row.Exec(ctx,
+			tx, `INSERT INTO paid_alias (service, payer, kind, value, order_id) VALUES ($1, $2, $3, $4, $5)`,
 			a.Service, a.Payer, string(a.Kind), a.Value, o.ID); err != nil {
 			return err
 		}
@@ -197,7 +230,7 @@ func writePaid(ctx context.Context, tx *sql.Tx, c paidservice.Change) error {
 			return err
 		}
 	}
-	return errors.Join(unschedule(ctx, tx, c.Unschedule), schedule(ctx, tx, c.Schedule))
+	return errors.Join(unschedule(ctx, tx, c.Unschedule), s.schedule(ctx, tx, c.Schedule))
 }
 
 func supersededID(o *paidservice.Order) string {
@@ -210,15 +243,24 @@ func supersededID(o *paidservice.Order) string {
 // supersedePaid marks an order whose place another takes. It compares the
 // version, so that the order cannot come alive meanwhile.
 func supersedePaid(ctx context.Context, tx *sql.Tx, old, by *paidservice.Order) error {
-	n, err := row.Exec(ctx, tx, `UPDATE paid_order SET superseded_by = $4, version = version + 1, updated_at = $5 WHERE id = $1 AND state = $2 AND version = $3`,
-		old.ID, string(old.State), old.Version, by.ID, row.Millis(by.UpdatedAt))
+	n, err := row.Exec(
+		ctx,
+		tx,
+		`UPDATE paid_order SET superseded_by = $4, version = version + 1, updated_at = $5 WHERE id = $1 AND state = $2 AND version = $3`,
+		old.ID,
+		string(old.State),
+		old.Version,
+		by.ID,
+		row.Millis(by.UpdatedAt),
+	)
 	if err != nil {
 		return err
 	}
 	if n == 0 {
 		return paidservice.ErrVersion
 	}
-	_, err = row.Exec(ctx, tx, `INSERT INTO paid_move (order_id, version, at, evidence, before, after) VALUES ($1, $2, $3, $4, $5, $5)`,
+	_, err = row.Exec(ctx,
+		tx, `INSERT INTO paid_move (order_id, version, at, evidence, before, after) VALUES ($1, $2, $3, $4, $5, $5)`,
 		old.ID, old.Version+1, row.Millis(by.UpdatedAt), "superseded", string(old.State))
 	return err
 }
@@ -228,7 +270,8 @@ func checkPaidHolds(ctx context.Context, tx *sql.Tx, o *paidservice.Order, check
 		return nil
 	}
 	var h paidservice.Holds
-	err := tx.QueryRowContext(ctx, `SELECT COALESCE(SUM(CASE WHEN state IN ('reserved', 'running') THEN 1 ELSE 0 END), 0),
+	err := tx.QueryRowContext(ctx,
+		`SELECT COALESCE(SUM(CASE WHEN state IN ('reserved', 'running') THEN 1 ELSE 0 END), 0),
 			COUNT(DISTINCT CASE WHEN result_id <> '' AND superseded_by = '' AND state IN ('ran', 'released', 'unpaid') AND sealed_at >= $3 THEN result_id END)
 		FROM paid_order WHERE payer = $1 AND id <> $2 AND created_at >= $3`,
 		o.Auth.Payer, o.ID, row.Millis(o.UpdatedAt.Add(-24*time.Hour))).Scan(&h.Running, &h.Sealed)
@@ -239,10 +282,21 @@ func checkPaidHolds(ctx context.Context, tx *sql.Tx, o *paidservice.Order, check
 }
 
 // Beat implements paidservice.Store.
-func (s Paid) Beat(ctx context.Context, id string, lease paidservice.Lease, p paidservice.Progress) (held bool, err error) {
+func (s Paid) Beat(ctx context.Context, id string, lease paidservice.Lease,
+	p paidservice.Progress,
+) (held bool, err error) {
 	err = s.db.Tx(ctx, func(tx *sql.Tx) error {
-		n, err := row.Exec(ctx, tx, `UPDATE paid_order SET lease_until = $3, stage = $4, done = $5, total = $6 WHERE id = $1 AND lease_owner = $2 AND state = 'running'`,
-			id, lease.Owner, row.Millis(lease.Until), p.Stage, p.Done, p.Total)
+		n, err := row.Exec(
+			ctx,
+			tx,
+			`UPDATE paid_order SET lease_until = $3, stage = $4, done = $5, total = $6 WHERE id = $1 AND lease_owner = $2 AND state = 'running'`,
+			id,
+			lease.Owner,
+			row.Millis(lease.Until),
+			p.Stage,
+			p.Done,
+			p.Total,
+		)
 		held = n > 0
 		return err
 	})

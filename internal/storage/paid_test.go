@@ -26,7 +26,8 @@ func keep(t *testing.T, s storage.Paid, state paidservice.State, change func(*pa
 	o := paidservicetest.NewOrder("0xa")
 	o.State, o.ResultID = state, "res_"+o.ID
 	change(o)
-	if err := s.Insert(t.Context(), paidservice.Change{Order: o, Work: &paidservice.Work{Report: []byte(`{}`)}}, nil); err != nil {
+	if err := s.Insert(t.Context(), paidservice.Change{Order: o, Work: &paidservice.Work{Report: []byte(`{}`)}},
+		nil); err != nil {
 		t.Fatal(err)
 	}
 	return o
@@ -59,7 +60,7 @@ func TestPaidPrune(t *testing.T) {
 				o.SealedAt, o.SettledAt, o.Auth.ValidBefore = tt.sealed, tt.settled, ago(tt.ended).Unix()
 			})
 		}
-		if err := s.Prune(t.Context()); err != nil {
+		if _, err := s.Prune(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		for _, tt := range tests {
@@ -85,16 +86,23 @@ func TestPaidPruneOfIdleOrders(t *testing.T) {
 		add := func(runs int, ended time.Duration, state paidservice.State) *paidservice.Order {
 			o := paidservicetest.NewOrder("0xa")
 			o.State, o.RunAttempts, o.Auth.ValidBefore = state, runs, time.Now().Add(-ended).Unix()
-			alias := paidservice.Alias{Service: o.Service, Payer: "0xa", Kind: paidservice.AliasIdempotencyKey, Value: o.ID}
-			if err := s.Insert(t.Context(), paidservice.Change{Order: o, Aliases: []paidservice.Alias{alias}}, nil); err != nil {
+			alias := paidservice.Alias{
+				Service: o.Service, Payer: "0xa", Kind: paidservice.AliasIdempotencyKey,
+				Value: o.ID,
+			}
+			if err := s.Insert(t.Context(), paidservice.Change{Order: o, Aliases: []paidservice.Alias{alias}},
+				nil); err != nil {
 				t.Fatal(err)
 			}
 			return o
 		}
 		const long = 48 * time.Hour
 		gone := add(0, long, paidservice.Released)
-		kept := []*paidservice.Order{add(0, time.Hour, paidservice.Released), add(1, long, paidservice.Released), add(0, long, paidservice.Unknown)}
-		if err := s.Prune(t.Context()); err != nil {
+		kept := []*paidservice.Order{
+			add(0, time.Hour, paidservice.Released), add(1, long, paidservice.Released),
+			add(0, long, paidservice.Unknown),
+		}
+		if _, err := s.Prune(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.Order(t.Context(), gone.ID); !problem.Is(err, "service_order_not_found") {

@@ -16,7 +16,8 @@ const refundColumns = `id, order_id, payment_ref, minor, currency, state, proces
 func scanRefund(from row.Scanner) (order.Refund, error) {
 	var r order.Refund
 	var created, updated int64
-	err := from.Scan(&r.ID, &r.OrderID, &r.PaymentRef, &r.Amount.Minor, &r.Amount.Currency, &r.State, &r.ProcessorRef, &r.Reason, &r.Failure, &created, &updated)
+	err := from.Scan(&r.ID, &r.OrderID, &r.PaymentRef, &r.Amount.Minor, &r.Amount.Currency, &r.State, &r.ProcessorRef,
+		&r.Reason, &r.Failure, &created, &updated)
 	if errors.Is(err, sql.ErrNoRows) {
 		return r, problem.New(problem.NotFound, "refund_not_found", "No such refund.")
 	}
@@ -29,22 +30,26 @@ func scanRefund(from row.Scanner) (order.Refund, error) {
 
 // upsertRefund keeps a refund. One that is done stays done.
 func upsertRefund(ctx context.Context, tx *sql.Tx, r order.Refund) error {
-	_, err := row.Exec(ctx, tx, `INSERT INTO order_refund (`+refundColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+	_, err := row.Exec(ctx,
+		tx, `INSERT INTO order_refund (`+refundColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 		ON CONFLICT (id) DO UPDATE SET state = excluded.state, processor_ref = excluded.processor_ref, failure = excluded.failure, updated_at = excluded.updated_at
-		WHERE order_refund.state <> 'done'`, r.ID, r.OrderID, r.PaymentRef, r.Amount.Minor, r.Amount.Currency, string(r.State), r.ProcessorRef, r.Reason, r.Failure,
+		WHERE order_refund.state <> 'done'`, r.ID, r.OrderID, r.PaymentRef, r.Amount.Minor, r.Amount.Currency,
+		string(r.State), r.ProcessorRef, r.Reason, r.Failure,
 		row.Millis(r.CreatedAt), row.Millis(r.UpdatedAt))
 	return err
 }
 
 // Refund implements order.Store.
 func (s *Store) Refund(ctx context.Context, id string) (*order.Refund, error) {
-	r, err := scanRefund(s.db.Reader().QueryRowContext(ctx, `SELECT `+refundColumns+` FROM order_refund WHERE id = $1`, id))
+	r, err := scanRefund(s.db.Reader().QueryRowContext(ctx, `SELECT `+refundColumns+` FROM order_refund WHERE id = $1`,
+		id))
 	return &r, err
 }
 
 // Refunds implements order.Store.
 func (s *Store) Refunds(ctx context.Context, orderID string) ([]order.Refund, error) {
-	rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+refundColumns+` FROM order_refund WHERE order_id = $1 ORDER BY created_at, id`, orderID)
+	rows, err := s.db.Reader().QueryContext(ctx,
+		`SELECT `+refundColumns+` FROM order_refund WHERE order_id = $1 ORDER BY created_at, id`, orderID)
 	return row.Collect(rows, err, scanRefund)
 }
 
@@ -64,7 +69,8 @@ func (s *Store) Event(ctx context.Context, id string) (*order.Event, error) {
 	e := &order.Event{}
 	var at int64
 	var body string
-	err := s.db.Reader().QueryRowContext(ctx, `SELECT id, type, order_id, at, body FROM order_event WHERE id = $1`, id).Scan(&e.ID, &e.Type, &e.OrderID, &at, &body)
+	err := s.db.Reader().QueryRowContext(ctx, `SELECT id, type, order_id, at, body FROM order_event WHERE id = $1`,
+		id).Scan(&e.ID, &e.Type, &e.OrderID, &at, &body)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, problem.New(problem.NotFound, "event_not_found", "No such event.")
 	}
@@ -77,7 +83,8 @@ func (s *Store) Event(ctx context.Context, id string) (*order.Event, error) {
 
 // Deliveries implements order.Store.
 func (s *Store) Deliveries(ctx context.Context, orderID string) ([]order.Delivery, error) {
-	rows, err := s.db.Reader().QueryContext(ctx, `SELECT d.event_id, d.sink, d.state, d.attempts, d.last_error, d.delivered_at
+	rows, err := s.db.Reader().QueryContext(ctx,
+		`SELECT d.event_id, d.sink, d.state, d.attempts, d.last_error, d.delivered_at
 		FROM order_delivery d JOIN order_event e ON e.id = d.event_id WHERE e.order_id = $1 ORDER BY e.at, e.id, d.sink`, orderID)
 	return row.Collect(rows, err, func(from row.Scanner) (order.Delivery, error) {
 		var d order.Delivery
@@ -93,9 +100,19 @@ func (s *Store) Deliveries(ctx context.Context, orderID string) ([]order.Deliver
 // RecordDelivery implements order.Store.
 func (s *Store) RecordDelivery(ctx context.Context, d order.Delivery) error {
 	return s.db.Tx(ctx, func(tx *sql.Tx) error {
-		_, err := row.Exec(ctx, tx, `INSERT INTO order_delivery (event_id, sink, state, attempts, last_error, delivered_at) VALUES ($1, $2, $3, $4, $5, $6)
+		_, err := row.Exec(
+			ctx,
+			tx,
+			`INSERT INTO order_delivery (event_id, sink, state, attempts, last_error, delivered_at) VALUES ($1, $2, $3, $4, $5, $6)
 			ON CONFLICT (event_id, sink) DO UPDATE SET state = excluded.state, attempts = excluded.attempts, last_error = excluded.last_error,
-				delivered_at = excluded.delivered_at`, d.EventID, d.Sink, string(d.State), d.Attempts, d.LastError, row.Millis(d.DeliveredAt))
+				delivered_at = excluded.delivered_at`,
+			d.EventID,
+			d.Sink,
+			string(d.State),
+			d.Attempts,
+			d.LastError,
+			row.Millis(d.DeliveredAt),
+		)
 		return err
 	})
 }

@@ -28,13 +28,26 @@ func newSession(offerID string, quantity int64) *checkout.Session {
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	quote := offer.Quote{
 		Quantity: quantity, At: now,
-		Offer: offer.Offer{ID: offerID, Price: money.Amount{Minor: 100, Currency: "USD"}, Stock: offer.Stock{Status: offer.InStock, Counted: true, Units: 10}, ImageURLs: []string{"https://a.example/ü.png"}},
+		Offer: offer.Offer{
+			ID: offerID, Price: money.Amount{Minor: 100, Currency: "USD"},
+			Stock:     offer.Stock{Status: offer.InStock, Counted: true, Units: 10},
+			ImageURLs: []string{"https://a.example/ü.png"},
+		},
 	}
 	return &checkout.Session{
-		ID: typeid.New("chk"), Token: typeid.New("c"), State: checkout.Creating, Protocol: checkout.ACP, ReturnURL: "https://agent.example/back",
-		Buyer: checkout.Buyer{Email: "ada@example.com"}, Notices: []string{checkout.NoticePriceChanged}, CreatedAt: now, UpdatedAt: now,
-		Agent: checkout.Agent{UserAgent: "agent/1", ClientKey: "client", Attribution: map[string]string{"source": "chat"}},
-		Pages: []checkout.Page{{N: 1, State: checkout.PageOpening, Quote: quote, CreatedAt: now, ExpiresAt: now.Add(time.Hour)}},
+		ID: typeid.New("chk"), Token: typeid.New("c"), State: checkout.Creating, Protocol: checkout.ACP,
+		ReturnURL: "https://agent.example/back",
+		Buyer:     checkout.Buyer{Email: "ada@example.com"}, Notices: []string{checkout.NoticePriceChanged},
+		CreatedAt: now,
+		UpdatedAt: now,
+		Agent: checkout.Agent{
+			UserAgent: "agent/1", ClientKey: "client",
+			Attribution: map[string]string{"source": "chat"},
+		},
+		Pages: []checkout.Page{{
+			N: 1, State: checkout.PageOpening, Quote: quote, CreatedAt: now,
+			ExpiresAt: now.Add(time.Hour),
+		}},
 	}
 }
 
@@ -79,21 +92,24 @@ func TestSaveComparesTheVersion(t *testing.T) {
 		insert(t, s, session)
 		next := *session
 		next.State = checkout.Open
-		next.Pages = append(append([]checkout.Page(nil), session.Pages...), checkout.Page{N: 2, State: checkout.PageOpen, Ref: "cs_2", Quote: session.Pages[0].Quote})
+		next.Pages = append(append([]checkout.Page(nil), session.Pages...),
+			checkout.Page{N: 2, State: checkout.PageOpen, Ref: "cs_2", Quote: session.Pages[0].Quote})
 		job := jobs.Job{Kind: "k", Ref: session.ID, RunAt: time.Now()}
 		if err := s.Save(t.Context(), checkout.Change{Session: &next, Schedule: []jobs.Job{job}}, nil); err != nil {
 			t.Fatal(err)
 		}
 		stale := *session
 		stale.State = checkout.Canceled
-		if err := s.Save(t.Context(), checkout.Change{Session: &stale, Unschedule: []jobs.Job{job}}, nil); !errors.Is(err, checkout.ErrVersion) {
+		if err := s.Save(t.Context(), checkout.Change{Session: &stale, Unschedule: []jobs.Job{job}},
+			nil); !errors.Is(err, checkout.ErrVersion) {
 			t.Errorf("Save of an old version = %v, want ErrVersion", err)
 		}
 		got, err := s.Session(t.Context(), session.ID)
-		if err != nil || got.State != checkout.Open || got.Version != 2 || len(got.Pages) != 2 || got.Page().Ref != "cs_2" {
+		if err != nil || got.State != checkout.Open || got.Version != 2 || len(got.Pages) != 2 ||
+			got.Page().Ref != "cs_2" {
 			t.Errorf("kept %+v, %v", got, err)
 		}
-		if claimed, err := s.Claim(t.Context(), 10, time.Minute); err != nil || len(claimed) != 1 {
+		if claimed, err := s.Lane(jobs.LaneHouse).Claim(t.Context(), 10, time.Minute); err != nil || len(claimed) != 1 {
 			t.Errorf("jobs = %v, %v: a refused Save took one away", claimed, err)
 		}
 	})
@@ -106,14 +122,15 @@ func TestARefusedInsertLeavesNothing(t *testing.T) {
 		session := newSession("box", 1)
 		refusal := errors.New("sold out")
 		change := checkout.Change{Session: session, Schedule: []jobs.Job{{Kind: "k", Ref: "a", RunAt: time.Now()}}}
-		if err := s.Insert(t.Context(), change, func(checkout.Holds) error { return refusal }); !errors.Is(err, refusal) {
+		if err := s.Insert(t.Context(), change, func(checkout.Holds) error { return refusal }); !errors.Is(err,
+			refusal) {
 			t.Fatalf("Insert = %v, want the refusal", err)
 		}
 		if _, err := s.Session(t.Context(), session.ID); !problem.Is(err, "checkout_not_found") {
 			t.Errorf("Session = %v", err)
 		}
-		if due, err := s.NextDue(t.Context()); err != nil || !due.IsZero() {
-			t.Errorf("a job is due at %v, %v", due, err)
+		if wait, found, err := s.Lane(jobs.LaneHouse).Next(t.Context()); err != nil || found {
+			t.Errorf("a job is due in %v, %v", wait, err)
 		}
 	})
 }
@@ -121,7 +138,10 @@ func TestARefusedInsertLeavesNothing(t *testing.T) {
 func TestHoldsAndTaken(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *storage.Store) {
-		states := map[checkout.State]int64{checkout.Creating: 1, checkout.Open: 2, checkout.Processing: 3, checkout.Completed: 4, checkout.Canceled: 5, checkout.Expired: 6}
+		states := map[checkout.State]int64{
+			checkout.Creating: 1, checkout.Open: 2, checkout.Processing: 3,
+			checkout.Completed: 4, checkout.Canceled: 5, checkout.Expired: 6,
+		}
 		for state, quantity := range states {
 			session := newSession("box", quantity)
 			session.State = state
@@ -184,26 +204,36 @@ func TestReceiveOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		claimed, err := s.Claim(t.Context(), 10, time.Minute)
+		claimed, err := s.Lane(jobs.LaneHouse).Claim(t.Context(), 10, time.Minute)
 		if err != nil || len(claimed) != 1 || claimed[0].Sequence != 0 {
 			t.Errorf("claimed %+v, %v, want one job scheduled once", claimed, err)
 		}
 	})
 }
 
-func TestWatermark(t *testing.T) {
+func TestSweepPosition(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *storage.Store) {
-		if at, err := s.Watermark(t.Context(), "w"); err != nil || !at.IsZero() {
-			t.Errorf("Watermark = %v, %v, want zero", at, err)
+		if got, err := s.SweepPosition(t.Context()); err != nil || got != (checkout.SweepPosition{}) {
+			t.Errorf("SweepPosition = %v, %v, want zero", got, err)
 		}
-		for _, want := range []time.Time{time.UnixMilli(1).UTC(), time.UnixMilli(2).UTC()} {
-			if err := s.SetWatermark(t.Context(), "w", want); err != nil {
+		job := jobs.Job{Kind: checkout.JobCompare, Ref: "chk_1|cs_1", RunAt: time.Now()}
+		for _, want := range []checkout.SweepPosition{
+			{Since: time.UnixMilli(1).UTC(), Until: time.UnixMilli(3).UTC(), Cursor: "evt_1"},
+			{Since: time.UnixMilli(3).UTC()},
+		} {
+			if err := s.Advance(t.Context(), want, []jobs.Job{job}); err != nil {
 				t.Fatal(err)
 			}
-			if at, err := s.Watermark(t.Context(), "w"); err != nil || !at.Equal(want) {
-				t.Errorf("Watermark = %v, %v, want %v", at, err, want)
+			if got, err := s.SweepPosition(t.Context()); err != nil || got != want {
+				t.Errorf("SweepPosition = %v, %v, want %v", got, err, want)
 			}
+		}
+		if claimed, err := s.Lane(jobs.LaneHouse).
+			Claim(t.Context(), 10, time.Minute); err != nil ||
+			len(claimed) != 1 ||
+			claimed[0].Ref != job.Ref {
+			t.Errorf("claimed %+v, %v, want the job that Advance scheduled", claimed, err)
 		}
 	})
 }
@@ -212,7 +242,10 @@ func TestOneOrderPerSession(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *storage.Store) {
 		session := newSession("box", 1)
-		o := &order.Order{ID: typeid.New("ord"), CheckoutID: session.ID, Status: order.Confirmed, Quote: *session.Quote(), CreatedAt: session.CreatedAt, UpdatedAt: session.CreatedAt}
+		o := &order.Order{
+			ID: typeid.New("ord"), CheckoutID: session.ID, Status: order.Confirmed,
+			Quote: *session.Quote(), CreatedAt: session.CreatedAt, UpdatedAt: session.CreatedAt,
+		}
 		if err := s.Insert(t.Context(), checkout.Change{Session: session, Order: o}, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -231,13 +264,13 @@ func TestPrune(t *testing.T) {
 		if err := s.Receive(t.Context(), "evt_1", "t", jobs.Job{Kind: "k", Ref: "a", RunAt: time.Now()}); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Prune(t.Context()); err != nil {
+		if _, err := s.Prune(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.Receive(t.Context(), "evt_1", "t", jobs.Job{Kind: "k", Ref: "b", RunAt: time.Now()}); err != nil {
 			t.Fatal(err)
 		}
-		if claimed, err := s.Claim(t.Context(), 10, time.Minute); err != nil || len(claimed) != 1 {
+		if claimed, err := s.Lane(jobs.LaneHouse).Claim(t.Context(), 10, time.Minute); err != nil || len(claimed) != 1 {
 			t.Errorf("claimed %v, %v: a fresh message was forgotten", claimed, err)
 		}
 	})
@@ -246,11 +279,14 @@ func TestPrune(t *testing.T) {
 func TestReclaim(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *storage.Store) {
-		if err := s.Schedule(t.Context(), jobs.Job{Kind: "k", Ref: "a", RunAt: time.Now().Add(-time.Second)}); err != nil {
+		if err := s.Schedule(t.Context(),
+			jobs.Job{Kind: "k", Ref: "a", RunAt: time.Now().Add(-time.Second)}); err != nil {
 			t.Fatal(err)
 		}
 		for range 2 { // the second claim is that of a process started after the first died
-			if claimed, err := s.Claim(t.Context(), 10, time.Hour); err != nil || len(claimed) != 1 {
+			if claimed, err := s.Lane(jobs.LaneHouse).
+				Claim(t.Context(), 10, time.Hour); err != nil ||
+				len(claimed) != 1 {
 				t.Fatalf("Claim = %v, %v, want the job", claimed, err)
 			}
 			if err := s.Reclaim(t.Context()); err != nil {
@@ -258,7 +294,10 @@ func TestReclaim(t *testing.T) {
 			}
 		}
 		requests := storage.Requests{Store: s}
-		rec := idempotency.Record{Scope: "s", Key: "k", Fingerprint: "f", ResourceID: "a", LeaseUntil: time.Now().Add(time.Hour), ExpiresAt: time.Now().Add(time.Hour)}
+		rec := idempotency.Record{
+			Scope: "s", Key: "k", Fingerprint: "f", ResourceID: "a",
+			LeaseUntil: time.Now().Add(time.Hour), ExpiresAt: time.Now().Add(time.Hour),
+		}
 		for range 2 {
 			if kept, owned, err := requests.Claim(t.Context(), rec); err != nil || !owned || kept.ResourceID != "a" {
 				t.Fatalf("Claim = %+v, %v, %v, want the request", kept, owned, err)

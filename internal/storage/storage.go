@@ -14,7 +14,9 @@ package storage
 import (
 	"embed"
 	"io/fs"
+	"sync/atomic"
 
+	"ace/internal/foundation/jobs"
 	"ace/internal/foundation/sqldb"
 )
 
@@ -32,16 +34,12 @@ func Migrations() fs.FS {
 
 // Store is the database of both hosts.
 type Store struct {
-	db *sqldb.DB
-	// scheduled is told after a transaction that scheduled jobs.
-	scheduled func()
+	db    *sqldb.DB
+	lanes *jobs.Lanes
+	// changes counts the writes of this process to what Taken counts.
+	changes atomic.Uint64
 }
 
-// New answers a store on an open, migrated database. scheduled, if not nil, is
-// called after each transaction that scheduled jobs.
-func New(db *sqldb.DB, scheduled func()) *Store {
-	if scheduled == nil {
-		scheduled = func() {}
-	}
-	return &Store{db: db, scheduled: scheduled}
-}
+// New returns a store on an open, migrated database. Jobs that it schedules go
+// to lanes; nil serves tests.
+func New(db *sqldb.DB, lanes *jobs.Lanes) *Store { return &Store{db: db, lanes: lanes} }

@@ -161,7 +161,8 @@ func (a *archive) frame(where, body string, f *fields) string {
 	if lang == "" {
 		lang = "en"
 	}
-	return strings.NewReplacer("{{head}}", head.String(), "{{body}}", body, "{{lang}}", lang, "{{path}}", where, "{{title}}", html.EscapeString(f.title)).Replace(a.layout)
+	return strings.NewReplacer("{{head}}", head.String(), "{{body}}", body, "{{lang}}", lang, "{{path}}",
+		where, "{{title}}", html.EscapeString(f.title)).Replace(a.layout)
 }
 
 func typeOf(where string) string {

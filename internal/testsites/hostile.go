@@ -25,15 +25,20 @@ func hostileSite(origin string) http.Handler {
 		for day := 1; day <= 31; day++ {
 			fmt.Fprintf(&b, "<a href=\"/calendar?month=%d&amp;day=%d\">%d</a> ", month, day, day)
 		}
-		fmt.Fprintf(&b, "<a rel=next href=\"/calendar?month=%d\">Next month</a> <a href=\"/calendar?month=%d\">Last month</a>", month+1, month-1)
+		fmt.Fprintf(&b,
+			"<a rel=next href=\"/calendar?month=%d\">Next month</a> <a href=\"/calendar?month=%d\">Last month</a>",
+			month+1, month-1)
 		page(w, fmt.Sprintf("Month %d", month), b.String())
 	})
 	mux.HandleFunc("GET /maze/", func(w http.ResponseWriter, r *http.Request) {
-		page(w, fmt.Sprintf("Level %d of the maze", strings.Count(r.URL.Path, "/")), `<p><a href="left/">Go left</a> <a href="right/">Go right</a></p>`)
+		page(w, fmt.Sprintf("Level %d of the maze", strings.Count(r.URL.Path, "/")),
+			`<p><a href="left/">Go left</a> <a href="right/">Go right</a></p>`)
 	})
 	mux.HandleFunc("GET /session", func(w http.ResponseWriter, r *http.Request) {
 		n, _ := strconv.Atoi(r.URL.Query().Get("sid"))
-		page(w, "Session", fmt.Sprintf(`<p><a href="/session?sid=%d">Go on</a> <a href="/session;jsessionid=%d">or here</a></p>`, n*31+7, n))
+		page(w, "Session",
+			fmt.Sprintf(`<p><a href="/session?sid=%d">Go on</a> <a href="/session;jsessionid=%d">or here</a></p>`,
+				n*31+7, n))
 	})
 	whole := func(contentType string, text func() string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
@@ -43,10 +48,12 @@ func hostileSite(origin string) http.Handler {
 	}
 	const page = "text/html; charset=utf-8"
 	mux.HandleFunc("GET /deep", whole(page, func() string {
-		return "<!doctype html><title>Deep</title><h1>Deep</h1>" + strings.Repeat("<div><span>", 5_000) + "The bottom." + strings.Repeat("</span></div>", 5_000)
+		return "<!doctype html><title>Deep</title><h1>Deep</h1>" + strings.Repeat("<div><span>",
+			5_000) + "The bottom." + strings.Repeat("</span></div>", 5_000)
 	}))
 	mux.HandleFunc("GET /attributes", whole(page, func() string {
-		return "<!doctype html><title>Attributes</title><body data-a=\"" + strings.Repeat("a", 1<<20) + "\" " + strings.Repeat("b=c ", 50_000) + "><h1>Attributes</h1><p>Few words."
+		return "<!doctype html><title>Attributes</title><body data-a=\"" + strings.Repeat("a",
+			1<<20) + "\" " + strings.Repeat("b=c ", 50_000) + "><h1>Attributes</h1><p>Few words."
 	}))
 	mux.HandleFunc("GET /many-links", whole(page, func() string {
 		var b strings.Builder
@@ -71,7 +78,8 @@ func hostileSite(origin string) http.Handler {
 		w.Header().Set("X-Robots-Tag", strings.Repeat("unavailable_after: never, ", 500))
 		_, _ = io.WriteString(w, "<!doctype html><title>Links in the header</title><h1>Links in the header</h1>")
 	})
-	mux.HandleFunc("GET /binary", whole(page, func() string { return "\x7fELF" + strings.Repeat("\x00\x01\xfe\xff", 40_000) }))
+	mux.HandleFunc("GET /binary",
+		whole(page, func() string { return "\x7fELF" + strings.Repeat("\x00\x01\xfe\xff", 40_000) }))
 	mux.HandleFunc("GET /inwards", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "http://169.254.169.254/latest/meta-data/iam/", http.StatusFound)
 	})
@@ -87,11 +95,13 @@ func hostileSite(origin string) http.Handler {
 		for i := 1; i < 12; i++ {
 			fmt.Fprintf(&b, "<!ENTITY a%d \"%s\">", i, strings.Repeat(fmt.Sprintf("&a%d;", i-1), 10))
 		}
-		b.WriteString("<!ENTITY file SYSTEM \"file:///etc/passwd\">]><urlset><url><loc>" + origin + "/&a11;&file;</loc></url></urlset>")
+		b.WriteString("<!ENTITY file SYSTEM \"file:///etc/passwd\">]><urlset><url><loc>" + origin +
+			"/&a11;&file;</loc></url></urlset>")
 		return b.String()
 	}))
 	mux.HandleFunc("GET /sitemap-circle.xml", whole("application/xml", func() string {
-		return `<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><sitemap><loc>` + origin + `/sitemap-circle.xml</loc></sitemap><sitemap><loc>http://169.254.169.254/sitemap.xml</loc></sitemap></sitemapindex>`
+		return `<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><sitemap><loc>` + origin +
+			`/sitemap-circle.xml</loc></sitemap><sitemap><loc>http://169.254.169.254/sitemap.xml</loc></sitemap></sitemapindex>`
 	}))
 	return mux
 }
@@ -102,12 +112,16 @@ const hugePages = 10_000
 // hugeSite has 10,000 generated pages in ten sections, all in one sitemap, and
 // /big, a page of 10 MB.
 func hugeSite(origin string) http.Handler {
-	sections := []string{"lamps", "chairs", "tables", "rugs", "clocks", "shelves", "desks", "mirrors", "vases", "blankets"}
+	sections := []string{
+		"lamps", "chairs", "tables", "rugs", "clocks", "shelves", "desks", "mirrors", "vases",
+		"blankets",
+	}
 	address := func(i int) string { return fmt.Sprintf("/%s/item-%05d", sections[i%len(sections)], i) }
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		var b strings.Builder
-		b.WriteString("<p>A warehouse with ten thousand things. <a href=\"/big\">The whole list on one page</a></p><nav><ul>")
+		b.WriteString(
+			"<p>A warehouse with ten thousand things. <a href=\"/big\">The whole list on one page</a></p><nav><ul>")
 		for _, s := range sections {
 			fmt.Fprintf(&b, "<li><a href=\"/%s/\">%s%s</a></li>", s, strings.ToUpper(s[:1]), s[1:])
 		}
@@ -130,11 +144,13 @@ func hugeSite(origin string) http.Handler {
 			http.NotFound(w, r)
 			return
 		}
-		page(w, fmt.Sprintf("Item %d of the %s", i, r.PathValue("section")), fmt.Sprintf("<p>This is item %d. It weighs %d grams and costs %d.00 €.</p>", i, 100+i*7%900, 5+i%95))
+		page(w, fmt.Sprintf("Item %d of the %s", i, r.PathValue("section")),
+			fmt.Sprintf("<p>This is item %d. It weighs %d grams and costs %d.00 €.</p>", i, 100+i*7%900, 5+i%95))
 	})
 	mux.HandleFunc("GET /big", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = io.WriteString(w, "<!doctype html><html lang=\"en\"><title>The whole list</title><h1>The whole list</h1>")
+		_, _ = io.WriteString(w,
+			"<!doctype html><html lang=\"en\"><title>The whole list</title><h1>The whole list</h1>")
 		line := bytes.Repeat([]byte("<p>A line of the list that says little and goes on for long.</p>\n"), 160)
 		for sent := 0; sent < 10<<20; sent += len(line) {
 			if _, err := w.Write(line); err != nil {
@@ -148,9 +164,11 @@ func hugeSite(origin string) http.Handler {
 	})
 	mux.HandleFunc("GET /sitemap.xml", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/xml")
-		_, _ = io.WriteString(w, `<?xml version="1.0" encoding="UTF-8"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">`+"\n")
+		_, _ = io.WriteString(w,
+			`<?xml version="1.0" encoding="UTF-8"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">`+"\n")
 		for i := range hugePages {
-			_, _ = fmt.Fprintf(w, "<url><loc>%s%s</loc><lastmod>2026-%02d-%02d</lastmod></url>\n", origin, address(i), i%6+1, i%28+1)
+			_, _ = fmt.Fprintf(w, "<url><loc>%s%s</loc><lastmod>2026-%02d-%02d</lastmod></url>\n", origin, address(i),
+				i%6+1, i%28+1)
 		}
 		_, _ = io.WriteString(w, "</urlset>\n")
 	})

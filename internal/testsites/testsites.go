@@ -63,7 +63,8 @@ func WithGold(t testing.TB) []string {
 func Serve(t testing.TB, name string) *Site {
 	t.Helper()
 	var s *Site
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.ServeHTTP(w, r) }))
+	server := httptest.NewUnstartedServer(
+		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.ServeHTTP(w, r) }))
 	s = build(t, name, "http://"+server.Listener.Addr().String())
 	server.Start()
 	t.Cleanup(func() {
@@ -73,7 +74,7 @@ func Serve(t testing.TB, name string) *Site {
 	return s
 }
 
-// InMemory answers a site at StableURL that only its Transport reaches.
+// InMemory returns a site at StableURL that only its Transport reaches.
 func InMemory(t testing.TB, name string) *Site {
 	t.Helper()
 	return build(t, name, StableURL)
@@ -117,7 +118,7 @@ func (s *Site) Requests() []Request {
 	return slices.Clone(s.requests)
 }
 
-// Count answers how often a path with its query was asked for.
+// Count returns how often a path with its query was asked for.
 func (s *Site) Count(path string) int {
 	n := 0
 	for _, r := range s.Requests() {
@@ -128,7 +129,7 @@ func (s *Site) Count(path string) int {
 	return n
 }
 
-// ServeHTTP answers as the site does and notes the request.
+// ServeHTTP returns as the site does and notes the request.
 func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.requests = append(s.requests, Request{r.Method, r.URL.RequestURI(), r.UserAgent(), r.Header.Get("Accept")})
@@ -144,7 +145,11 @@ type definition struct {
 
 func definitions() []definition {
 	return []definition{
-		{"bad", "a careless shop: titles missing, pages that ask not to be listed, broken links, wrong canonical addresses, copies", nil},
+		{
+			"bad",
+			"a careless shop: titles missing, pages that ask not to be listed, broken links, wrong canonical " +
+				"addresses, copies", nil,
+		},
 		{"blocked", "robots.txt forbids everything to everybody", nil},
 		{"blog", "a personal blog with dated addresses, categories, tags and archives", nil},
 		{"bomb", "answers that grow a thousandfold when they are decompressed, also nested", bombSite},
@@ -153,11 +158,18 @@ func definitions() []definition {
 		{"down", "every address answers 503", downSite},
 		{"encodings", "charsets that are missing, wrong or rare, and bytes that are none", encodingsSite},
 		{"good", "a well-kept shop with guides: sitemap, JSON-LD, llms.txt, good texts", nil},
-		{"hostile", "instructions in hidden text, links without end, nesting, huge attributes and headers, redirects inwards", hostileSite},
+		{
+			"hostile",
+			"instructions in hidden text, links without end, nesting, huge attributes and headers, redirects inwards",
+			hostileSite,
+		},
 		{"huge", "10,000 pages in the sitemap and one page of 10 MB", hugeSite},
 		{"loop", "the first page redirects to itself", loopSite},
 		{"multilingual", "English pages with German ones (as many) and a few French ones", nil},
-		{"redirects", "long chains, circles, redirects elsewhere and inwards, without a target, to other schemes", redirectsSite},
+		{
+			"redirects", "long chains, circles, redirects elsewhere and inwards, without a target, to other schemes",
+			redirectsSite,
+		},
 		{"saas", "a product with a mega menu, features, documentation, a blog and customers", nil},
 		{"single", "one page and nothing else", nil},
 		{"slow", "pages that drip, stall or start late beside quick ones", slowSite},
@@ -171,5 +183,8 @@ func definitions() []definition {
 // page writes a small page.
 func page(w http.ResponseWriter, title, body string) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = fmt.Fprintf(w, "<!doctype html>\n<html lang=\"en\">\n<head><title>%s</title></head>\n<body><main><h1>%s</h1>\n%s</main></body>\n</html>\n", title, title, body)
+	_, _ = fmt.Fprintf(w,
+		"<!doctype html>\n<html "+
+			"lang=\"en\">\n<head><title>%s</title></head>\n<body><main><h1>%s</h1>\n%s</main></body>\n</html>\n",
+		title, title, body)
 }

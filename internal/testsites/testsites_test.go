@@ -63,7 +63,7 @@ func TestSites(t *testing.T) {
 		{"challenge", "/", 403, "human"},
 		{"docs", "/docs/install.md", 200, "# Install"},
 		{"docs", "/reference/queue", 200, "type Queue"},
-		{"down", "/robots.txt", 503, "away"},
+		{"down", "/robots.txt", 503, "unavailable"},
 		{"hostile", "/calendar?month=7", 200, "month=8"},
 		{"hostile", "/maze/left/left/", 200, "right/"},
 		{"hostile", "/hidden", 200, "Visible words"},
@@ -150,7 +150,8 @@ func TestSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := testsites.InMemory(t, "slow")
 		start := time.Now()
-		if _, body := get(t, s.Transport(), s.URL+"/late"); !strings.Contains(body, "minute") || time.Since(start) != time.Minute {
+		if _, body := get(t, s.Transport(), s.URL+"/late"); !strings.Contains(body, "minute") ||
+			time.Since(start) != time.Minute {
 			t.Errorf("/late came after %v: %q, want after a minute", time.Since(start), body)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 3100*time.Millisecond)

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// Transport answers requests to the site without a network. It streams, so
+// Transport returns requests to the site without a network. It streams, so
 // that slow answers are slow, and works in the fake time of testing/synctest.
 // Requests to other hosts fail.
 func (s *Site) Transport() http.RoundTripper { return transport{s} }
@@ -49,7 +49,8 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	case <-w.started:
 	}
 	res := &http.Response{
-		StatusCode: w.status, Status: fmt.Sprintf("%d %s", w.status, http.StatusText(w.status)), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		StatusCode: w.status, Status: fmt.Sprintf("%d %s", w.status, http.StatusText(w.status)), Proto: "HTTP/1.1",
+		ProtoMajor: 1, ProtoMinor: 1,
 		Header: w.sent, Body: &answerBody{body, cancel}, ContentLength: -1, Request: r,
 	}
 	if r.Method == http.MethodHead || w.status == http.StatusNoContent || w.status == http.StatusNotModified {

@@ -18,13 +18,16 @@ func redirectsSite(origin string) http.Handler {
 	mux := http.NewServeMux()
 	targets := map[string]string{
 		"/moved": "/target", "/loop-a": "/loop-b", "/loop-b": "/loop-a", "/self": "/self",
-		"/elsewhere": "https://elsewhere.example/", "/inwards": "http://169.254.169.254/latest/meta-data/", "/loopback": "http://127.0.0.1:1/admin",
-		"/decimal": "http://2130706433/", "/nowhere": "", "/broken": "http://[::1", "/script": "javascript:alert(1)", "/ftp": "ftp://files.example/x",
+		"/elsewhere": "https://elsewhere.example/", "/inwards": "http://169.254.169.254/latest/meta-data/",
+		"/loopback": "http://127.0.0.1:1/admin",
+		"/decimal":  "http://2130706433/", "/nowhere": "", "/broken": "http://[::1", "/script": "javascript:alert(1)",
+		"/ftp":        "ftp://files.example/x",
 		"/login-wall": "/login?next=%2F", "/protocol-relative": "//elsewhere.example/path",
 	}
 	var links strings.Builder
 	for _, from := range []string{
-		"/moved", "/loop-a", "/self", "/elsewhere", "/inwards", "/loopback", "/decimal", "/nowhere", "/broken", "/script", "/ftp", "/login-wall",
+		"/moved", "/loop-a", "/self", "/elsewhere", "/inwards", "/loopback", "/decimal", "/nowhere", "/broken",
+		"/script", "/ftp", "/login-wall",
 		"/protocol-relative", "/chain/3", "/chain/12", "/endless/0", "/refresh",
 	} {
 		fmt.Fprintf(&links, "<p><a href=\"%s\">Redirect %s</a></p>\n", from, strings.Trim(from, "/"))
@@ -37,7 +40,8 @@ func redirectsSite(origin string) http.Handler {
 			w.WriteHeader(http.StatusFound)
 		})
 	}
-	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { page(w, "A site of redirects", links.String()) })
+	mux.HandleFunc("GET /{$}",
+		func(w http.ResponseWriter, _ *http.Request) { page(w, "A site of redirects", links.String()) })
 	mux.HandleFunc("GET /target", func(w http.ResponseWriter, _ *http.Request) {
 		page(w, "The target of redirects", "<p>You have arrived at the page that the short redirects lead to.</p>")
 	})
@@ -69,7 +73,7 @@ func loopSite(string) http.Handler {
 
 func downSite(string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		http.Error(w, "The database is away.", http.StatusServiceUnavailable)
+		http.Error(w, "The database is unavailable.", http.StatusServiceUnavailable)
 	})
 }
 
@@ -78,7 +82,10 @@ func challengeSite(string) http.Handler {
 		w.Header().Set("Cf-Mitigated", "challenge")
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.WriteHeader(http.StatusForbidden)
-		_, _ = io.WriteString(w, `<!doctype html><title>Just a moment...</title><h1>Checking whether you are human</h1><div class="g-recaptcha"></div>`)
+		_, _ = io.WriteString(
+			w,
+			`<!doctype html><title>Just a moment...</title><h1>Checking whether you are human</h1><div class="g-recaptcha"></div>`,
+		)
 	})
 }
 
@@ -88,9 +95,14 @@ func challengeSite(string) http.Handler {
 func slowSite(string) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
-		page(w, "A slow site", `<p>This first page is quick.</p><p><a href="/drip">Drip</a> <a href="/late">Late</a> <a href="/stall">Stall</a> <a href="/pause">Pause</a> <a href="/quick">Quick</a></p>`)
+		page(
+			w,
+			"A slow site",
+			`<p>This first page is quick.</p><p><a href="/drip">Drip</a> <a href="/late">Late</a> <a href="/stall">Stall</a> <a href="/pause">Pause</a> <a href="/quick">Quick</a></p>`,
+		)
 	})
-	mux.HandleFunc("GET /quick", func(w http.ResponseWriter, _ *http.Request) { page(w, "Quick", "<p>This page is quick as well.</p>") })
+	mux.HandleFunc("GET /quick",
+		func(w http.ResponseWriter, _ *http.Request) { page(w, "Quick", "<p>This page is quick as well.</p>") })
 	mux.HandleFunc("GET /pause", func(w http.ResponseWriter, r *http.Request) {
 		wait(r, 1500*time.Millisecond)
 		page(w, "Pause", "<p>This page took a second and a half.</p>")
@@ -157,23 +169,50 @@ func encodingsSite(string) http.Handler {
 	const word = "Café crème, naïve, 10 €"
 	latin := strings.NewReplacer("é", "\xe9", "è", "\xe8", "ï", "\xef", "€", "\x80")
 	text := func(title, declared string) string {
-		return "<!doctype html>\n<html lang=\"en\"><head>" + declared + "<title>" + title + " – " + word + "</title><meta name=\"description\" content=\"" + title + ": " + word +
-			".\"></head><body><main><h1>" + title + "</h1><p>" + word + " is what this page says, in an encoding of its own.</p></main></body></html>\n"
+		return "<!doctype html>\n<html lang=\"en\"><head>" + declared + "<title>" + title + " – " + word +
+			"</title><meta name=\"description\" content=\"" + title + ": " + word +
+			".\"></head><body><main><h1>" + title + "</h1><p>" + word +
+			" is what this page says, in an encoding of its own.</p></main></body></html>\n"
 	}
 	dash := strings.NewReplacer("–", "\x96")
 	cp1252 := func(s string) string { return dash.Replace(latin.Replace(s)) }
 	pages := []struct{ path, title, contentType, body string }{
 		{"/utf8", "Plain UTF-8", "text/html; charset=utf-8", text("Plain UTF-8", "")},
 		{"/bom", "UTF-8 with a mark", "text/html", "\ufeff" + text("UTF-8 with a mark", "")},
-		{"/undeclared", "Windows-1252 without a charset", "text/html", cp1252(text("Windows-1252 without a charset", ""))},
-		{"/meta", "Windows-1252 in a meta element", "text/html", cp1252(text("Windows-1252 in a meta element", `<meta charset="windows-1252">`))},
-		{"/wrong-header", "Windows-1252 that claims UTF-8", "text/html; charset=utf-8", cp1252(text("Windows-1252 that claims UTF-8", ""))},
-		{"/wrong-meta", "UTF-8 that claims Latin 1", "text/html", text("UTF-8 that claims Latin 1", `<meta charset="iso-8859-1">`)},
-		{"/broken", "Broken UTF-8", "text/html; charset=utf-8", strings.ReplaceAll(text("Broken UTF-8", ""), "è", "\xc3(\xff\xed\xa0\x80")},
+		{
+			"/undeclared", "Windows-1252 without a charset", "text/html",
+			cp1252(text("Windows-1252 without a charset", "")),
+		},
+		{
+			"/meta", "Windows-1252 in a meta element", "text/html",
+			cp1252(text("Windows-1252 in a meta element", `<meta charset="windows-1252">`)),
+		},
+		{
+			"/wrong-header", "Windows-1252 that claims UTF-8", "text/html; charset=utf-8",
+			cp1252(text("Windows-1252 that claims UTF-8", "")),
+		},
+		{
+			"/wrong-meta", "UTF-8 that claims Latin 1", "text/html",
+			text("UTF-8 that claims Latin 1", `<meta charset="iso-8859-1">`),
+		},
+		{
+			"/broken", "Broken UTF-8", "text/html; charset=utf-8",
+			strings.ReplaceAll(text("Broken UTF-8", ""), "è", "\xc3(\xff\xed\xa0\x80"),
+		},
 		{"/utf16le", "UTF-16 with a mark", "text/html", utf16Text("\ufeff"+text("UTF-16 with a mark", ""), false)},
-		{"/utf16be", "UTF-16 in the header", "text/html; charset=utf-16be", utf16Text(text("UTF-16 in the header", ""), true)},
-		{"/sjis", "Shift JIS", "text/html; charset=shift_jis", "<!doctype html><html lang=\"ja\"><title>\x93\xfa\x96\x7b\x8c\xea</title><h1>\x93\xfa\x96\x7b\x8c\xea</h1><p>\x93\xfa\x96\x7b\x8c\xea</p>"},
-		{"/unknown", "A charset that nobody knows", "text/html; charset=klingon-1", text("A charset that nobody knows", "")},
+		{
+			"/utf16be", "UTF-16 in the header", "text/html; charset=utf-16be",
+			utf16Text(text("UTF-16 in the header", ""), true),
+		},
+		{
+			"/sjis", "Shift JIS", "text/html; charset=shift_jis",
+			"<!doctype html><html " +
+				"lang=\"ja\"><title>\x93\xfa\x96\x7b\x8c\xea</title><h1>\x93\xfa\x96\x7b\x8c\xea</h1><p>\x93\xfa\x96\x7b\x8c\xea</p>",
+		},
+		{
+			"/unknown", "A charset that nobody knows", "text/html; charset=klingon-1",
+			text("A charset that nobody knows", ""),
+		},
 		{"/nul", "NUL bytes", "text/html; charset=utf-8", strings.ReplaceAll(text("NUL bytes", ""), " ", " \x00")},
 	}
 	mux := http.NewServeMux()
@@ -185,7 +224,8 @@ func encodingsSite(string) http.Handler {
 			_, _ = io.WriteString(w, p.body)
 		})
 	}
-	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { page(w, "A site of many encodings", links.String()) })
+	mux.HandleFunc("GET /{$}",
+		func(w http.ResponseWriter, _ *http.Request) { page(w, "A site of many encodings", links.String()) })
 	return mux
 }
 
@@ -222,7 +262,7 @@ func bombSite(origin string) http.Handler {
 			}
 		}
 	}
-	packed := func(contentType, text string) http.HandlerFunc {
+	compressed := func(contentType, text string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", contentType)
 			w.Header().Set("Content-Encoding", "gzip")
@@ -230,10 +270,21 @@ func bombSite(origin string) http.Handler {
 		}
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", packed("text/html; charset=utf-8", `<!doctype html><html lang="en"><title>A site of bombs</title><meta name="description" content="Small answers that want to be large."><main><h1>A site of bombs</h1><p>This page is honest. <a href="/bomb">Bomb</a> <a href="/nested">Nested</a> <a href="/cut">Cut</a> <a href="/lie">Lie</a> <a href="/honest">Honest</a></p></main>`))
-	mux.HandleFunc("GET /honest", packed("text/html", "<!doctype html><title>Honest</title><h1>Honest</h1><p>A compressed page that is what it says.</p>"))
-	mux.HandleFunc("GET /robots.txt", packed("text/plain", "User-agent: *\nDisallow:\nSitemap: "+origin+"/sitemap.xml.gz\nSitemap: "+origin+"/sitemap.xml\n"))
-	mux.HandleFunc("GET /sitemap.xml", packed("application/xml", `<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>`+origin+`/</loc></url><url><loc>`+origin+`/honest</loc></url><url><loc>`+origin+`/bomb</loc></url></urlset>`))
+	mux.HandleFunc("GET /{$}",
+		compressed(
+			"text/html; charset=utf-8",
+			`<!doctype html><html lang="en"><title>A site of bombs</title><meta name="description" content="Small answers that want to be large."><main><h1>A site of bombs</h1><p>This page is honest. <a href="/bomb">Bomb</a> <a href="/nested">Nested</a> <a href="/cut">Cut</a> <a href="/lie">Lie</a> <a href="/honest">Honest</a></p></main>`,
+		))
+	mux.HandleFunc("GET /honest",
+		compressed("text/html",
+			"<!doctype html><title>Honest</title><h1>Honest</h1><p>A compressed page that is what it says.</p>"))
+	mux.HandleFunc("GET /robots.txt",
+		compressed("text/plain",
+			"User-agent: *\nDisallow:\nSitemap: "+origin+"/sitemap.xml.gz\nSitemap: "+origin+"/sitemap.xml\n"))
+	mux.HandleFunc("GET /sitemap.xml",
+		compressed("application/xml",
+			`<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>`+origin+
+				`/</loc></url><url><loc>`+origin+`/honest</loc></url><url><loc>`+origin+`/bomb</loc></url></urlset>`))
 	mux.HandleFunc("GET /sitemap.xml.gz", send("application/gzip", "", 1024))
 	mux.HandleFunc("GET /bomb", send("text/html; charset=utf-8", "gzip", 10<<10))
 	nested := sync.OnceValue(func() []byte { return squeezed(bytes.Repeat(member(), 64)) })
@@ -245,7 +296,8 @@ func bombSite(origin string) http.Handler {
 	mux.HandleFunc("GET /cut", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Content-Encoding", "gzip")
-		whole := squeezed([]byte("<!doctype html><title>Cut</title><h1>Cut</h1>" + strings.Repeat("<p>Some words that go on.</p>", 400)))
+		whole := squeezed([]byte("<!doctype html><title>Cut</title><h1>Cut</h1>" +
+			strings.Repeat("<p>Some words that go on.</p>", 400)))
 		_, _ = w.Write(whole[:len(whole)/2])
 	})
 	mux.HandleFunc("GET /lie", func(w http.ResponseWriter, _ *http.Request) {

@@ -29,7 +29,8 @@ func newA2APeer(t *testing.T) *a2aPeer {
 	}
 	store := harness.FreeAddr(t)
 	p := harness.Start(t, harness.Build(t, ""), []string{
-		"ACE_STORE_ADDR=" + store, "ACE_SANDBOX_ADDR=" + harness.FreeAddr(t), "ACE_PLATFORM_ADDR=" + harness.FreeAddr(t), "ACE_ADMIN_ADDR=",
+		"ACE_STORE_ADDR=" + store, "ACE_SANDBOX_ADDR=" + harness.FreeAddr(t),
+		"ACE_PLATFORM_ADDR=" + harness.FreeAddr(t), "ACE_ADMIN_ADDR=",
 		"ACE_DATA_DIR=" + harness.DataDir(t), "ACE_RATE_BURST_API=30",
 	}, "serve")
 	peer := &a2aPeer{t, "http://" + store}
@@ -113,7 +114,8 @@ func TestA2ASDK(t *testing.T) {
 		URL                     string
 	}
 	p.run(&card, "card")
-	if !card.Verified || !card.ForgedRefused || strings.Join(card.Skills, " ") != "site checkout" || card.URL != p.URL+"/agent/a2a" {
+	if !card.Verified || !card.ForgedRefused || strings.Join(card.Skills, " ") != "site checkout" ||
+		card.URL != p.URL+"/agent/a2a" {
 		t.Errorf("card = %+v, want it verified, and a forged one refused", card)
 	}
 
@@ -124,12 +126,14 @@ func TestA2ASDK(t *testing.T) {
 		t.Errorf("words = %+v, want a task that asks for a request", asked)
 	}
 	p.run(&found, "send", `{"skill":"site","action":"search_pages","input":{"query":"refunds"}}`, context)
-	if found.Status.State != stateCompleted || len(found.Artifacts) != 1 || !bytes.Contains(found.Artifacts[0].Parts[0].Content.Value, []byte(`"/refunds"`)) {
+	if found.Status.State != stateCompleted || len(found.Artifacts) != 1 ||
+		!bytes.Contains(found.Artifacts[0].Parts[0].Content.Value, []byte(`"/refunds"`)) {
 		t.Errorf("search_pages = %+v, want the page about refunds", found)
 	}
 	p.run(&offers, "send", `{"skill":"site","action":"list_products","input":{"query":"handbook"}}`, context)
 	var catalog struct{ Offers []struct{ ID string } }
-	if len(offers.Artifacts) != 1 || json.Unmarshal(offers.Artifacts[0].Parts[0].Content.Value, &catalog) != nil || len(catalog.Offers) == 0 {
+	if len(offers.Artifacts) != 1 || json.Unmarshal(offers.Artifacts[0].Parts[0].Content.Value, &catalog) != nil ||
+		len(catalog.Offers) == 0 {
 		t.Fatalf("list_products = %+v, want the handbook", offers)
 	}
 
@@ -172,8 +176,8 @@ func TestA2ASDK(t *testing.T) {
 	}
 }
 
-// TestA2ASDKRefusals are requests that the agent refuses: the SDK tells them
-// apart.
+// TestA2ASDKRefusals are requests that the agent refuses: the SDK can
+// distinguish them.
 func TestA2ASDKRefusals(t *testing.T) {
 	t.Parallel()
 	p := newA2APeer(t)

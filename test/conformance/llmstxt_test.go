@@ -11,10 +11,10 @@ import (
 	"ace/internal/foundation/egress"
 	"ace/internal/foundation/problem"
 	"ace/internal/protocol/llmstxt"
-	"ace/internal/storefront/crawl"
-	"ace/internal/storefront/llmsdraft"
-	"ace/internal/storefront/webfetch"
 	"ace/internal/testsites"
+	"ace/internal/website/crawl"
+	"ace/internal/website/llmsdraft"
+	"ace/internal/website/webfetch"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -54,7 +54,8 @@ func TestDraftsWithTheReferenceParser(t *testing.T) {
 		}
 		site := testsites.Serve(t, name)
 		guard := egress.New(&egress.Options{AllowOrigins: []string{site.URL}, OnlyOrigins: true})
-		service := llmsdraft.New(webfetch.New(guard, "https://store.example", nil), &llmsdraft.Options{Crawl: &crawl.Options{Interval: -1}})
+		service := llmsdraft.New(webfetch.New(guard, "https://store.example", nil),
+			&llmsdraft.Options{Crawl: &crawl.Options{Interval: -1}})
 		draft, err := service.Run(t.Context(), llmsdraft.Request{URL: site.Home()}, nil)
 		if _, refused := problem.From(err); refused {
 			continue

@@ -25,7 +25,8 @@ func startStore(t *testing.T, tags string, settings ...string) string {
 	t.Helper()
 	store, sandbox := harness.FreeAddr(t), harness.FreeAddr(t)
 	p := harness.Start(t, harness.Build(t, tags), append([]string{
-		"ACE_STORE_ADDR=" + store, "ACE_SANDBOX_ADDR=" + sandbox, "ACE_ADMIN_ADDR=", "ACE_DATA_DIR=" + harness.DataDir(t),
+		"ACE_STORE_ADDR=" + store, "ACE_SANDBOX_ADDR=" + sandbox, "ACE_ADMIN_ADDR=",
+		"ACE_DATA_DIR=" + harness.DataDir(t),
 	}, settings...), "serve")
 	if !p.Ready("http://" + store + "/healthz") {
 		t.Fatal("the store did not start")
@@ -85,7 +86,8 @@ func TestMCPSuite(t *testing.T) {
 		for _, scenario := range listed(t, command) {
 			delete(unheard, scenario)
 			if applies[scenario] == "" && reasons[scenario] == "" {
-				t.Errorf("the %s suite has the scenario %s: run it, or say in mcp-scenarios.md why it does not apply", name, scenario)
+				t.Errorf("the %s suite has the scenario %s: run it, or say in mcp-scenarios.md why it does not apply",
+					name, scenario)
 			}
 		}
 		for scenario, in := range applies {
@@ -94,7 +96,8 @@ func TestMCPSuite(t *testing.T) {
 			}
 			t.Run(name+"/"+scenario, func(t *testing.T) {
 				t.Parallel()
-				args := append(slices.Clone(command[1:]), "server", "--url", store+"/mcp", "--scenario", scenario, "-o", t.TempDir())
+				args := append(slices.Clone(command[1:]), "server", "--url", store+"/mcp", "--scenario", scenario,
+					"-o", t.TempDir())
 				if name == "newer" {
 					args = append(args, "--spec-version", "2025-06-18", "--force")
 				}
@@ -110,8 +113,8 @@ func TestMCPSuite(t *testing.T) {
 	}
 }
 
-// listed answers the scenarios of a suite for servers of the versions up to
-// 2025-11-25, which the older suite does not tell apart.
+// listed returns the scenarios of a suite for servers of the versions up to
+// 2025-11-25, which the older suite does not distinguish.
 func listed(t *testing.T, command []string) []string {
 	t.Helper()
 	args := append(slices.Clone(command[1:]), "list", "--server", "--spec-version", "2025-11-25")
@@ -154,7 +157,9 @@ type sdkAnswer struct {
 }
 
 func tenTools() []string {
-	return strings.Fields("site_info search_pages read_page list_products create_checkout get_checkout list_services run_ai_search_audit run_structured_data_pack run_llms_txt_draft")
+	return strings.Fields(
+		"site_info search_pages read_page list_products create_checkout get_checkout list_services " +
+			"run_ai_search_audit run_structured_data_pack run_llms_txt_draft")
 }
 
 // TestMCPTypeScript connects, lists and calls through both lines of the official
@@ -183,7 +188,7 @@ func TestMCPTypeScript(t *testing.T) {
 	}
 }
 
-// scriptDir answers a folder with a script, from which Node finds the installed
+// scriptDir returns a folder with a script, from which Node finds the installed
 // packages.
 func scriptDir(t *testing.T, modules, script string) string {
 	t.Helper()
@@ -206,14 +211,17 @@ func checkSDK(t *testing.T, store string, got *sdkAnswer) {
 	if diff := cmp.Diff(tenTools(), got.Tools); diff != "" {
 		t.Errorf("tools (-want +got):\n%s", diff)
 	}
-	if got.Server.Name != "store" || got.Server.Title == "" || !strings.Contains(got.Instructions, "create_checkout") || fmt.Sprint(got.Capabilities) != "map[tools:map[]]" {
+	if got.Server.Name != "store" || got.Server.Title == "" || !strings.Contains(got.Instructions, "create_checkout") ||
+		fmt.Sprint(got.Capabilities) != "map[tools:map[]]" {
 		t.Errorf("server = %+v %v %q", got.Server, got.Capabilities, got.Instructions)
 	}
 	c := &got.Calls
-	if c.SiteInfo.Name == "" || !strings.HasPrefix(c.ReadPage.Content, "# ") || !strings.Contains(c.None, "Closest: /refunds") || len(c.Products.Offers) == 0 {
+	if c.SiteInfo.Name == "" || !strings.HasPrefix(c.ReadPage.Content, "# ") || !strings.Contains(c.None,
+		"Closest: /refunds") || len(c.Products.Offers) == 0 {
 		t.Errorf("reading calls = %+v", c)
 	}
-	if c.Created.Status != "requires_escalation" || !strings.HasPrefix(c.Created.ContinueURL, store+"/c/") || c.Read.ID != c.Created.ID || c.Read.Status != "requires_escalation" {
+	if c.Created.Status != "requires_escalation" || !strings.HasPrefix(c.Created.ContinueURL, store+"/c/") ||
+		c.Read.ID != c.Created.ID || c.Read.Status != "requires_escalation" {
 		t.Errorf("buying calls = %+v, %+v", c.Created, c.Read)
 	}
 	if len(c.Run.Content) == 0 || !c.Run.IsError {
@@ -245,7 +253,8 @@ func TestMCPGo(t *testing.T) {
 		t.Errorf("tools (-want +got):\n%s", diff)
 	}
 	for tool, arguments := range map[string]map[string]any{
-		"site_info": {}, "search_pages": {"query": "refunds"}, "read_page": {"path": "/refunds"}, "list_products": {"limit": 2},
+		"site_info": {}, "search_pages": {"query": "refunds"}, "read_page": {"path": "/refunds"},
+		"list_products": {"limit": 2},
 	} {
 		result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: arguments})
 		if err != nil || result.IsError || result.StructuredContent == nil {
@@ -254,7 +263,8 @@ func TestMCPGo(t *testing.T) {
 	}
 	var refusal error
 	for range 40 {
-		if _, refusal = session.CallTool(t.Context(), &mcp.CallToolParams{Name: "list_services", Arguments: map[string]any{}}); refusal != nil {
+		if _, refusal = session.CallTool(t.Context(),
+			&mcp.CallToolParams{Name: "list_services", Arguments: map[string]any{}}); refusal != nil {
 			break
 		}
 	}
@@ -263,7 +273,8 @@ func TestMCPGo(t *testing.T) {
 	}
 	time.Sleep(1500 * time.Millisecond) // the limit's own second
 	again := connectGo(t, store)
-	opened, err := again.CallTool(t.Context(), &mcp.CallToolParams{Name: "create_checkout", Arguments: map[string]any{"offer_id": "prompt_handbook"}})
+	opened, err := again.CallTool(t.Context(),
+		&mcp.CallToolParams{Name: "create_checkout", Arguments: map[string]any{"offer_id": "prompt_handbook"}})
 	if err != nil || opened.IsError {
 		t.Errorf("CallTool(create_checkout) = %+v, %v", opened, err)
 	}

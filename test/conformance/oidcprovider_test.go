@@ -130,7 +130,10 @@ func (a *authority) person(address string, allow bool) url.Values {
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	browser := &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	browser := &http.Client{
+		Jar:           jar,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 	page, next := a.visit(browser, address, nil)
 	for range 12 {
 		form := formAction.FindSubmatch(page)
@@ -142,7 +145,8 @@ func (a *authority) person(address string, allow bool) url.Values {
 		case form == nil:
 			a.t.Fatalf("a page has no form: %s", page)
 		case strings.Contains(string(page), `value="login"`):
-			page, next = a.visit(browser, string(form[1]), url.Values{"prompt": {"login"}, "login": {"ann"}, "password": {"x"}})
+			page, next = a.visit(browser, string(form[1]),
+				url.Values{"prompt": {"login"}, "login": {"ann"}, "password": {"x"}})
 		case allow:
 			page, next = a.visit(browser, string(form[1]), url.Values{"prompt": {"consent"}})
 		default:
@@ -186,7 +190,7 @@ func (a *authority) visit(browser *http.Client, address string, form url.Values)
 func (a *authority) begin(made *app.App, s *app.Scheme, client *connection.Client) (*connection.Attempt, string) {
 	a.t.Helper()
 	attempt := &connection.Attempt{AccountID: "acc_1", State: "a-state", Redirect: appCallback}
-	address, err := a.client.Begin(a.t.Context(), made, s, client, nil, attempt)
+	address, err := a.client.Start(a.t.Context(), made, s, client, nil, attempt)
 	if err != nil {
 		a.t.Fatal(err)
 	}
@@ -245,7 +249,11 @@ func TestOIDCProvider(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	jwk := map[string]any{"kty": "RSA", "kid": "k1", "alg": "RS256", "use": "sig", "n": base64.RawURLEncoding.EncodeToString(key.N.Bytes()), "e": base64.RawURLEncoding.EncodeToString(big.NewInt(int64(key.E)).Bytes())}
+	jwk := map[string]any{
+		"kty": "RSA", "kid": "k1", "alg": "RS256", "use": "sig",
+		"n": base64.RawURLEncoding.EncodeToString(key.N.Bytes()),
+		"e": base64.RawURLEncoding.EncodeToString(big.NewInt(int64(key.E)).Bytes()),
+	}
 	a := startAuthority(t, map[string]any{"jwks": map[string]any{"keys": []any{jwk}}}, nil)
 	clients := map[string]struct {
 		client  *connection.Client
@@ -255,7 +263,12 @@ func TestOIDCProvider(t *testing.T) {
 		"post":   {secretOf("post"), ``},
 		"public": {&connection.Client{App: "app", ID: "public"}, ``},
 		"signed": {
-			&connection.Client{App: "app", ID: "signed", Extra: map[string]string{"private_key": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))}},
+			&connection.Client{
+				App: "app", ID: "signed",
+				Extra: map[string]string{
+					"private_key": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})),
+				},
+			},
 			`      client: {method: private_key_jwt, jwt: {kid: k1}}`,
 		},
 	}
@@ -269,7 +282,8 @@ func TestOIDCProvider(t *testing.T) {
 			if diff := cmp.Diff(want, g.Identity); diff != "" {
 				t.Errorf("identity (-want +got):\n%s", diff)
 			}
-			if a.works("/api/me", g.Credentials["access_token"]) != "ann" || g.ExpiresAt.IsZero() || g.Credentials["refresh_token"] == "" {
+			if a.works("/api/me", g.Credentials["access_token"]) != "ann" || g.ExpiresAt.IsZero() ||
+				g.Credentials["refresh_token"] == "" {
 				t.Errorf("the grant is of no use: %v, scopes %v", g.ExpiresAt, g.Scopes)
 			}
 			conn := &connection.Connection{}
@@ -277,21 +291,25 @@ func TestOIDCProvider(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if a.works("/api/me", next.Credentials["access_token"]) != "ann" || next.Credentials["refresh_token"] == g.Credentials["refresh_token"] {
+			if a.works("/api/me", next.Credentials["access_token"]) != "ann" ||
+				next.Credentials["refresh_token"] == g.Credentials["refresh_token"] {
 				t.Error("the grant was not renewed")
 			}
 			if err := a.client.Revoke(t.Context(), made, s, tt.client, conn, next.Credentials); err != nil {
 				t.Errorf("Revoke = %v", err)
 			}
-			if _, err := a.client.Refresh(t.Context(), made, s, tt.client, conn, next.Credentials); refreshClass(err) != connection.GrantOver {
+			if _, err := a.client.Refresh(t.Context(), made, s, tt.client,
+				conn, next.Credentials); refreshClass(err) != connection.GrantOver {
 				t.Errorf("after it was revoked Refresh answers %v", err)
 			}
 			g = a.connect(made, s, tt.client)
 			if next, err = a.client.Refresh(t.Context(), made, s, tt.client, conn, g.Credentials); err != nil {
 				t.Fatal(err)
 			}
-			for _, credentials := range []connection.Credentials{g.Credentials, next.Credentials} { // the first was used, which ends both
-				if _, err := a.client.Refresh(t.Context(), made, s, tt.client, conn, credentials); refreshClass(err) != connection.GrantOver {
+			// the first was used, which ends both
+			for _, credentials := range []connection.Credentials{g.Credentials, next.Credentials} {
+				if _, err := a.client.Refresh(t.Context(), made, s, tt.client, conn,
+					credentials); refreshClass(err) != connection.GrantOver {
 					t.Errorf("after a token was used twice Refresh answers %v", err)
 				}
 			}
@@ -316,10 +334,12 @@ func TestOIDCProviderRefuses(t *testing.T) {
 	if err := finish(s, client, same, false); !problem.Is(err, "sign_in_denied") {
 		t.Errorf("the person's no: %v", err)
 	}
-	if err := finish(s, client, func(at *connection.Attempt) { at.Verifier = strings.Repeat("x", 43) }, true); !problem.Is(err, "sign_in_failed") {
+	if err := finish(s, client, func(at *connection.Attempt) { at.Verifier = strings.Repeat("x", 43) },
+		true); !problem.Is(err, "sign_in_failed") {
 		t.Errorf("another verifier: %v", err)
 	}
-	if err := finish(s, client, func(at *connection.Attempt) { at.Issuer = "https://other.example" }, true); !problem.Is(err, "sign_in_failed") {
+	if err := finish(s, client, func(at *connection.Attempt) { at.Issuer = "https://other.example" },
+		true); !problem.Is(err, "sign_in_failed") {
 		t.Errorf("another issuer: %v", err)
 	}
 	without := *s
@@ -331,7 +351,8 @@ func TestOIDCProviderRefuses(t *testing.T) {
 	}
 	g := a.connect(made, s, client)
 	wrong := &connection.Client{App: "app", ID: "post", Secret: "wrong"}
-	if _, err := a.client.Refresh(t.Context(), made, s, wrong, &connection.Connection{}, g.Credentials); refreshClass(err) != connection.ClientBroken {
+	if _, err := a.client.Refresh(t.Context(), made, s, wrong, &connection.Connection{},
+		g.Credentials); refreshClass(err) != connection.ClientBroken {
 		t.Errorf("a wrong secret: %v", err)
 	}
 	if _, err := a.client.Refresh(t.Context(), made, s, client, &connection.Connection{}, g.Credentials); err != nil {
@@ -359,7 +380,8 @@ func TestOIDCProviderExpiry(t *testing.T) {
 		t.Fatalf("after the access token's end: %v", err)
 	}
 	time.Sleep(9 * time.Second)
-	if _, err := a.client.Refresh(t.Context(), made, s, client, &connection.Connection{}, next.Credentials); refreshClass(err) != connection.GrantOver {
+	if _, err := a.client.Refresh(t.Context(), made, s, client, &connection.Connection{},
+		next.Credentials); refreshClass(err) != connection.GrantOver {
 		t.Errorf("after the refresh token's end: %v", err)
 	}
 }
@@ -385,7 +407,8 @@ auth: [{type: client_credentials, fields: [{name: client_id}, {name: client_secr
 		t.Errorf("Refresh = %v", err)
 	}
 	typed["client_secret"] = "wrong"
-	if _, err := a.client.Exchange(t.Context(), made, &made.Schemes[0], nil, nil, typed); !problem.Is(err, "credentials_refused") {
+	if _, err := a.client.Exchange(t.Context(), made, &made.Schemes[0], nil, nil, typed); !problem.Is(err,
+		"credentials_refused") {
 		t.Errorf("a wrong secret: %v", err)
 	}
 }
@@ -407,27 +430,35 @@ func TestOIDCProviderMCP(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := startAuthority(t, map[string]any{"document": document}, o)
-			made := &app.App{ID: "app", Name: "App", Schemes: []app.Scheme{{ID: "mcp", Type: app.TypeMCP, URL: a.origin + "/mcp"}}}
+			made := &app.App{
+				ID: "app", Name: "App",
+				Schemes: []app.Scheme{{ID: "mcp", Type: app.TypeMCP, URL: a.origin + "/mcp"}},
+			}
 			s := &made.Schemes[0]
 			_, address := a.begin(made, s, nil)
-			if byDocument := strings.Contains(address, url.QueryEscape(platformURL+oauthclient.DocumentPath)); byDocument != (o != nil) {
+			if byDocument := strings.Contains(address,
+				url.QueryEscape(platformURL+oauthclient.DocumentPath)); byDocument != (o != nil) {
 				t.Errorf("the client is another: %s", address)
 			}
 			g := a.connect(made, s, nil)
-			if a.works("/mcp", g.Credentials["access_token"]) != "ann" || a.works("/api/me", g.Credentials["access_token"]) != "" {
+			if a.works("/mcp", g.Credentials["access_token"]) != "ann" ||
+				a.works("/api/me", g.Credentials["access_token"]) != "" {
 				t.Error("the token is not one for the server alone")
 			}
 			next, err := a.client.Refresh(t.Context(), made, s, nil, &connection.Connection{}, g.Credentials)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if a.works("/mcp", next.Credentials["access_token"]) != "ann" || next.Credentials["refresh_token"] == g.Credentials["refresh_token"] {
+			if a.works("/mcp", next.Credentials["access_token"]) != "ann" ||
+				next.Credentials["refresh_token"] == g.Credentials["refresh_token"] {
 				t.Error("the renewed token is not one for the server")
 			}
-			if err := a.client.Revoke(t.Context(), made, s, nil, &connection.Connection{}, next.Credentials); err != nil {
+			if err := a.client.Revoke(t.Context(), made, s, nil, &connection.Connection{},
+				next.Credentials); err != nil {
 				t.Errorf("Revoke = %v", err)
 			}
-			if _, err := a.client.Refresh(t.Context(), made, s, nil, &connection.Connection{}, next.Credentials); refreshClass(err) != connection.GrantOver {
+			if _, err := a.client.Refresh(t.Context(), made, s, nil, &connection.Connection{},
+				next.Credentials); refreshClass(err) != connection.GrantOver {
 				t.Errorf("after it was revoked Refresh answers %v", err)
 			}
 		})

@@ -10,11 +10,11 @@ import (
 	"testing"
 
 	"ace/internal/foundation/egress"
-	"ace/internal/storefront/crawl"
-	"ace/internal/storefront/crawl/crawltest"
-	"ace/internal/storefront/datapack"
-	"ace/internal/storefront/webfetch"
 	"ace/internal/testsites"
+	"ace/internal/website/crawl"
+	"ace/internal/website/crawl/crawltest"
+	"ace/internal/website/datapack"
+	"ace/internal/website/webfetch"
 
 	"golang.org/x/tools/txtar"
 )
@@ -102,7 +102,7 @@ func packs(t *testing.T) map[string]any {
 		guard := egress.New(&egress.Options{AllowOrigins: []string{site.URL}, OnlyOrigins: true})
 		add(name, webfetch.New(guard, "https://store.example", nil), datapack.Request{URL: site.Home()})
 	}
-	archive, err := txtar.ParseFile("../../internal/storefront/datapack/testdata/kinds.txtar")
+	archive, err := txtar.ParseFile("../../internal/website/datapack/testdata/kinds.txtar")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,12 +138,18 @@ func TestJudges(t *testing.T) {
 		block map[string]any
 		by    []string // who finds it
 	}{
-		"good":              {graph(map[string]any{"@type": "Product", "name": "x", "offers": offer}), nil},
-		"unknown property":  {graph(map[string]any{"@type": "Product", "naame": "x"}), []string{"jsonld", "schema-dts"}},
+		"good": {graph(map[string]any{"@type": "Product", "name": "x", "offers": offer}), nil},
+		"unknown property": {
+			graph(map[string]any{"@type": "Product", "naame": "x"}),
+			[]string{"jsonld", "schema-dts"},
+		},
 		"unknown type":      {graph(map[string]any{"@type": "Prodcut", "name": "x"}), []string{"jsonld", "schema-dts"}},
 		"wrong type for it": {graph(map[string]any{"@type": "Product", "price": "5.00"}), []string{"schema-dts"}},
 		"wrong thing":       {graph(map[string]any{"@type": "Person", "address": offer}), []string{"schema-dts"}},
-		"foreign context":   {map[string]any{"@context": "https://foreign.example", "@graph": []any{}}, []string{"jsonld", "schema-dts"}},
+		"foreign context": {
+			map[string]any{"@context": "https://foreign.example", "@graph": []any{}},
+			[]string{"jsonld", "schema-dts"},
+		},
 	}
 	blocks := map[string]any{}
 	for name, tt := range tests {

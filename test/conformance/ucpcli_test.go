@@ -33,7 +33,8 @@ func newShop(t *testing.T) *shop {
 	}
 	store, sandbox := harness.FreeAddr(t), harness.FreeAddr(t)
 	p := harness.Start(t, harness.Build(t, ""), []string{
-		"ACE_STORE_ADDR=" + store, "ACE_SANDBOX_ADDR=" + sandbox, "ACE_ADMIN_ADDR=", "ACE_DATA_DIR=" + harness.DataDir(t), "ACE_RATE_LIMIT=off",
+		"ACE_STORE_ADDR=" + store, "ACE_SANDBOX_ADDR=" + sandbox, "ACE_ADMIN_ADDR=",
+		"ACE_DATA_DIR=" + harness.DataDir(t), "ACE_RATE_LIMIT=off",
 	}, "serve")
 	s := &shop{t, command, t.TempDir(), "http://" + store}
 	if !p.Ready(s.URL + "/healthz") {
@@ -103,7 +104,8 @@ func TestUCPCLI(t *testing.T) {
 
 	hook := filepath.Join(s.home, "escalation.json")
 	var opened checkoutAnswer
-	s.run(&opened, "checkout", "create", "--input", `{"line_items":[{"item":{"id":"`+item+`"},"quantity":1}]}`, "--on-escalation", "cat > "+hook)
+	s.run(&opened, "checkout", "create", "--input", `{"line_items":[{"item":{"id":"`+item+`"},"quantity":1}]}`,
+		"--on-escalation", "cat > "+hook)
 	if opened.Transport != "mcp" || opened.UCP.Status != "success" || opened.Result.Status != "requires_escalation" {
 		t.Fatalf("checkout create = %+v", opened)
 	}
@@ -112,7 +114,8 @@ func TestUCPCLI(t *testing.T) {
 	if err != nil || json.Unmarshal(data, &escalation) != nil {
 		t.Fatalf("the hook of the escalation got %s, %v", data, err)
 	}
-	if escalation.URL != opened.Result.ContinueURL || escalation.Operation != "create_checkout" || !strings.Contains(escalation.Reason, "Send the buyer") {
+	if escalation.URL != opened.Result.ContinueURL || escalation.Operation != "create_checkout" ||
+		!strings.Contains(escalation.Reason, "Send the buyer") {
 		t.Errorf("escalation = %+v, want continue_url and what to do", escalation)
 	}
 
@@ -140,7 +143,8 @@ func TestUCPCLIRefusals(t *testing.T) {
 		s.run(&a, "checkout", "create", "--input", `{"line_items":[{"item":{"id":"`+item+`"},"quantity":1}]}`)
 		return a
 	}
-	if a := create("founders_mug"); a.UCP.Status != "error" || len(a.Result.Messages) == 0 || a.Result.Messages[0].Code != "out_of_stock" {
+	if a := create("founders_mug"); a.UCP.Status != "error" || len(a.Result.Messages) == 0 ||
+		a.Result.Messages[0].Code != "out_of_stock" {
 		t.Errorf("create of what is sold out = %+v", a)
 	}
 	opened := create("setup_call")
@@ -150,7 +154,8 @@ func TestUCPCLIRefusals(t *testing.T) {
 		t.Errorf("cancel = %+v", canceled)
 	}
 	s.run(&again, "checkout", "complete", opened.Result.ID)
-	if again.UCP.Status != "error" || len(again.Result.Messages) == 0 || again.Result.Messages[0].Code != "checkout_not_modifiable" {
+	if again.UCP.Status != "error" || len(again.Result.Messages) == 0 ||
+		again.Result.Messages[0].Code != "checkout_not_modifiable" {
 		t.Errorf("complete of a canceled checkout = %+v", again)
 	}
 }

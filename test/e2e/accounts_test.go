@@ -21,14 +21,20 @@ func TestAccountCommands(t *testing.T) {
 		{"account link acme", a.platform + "/sign-in/"},
 		{"account link nobody", "account_not_found"},
 		{"account redirects acme", "any https address"},
-		{"account redirects acme --add https://Agent.example/done --add http://localhost:3000/a,b", "https://agent.example/done\nhttp://localhost:3000/a,b\n"},
+		{
+			"account redirects acme --add https://Agent.example/done --add http://localhost:3000/a,b",
+			"https://agent.example/done\nhttp://localhost:3000/a,b\n",
+		},
 		{"account redirects acme --json", `"redirect_urls": [`},
-		{"account redirects acme --remove http://localhost:3000/a,b --add https://agent.example/more", "https://agent.example/done\nhttps://agent.example/more\n"},
+		{
+			"account redirects acme --remove http://localhost:3000/a,b --add https://agent.example/more",
+			"https://agent.example/done\nhttps://agent.example/more\n",
+		},
 		{"account redirects acme --add http://agent.example/", "invalid_request"},
 		{"account redirects acme --remove https://elsewhere.example/", "not on the list"},
 		{"account redirects acme", "https://agent.example/done\nhttps://agent.example/more\n"},
 		{"account redirects nobody --add https://agent.example/", "account_not_found"},
-		{"key list --account acme", "No keys yet. Make one: ace key create --account acme"},
+		{"key list --account acme", "No keys yet. Create one: ace key create --account acme"},
 		{"key create --account nobody", "account_not_found"},
 		{"key create --account acme --permissions write", "invalid_permissions"},
 		{"key create --account acme --networks here", "invalid_network"},
@@ -48,7 +54,9 @@ func TestAccountCommands(t *testing.T) {
 		Restrict map[string]any `json:"restrict"`
 		Approval string         `json:"approval"`
 	}
-	out := ace("key create --account demo --apps demo-notes --read-only --raw-requests --networks 127.0.0.0/8 --approval writes --expires-in 1h --json")
+	out := ace(
+		"key create --account demo --apps demo-notes --read-only --raw-requests --networks 127.0.0.0/8 --approval " +
+			"writes --expires-in 1h --json")
 	if err := json.Unmarshal([]byte(out), &made); err != nil {
 		t.Fatalf("ace key create --json printed %q: %v", out, err)
 	}
@@ -56,15 +64,20 @@ func TestAccountCommands(t *testing.T) {
 		t.Errorf("made %+v", made)
 	}
 	a.key = made.Key
-	for path, body := range map[string]string{"/tools/demo_notes__create_note/run": `{"arguments":{"title":"Milk"}}`, "/apps/github/connect": "{}"} {
-		if status, refused := a.call(http.MethodPost, path, body); status != http.StatusForbidden || refused["code"] != "key_restricted" {
+	for path, body := range map[string]string{
+		"/tools/demo_notes__create_note/run": `{"arguments":{"title":"Milk"}}`,
+		"/apps/github/connect":               "{}",
+	} {
+		if status, refused := a.call(http.MethodPost, path, body); status != http.StatusForbidden ||
+			refused["code"] != "key_restricted" {
 			t.Errorf("%s with a key that may not: %d %v", path, status, refused)
 		}
 	}
 	if got := ace("key revoke " + made.ID); !strings.Contains(got, "no longer opens anything") {
 		t.Errorf("ace key revoke printed %q", got)
 	}
-	if status, refused := a.call(http.MethodGet, "/me", ""); status != http.StatusUnauthorized || refused["code"] != "key_revoked" {
+	if status, refused := a.call(http.MethodGet, "/me", ""); status != http.StatusUnauthorized ||
+		refused["code"] != "key_revoked" {
 		t.Errorf("after the revocation: %d %v", status, refused)
 	}
 }
@@ -79,7 +92,11 @@ func TestHelp(t *testing.T) {
 		want, absent []string
 	}{
 		{"--help", []string{"key create", "account create", "catalog lint", "tour", "serve"}, []string{"--store-addr"}},
-		{"key create --help", []string{"--approval", "--expires-in", "--apps", "--data-dir", "--json"}, []string{"--store-addr", "--smtp-url", "--catalog-dir"}},
+		{
+			"key create --help",
+			[]string{"--approval", "--expires-in", "--apps", "--data-dir", "--json"},
+			[]string{"--store-addr", "--smtp-url", "--catalog-dir"},
+		},
 		{"account list --help", []string{"--data-dir"}, []string{"--store-addr"}},
 		{"catalog lint --help", []string{"--catalog-dir", "--egress-allow"}, []string{"--store-addr"}},
 		{"vault status --help", []string{"--kek-url", "--data-dir"}, []string{"--store-addr"}},

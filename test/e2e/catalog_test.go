@@ -53,7 +53,8 @@ func taskServer(t *testing.T) string {
 			_ = json.NewEncoder(w).Encode(answer(r))
 		}
 	}
-	mux.HandleFunc("GET /api/me", guarded(func(*http.Request) any { return map[string]string{"id": "7", "name": "Ann of Acme"} }))
+	mux.HandleFunc("GET /api/me",
+		guarded(func(*http.Request) any { return map[string]string{"id": "7", "name": "Ann of Acme"} }))
 	mux.HandleFunc("POST /api/lists/{list}/tasks", guarded(func(r *http.Request) any {
 		var sent map[string]any
 		_ = json.NewDecoder(r.Body).Decode(&sent)
@@ -78,7 +79,9 @@ func TestAppFromAFolder(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	writeFile(t, dir, "acme-tasks.yaml", strings.Replace(tasks, "BASE", taskServer(t), 1))
-	writeFile(t, dir, "demo-notes.yaml", strings.NewReplacer("BASE/api", "https://notes.acme.example", "acme-tasks", "demo-notes", "Acme Tasks", "Notes of Acme").Replace(tasks))
+	writeFile(t, dir, "demo-notes.yaml",
+		strings.NewReplacer("BASE/api", "https://notes.acme.example", "acme-tasks", "demo-notes", "Acme Tasks",
+			"Notes of Acme").Replace(tasks))
 	a := newcomer(t, "ACE_CATALOG_DIR="+dir, "ACE_EGRESS_ALLOW=127.0.0.0/8")
 
 	_, found := a.call(http.MethodPost, "/tools/find", `{"task":"put a task on the list of the team","limit":1}`)
@@ -87,7 +90,8 @@ func TestAppFromAFolder(t *testing.T) {
 		t.Errorf("found %v", best)
 	}
 	_, other := a.call(http.MethodGet, "/apps?search=notes+of+acme", "")
-	if first := other["apps"].([]any)[0].(map[string]any); first["app"] != "demo-notes" || first["name"] != "Notes of Acme" {
+	if first := other["apps"].([]any)[0].(map[string]any); first["app"] != "demo-notes" ||
+		first["name"] != "Notes of Acme" {
 		t.Errorf("in place of the demo app: %v", first)
 	}
 	status, session := a.call(http.MethodPost, "/apps/acme-tasks/connect", `{"verify":"link"}`)
@@ -104,7 +108,8 @@ func TestAppFromAFolder(t *testing.T) {
 	if after := a.visit(form.address.String(), fields); !strings.Contains(after.text, "Ann of Acme") {
 		t.Fatalf("after connecting:\n%s", after.text)
 	}
-	status, run := a.call(http.MethodPost, "/tools/acme_tasks__add_task/run", `{"arguments":{"list":"team a","title":"Buy milk"}}`)
+	status, run := a.call(http.MethodPost, "/tools/acme_tasks__add_task/run",
+		`{"arguments":{"list":"team a","title":"Buy milk"}}`)
 	output, _ := run["output"].(map[string]any)
 	sent, _ := output["sent"].(map[string]any)
 	if status != http.StatusOK || run["ok"] != true || output["list"] != "team a" || sent["text"] != "Buy milk" {
@@ -130,15 +135,46 @@ func TestCatalogCommands(t *testing.T) {
 	}{
 		{"what is shipped", nil, []string{"catalog", "lint"}, 0, []string{"No faults in "}},
 		{"a folder", nil, []string{"catalog", "lint", good}, 0, []string{"No faults in 1 definition."}},
-		{"a folder of the settings", []string{"ACE_CATALOG_DIR=" + bad}, []string{"catalog", "lint"}, 1, []string{faulty, "1 fault in "}},
+		{
+			"a folder of the settings",
+			[]string{"ACE_CATALOG_DIR=" + bad},
+			[]string{"catalog", "lint"},
+			1,
+			[]string{faulty, "1 fault in "},
+		},
 		{"a file", nil, []string{"catalog", "lint", wrong, good}, 1, []string{faulty, "1 fault in 2 definitions"}},
-		{"JSON", nil, []string{"catalog", "lint", "--json", wrong}, 1, []string{`"file": "` + wrong + `"`, `"at": "line 20"`, `"definitions": 1`}},
+		{
+			"JSON", nil,
+			[]string{"catalog", "lint", "--json", wrong},
+			1,
+			[]string{`"file": "` + wrong + `"`, `"at": "line 20"`, `"definitions": 1`},
+		},
 		{"nothing to read", nil, []string{"catalog", "lint", t.TempDir()}, 1, []string{"holds no definition"}},
-		{"report", []string{"ACE_CATALOG_DIR=" + good}, []string{"catalog", "report"}, 0, []string{"Apps", "from " + good + "  ", "oauth2", "Facts checked"}},
-		{"report in JSON", nil, []string{"catalog", "report", "--json"}, 0, []string{`"own": 0`, `"full": `, `"whoami": `}},
+		{
+			"report",
+			[]string{"ACE_CATALOG_DIR=" + good},
+			[]string{"catalog", "report"},
+			0,
+			[]string{"Apps", "from " + good + "  ", "oauth2", "Facts checked"},
+		},
+		{
+			"report in JSON", nil,
+			[]string{"catalog", "report", "--json"},
+			0,
+			[]string{`"own": 0`, `"full": `, `"whoami": `},
+		},
 		{"report of a fault", []string{"ACE_CATALOG_DIR=" + bad}, []string{"catalog", "report"}, 1, []string{faulty}},
-		{"serve", []string{"ACE_HOSTS=platform", "ACE_CATALOG_DIR=" + bad, "ACE_DATA_DIR=" + harness.DataDir(t), "ACE_ADMIN_ADDR="}, []string{"serve"}, 1, []string{"ACE_CATALOG_DIR", "ace catalog lint", faulty}},
-		{"serve without the folder", []string{"ACE_CATALOG_DIR=" + filepath.Join(bad, "none")}, []string{"serve"}, 1, []string{"ACE_CATALOG_DIR names"}},
+		{"serve", []string{
+			"ACE_HOSTS=platform", "ACE_CATALOG_DIR=" + bad, "ACE_DATA_DIR=" + harness.DataDir(t),
+			"ACE_ADMIN_ADDR=",
+		}, []string{"serve"}, 1, []string{"ACE_CATALOG_DIR", "ace catalog lint", faulty}},
+		{
+			"serve without the folder",
+			[]string{"ACE_CATALOG_DIR=" + filepath.Join(bad, "none")},
+			[]string{"serve"},
+			1,
+			[]string{"ACE_CATALOG_DIR names"},
+		},
 	}
 	binary := harness.Build(t, "")
 	for _, tt := range tests {

@@ -13,7 +13,7 @@ import (
 	"ace/test/harness"
 )
 
-// The shell blocks of the documents are run as they stand there, in a folder of
+// The shell blocks of the documents are run unchanged, in a folder of
 // their own. A comment before a block says what it is:
 //
 //	<!-- run -->             the sh block is run; variables, and functions of one
@@ -91,10 +91,12 @@ var function = regexp.MustCompile(`(?m)^[a-z]+\(\) \{ .* \}\n`)
 
 func (r *reader) sh(script string) (string, error) {
 	r.t.Helper()
-	script = strings.NewReplacer("http://127.0.0.1:8080", r.store, "http://127.0.0.1:8082", r.sandbox.URL, "http://127.0.0.1:8081", r.platform, "bin/ace", r.binary).Replace(script)
+	script = strings.NewReplacer("http://127.0.0.1:8080", r.store, "http://127.0.0.1:8082", r.sandbox.URL,
+		"http://127.0.0.1:8081", r.platform, "bin/ace", r.binary).Replace(script)
 	cmd := exec.Command("sh", "-c", "set -eu; set -a; . "+r.state+"\n"+r.functions+script+"\nexport -p > "+r.state)
 	cmd.Dir = filepath.Dir(r.state)
-	cmd.Env = append(os.Environ(), "ACE_STORE_URL="+r.store, "ACE_PLATFORM_URL="+r.platform, "ACE_DATA_DIR="+r.dir, "ACE_ADMIN_ADDR=")
+	cmd.Env = append(os.Environ(), "ACE_STORE_URL="+r.store, "ACE_PLATFORM_URL="+r.platform, "ACE_DATA_DIR="+r.dir,
+		"ACE_ADMIN_ADDR=")
 	out, err := cmd.CombinedOutput()
 	r.functions += strings.Join(function.FindAllString(script, -1), "")
 	return string(out), err
@@ -112,7 +114,16 @@ func (r *reader) pay() {
 	if s.ContinueURL == "" {
 		r.t.Fatalf("session %q has no continue_url: %+v", id, s)
 	}
-	sandboxtest.NewPerson(r.t, nil).Pay(s.ContinueURL, sandboxtest.CardOK)
+	person := sandboxtest.NewPerson(r.t, nil)
+	paid := person.Pay(s.ContinueURL, sandboxtest.CardOK)
+	if paid.Status != http.StatusSeeOther {
+		r.t.Fatalf("paying answered %d:\n%s", paid.Status, paid.Body)
+	}
+	// As a browser does, the person comes back to the store, which then knows of
+	// the payment before its webhook arrives.
+	if back := person.Get(paid.Location); back.Status != http.StatusOK {
+		r.t.Fatalf("coming back answered %d:\n%s", back.Status, back.Body)
+	}
 }
 
 // TestDocuments runs the blocks of the documents against the real binary.
@@ -121,7 +132,10 @@ func TestDocuments(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Fatal("no curl was found; install it: the documents use it")
 	}
-	for name, least := range map[string]int{"README.md": 9, "docs/commerce.md": 5, "docs/a2a.md": 6, "docs/paid-services.md": 2, "docs/platform.md": 18} {
+	for name, least := range map[string]int{
+		"README.md": 9, "docs/commerce.md": 5, "docs/a2a.md": 6,
+		"docs/paid-services.md": 2, "docs/platform.md": 18,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			steps := readSteps(t, filepath.Join("..", "..", filepath.FromSlash(name)))
@@ -130,7 +144,8 @@ func TestDocuments(t *testing.T) {
 			}
 			platform := harness.FreeAddr(t)
 			r := &reader{
-				world: start(t, "ACE_HOSTS=store,platform", "ACE_PLATFORM_ADDR="+platform), state: filepath.Join(t.TempDir(), "state"), platform: "http://" + platform,
+				world: start(t, "ACE_HOSTS=store,platform", "ACE_PLATFORM_ADDR="+platform),
+				state: filepath.Join(t.TempDir(), "state"), platform: "http://" + platform,
 			}
 			if err := os.WriteFile(r.state, nil, 0o600); err != nil {
 				t.Fatal(err)
@@ -145,7 +160,8 @@ func TestDocuments(t *testing.T) {
 					t.Fatalf("%s:%d: %v\n%s", name, s.line, err, out)
 				}
 				for _, want := range s.want {
-					want = strings.NewReplacer("http://127.0.0.1:8080", r.store, "http://127.0.0.1:8081", r.platform, "http://127.0.0.1:8082", r.sandbox.URL).Replace(want)
+					want = strings.NewReplacer("http://127.0.0.1:8080", r.store, "http://127.0.0.1:8081", r.platform,
+						"http://127.0.0.1:8082", r.sandbox.URL).Replace(want)
 					if !printed(want).MatchString(out) {
 						t.Errorf("%s:%d prints\n%s\nwant a line like %q", name, s.line, out, want)
 					}

@@ -92,7 +92,7 @@ func (a *account) asOwner(method, path, body string) map[string]any {
 }
 
 // TestGiteaByForm connects Gitea by what a person types, with scripts and
-// without a browser's help. What is wrong is told beside the form.
+// without a browser's help. Errors are shown next to the form.
 func TestGiteaByForm(t *testing.T) {
 	t.Parallel()
 	g := startGitea(t, 3600)
@@ -103,7 +103,11 @@ func TestGiteaByForm(t *testing.T) {
 		right map[string]string
 	}{
 		{"token", map[string]string{"key": strings.Repeat("0", 40)}, map[string]string{"key": g.token("by form")}},
-		{"basic", map[string]string{"username": giteaUser, "password": "wrong"}, map[string]string{"username": giteaUser, "password": giteaPassword}},
+		{
+			"basic",
+			map[string]string{"username": giteaUser, "password": "wrong"},
+			map[string]string{"username": giteaUser, "password": giteaPassword},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.way, func(t *testing.T) {
@@ -123,14 +127,17 @@ func TestGiteaByForm(t *testing.T) {
 				}
 			}
 			after := send("https://"+g.host, tt.wrong)
-			if !strings.Contains(after.text, "Gitea does not accept this.") || strings.Contains(after.text, tt.wrong["key"]+tt.wrong["password"]) {
+			if !strings.Contains(after.text, "Gitea does not accept this.") || strings.Contains(after.text,
+				tt.wrong["key"]+tt.wrong["password"]) {
 				t.Errorf("after a wrong one:\n%s", after.text)
 			}
-			if after = send("https://"+g.host, tt.right); !strings.Contains(after.text, "Gitea is connected") || !strings.Contains(after.text, giteaUser) {
+			if after = send("https://"+g.host, tt.right); !strings.Contains(after.text, "Gitea is connected") ||
+				!strings.Contains(after.text, giteaUser) {
 				t.Fatalf("after the right one:\n%s", after.text)
 			}
 			c := a.connection("gitea")
-			if who := c["account"].(map[string]any); c["status"] != "active" || who["name"] != giteaUser || who["email"] != "ann@acme.example" || fmt.Sprint(who["id"]) != "1" {
+			if who := c["account"].(map[string]any); c["status"] != "active" || who["name"] != giteaUser ||
+				who["email"] != "ann@acme.example" || fmt.Sprint(who["id"]) != "1" {
 				t.Errorf("connection = %v", c)
 			}
 			a.lives(g, c["id"].(string))
@@ -142,11 +149,13 @@ func TestGiteaByForm(t *testing.T) {
 func (a *account) lives(g *gitea, id string) {
 	a.t.Helper()
 	path := "/connections/" + id
-	if c := a.must(http.StatusOK, http.MethodPost, path+"/check", ""); c["status"] != "active" || c["last_checked_at"] == nil {
+	if c := a.must(http.StatusOK, http.MethodPost, path+"/check", ""); c["status"] != "active" ||
+		c["last_checked_at"] == nil {
 		a.t.Errorf("check = %v", c)
 	}
 	whoami := func() (int, map[string]any) { return a.call(http.MethodPost, "/tools/gitea__whoami/run", `{}`) }
-	if status, run := whoami(); status != http.StatusOK || run["ok"] != true || run["output"].(map[string]any)["name"] != giteaUser {
+	if status, run := whoami(); status != http.StatusOK || run["ok"] != true ||
+		run["output"].(map[string]any)["name"] != giteaUser {
 		a.t.Errorf("whoami = %d %v", status, run)
 	}
 	a.must(http.StatusOK, http.MethodPatch, path, `{"disabled":true}`)
@@ -163,15 +172,17 @@ func (a *account) lives(g *gitea, id string) {
 	}
 }
 
-// TestGiteaByOAuth goes to Gitea's own pages in a browser and back: once to say
-// no, once to say yes. The tokens are renewed on the way.
+// TestGiteaByOAuth goes to Gitea's own pages in a browser and back: once to deny
+// access, once to allow it. The tokens are renewed on the way.
 func TestGiteaByOAuth(t *testing.T) {
 	t.Parallel()
 	b := browsertest.Start(t)
 	const lifetime = 4 // seconds
 	g := startGitea(t, lifetime)
 	a := withGitea(t, g)
-	if status, refused := a.call(http.MethodPost, "/apps/gitea/connect", `{"auth":"oauth"}`); status != http.StatusConflict || refused["code"] != "app_not_connectable" || refused["redirect_uri"] != a.platform+"/oauth/callback/gitea" {
+	if status, refused := a.call(http.MethodPost, "/apps/gitea/connect",
+		`{"auth":"oauth"}`); status != http.StatusConflict || refused["code"] != "app_not_connectable" ||
+		refused["redirect_uri"] != a.platform+"/oauth/callback/gitea" {
 		t.Errorf("without a client: %d %v", status, refused)
 	}
 	a.registers(g)
@@ -225,8 +236,9 @@ func TestGiteaByOAuth(t *testing.T) {
 	a.renewed(c)
 	a.clientGone(g, tab, c)
 	a.lives(g, c["id"].(string))
-	if log := text(t, a.asOwner(http.MethodGet, "/audit-log", "")); !strings.Contains(log, "connection.deleted") || strings.Contains(log, "ended_at_vendor") {
-		t.Errorf("Gitea has no way to be told of the end, and the log says %s", log)
+	if log := text(t, a.asOwner(http.MethodGet, "/audit-log", "")); !strings.Contains(log, "connection.deleted") ||
+		strings.Contains(log, "ended_at_vendor") {
+		t.Errorf("Gitea does not support revocation, and the log says %s", log)
 	}
 }
 
@@ -234,11 +246,12 @@ func TestGiteaByOAuth(t *testing.T) {
 func (a *account) registers(g *gitea) {
 	a.t.Helper()
 	id, secret := g.application(a.platform + "/oauth/callback/gitea")
-	a.asOwner(http.MethodPut, "/oauth-clients/gitea", fmt.Sprintf(`{"client_id":%q,"client_secret":%q,"extra":{"host":%q}}`, id, secret, g.host))
+	a.asOwner(http.MethodPut, "/oauth-clients/gitea",
+		fmt.Sprintf(`{"client_id":%q,"client_secret":%q,"extra":{"host":%q}}`, id, secret, g.host))
 }
 
 // clientGone deletes the application at Gitea: that is nothing which the person
-// can mend. With a new one, reconnecting keeps the connection's id.
+// can fix. With a new one, reconnecting keeps the connection's id.
 func (a *account) clientGone(g *gitea, tab *browsertest.Tab, c map[string]any) {
 	a.t.Helper()
 	g.forget()
@@ -248,7 +261,8 @@ func (a *account) clientGone(g *gitea, tab *browsertest.Tab, c map[string]any) {
 	}
 	time.Sleep(time.Until(ends) + time.Second)
 	status, run := a.call(http.MethodPost, "/tools/gitea__whoami/run", `{}`)
-	if broken := a.connection("gitea"); status == http.StatusOK || broken["status"] != "error" || broken["status_reason"] != "client_misconfigured" {
+	if broken := a.connection("gitea"); status == http.StatusOK || broken["status"] != "error" ||
+		broken["status_reason"] != "client_misconfigured" {
 		a.t.Errorf("without the application: %d %v, connection %v", status, run, broken)
 	}
 	a.registers(g)
@@ -259,7 +273,8 @@ func (a *account) clientGone(g *gitea, tab *browsertest.Tab, c map[string]any) {
 	tab.Press(`#authorize-app`)
 	tab.Shot("gitea-7-reconnected")
 	tab.See("Gitea is connected")
-	if mended := a.connection("gitea"); mended["id"] != c["id"] || mended["status"] != "active" || mended["status_reason"] != nil {
+	if mended := a.connection("gitea"); mended["id"] != c["id"] || mended["status"] != "active" ||
+		mended["status_reason"] != nil {
 		a.t.Errorf("reconnected = %v", mended)
 	}
 }
@@ -274,7 +289,8 @@ func (a *account) renewed(c map[string]any) {
 			a.t.Fatal(err)
 		}
 		time.Sleep(time.Until(ends) + time.Second)
-		if status, run := a.call(http.MethodPost, "/tools/gitea__list_repositories/run", `{}`); status != http.StatusOK || run["ok"] != true {
+		if status, run := a.call(http.MethodPost, "/tools/gitea__list_repositories/run",
+			`{}`); status != http.StatusOK || run["ok"] != true {
 			a.t.Fatalf("after the token's end: %d %v", status, run)
 		}
 		next := a.connection("gitea")

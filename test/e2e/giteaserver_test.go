@@ -53,7 +53,12 @@ func startGitea(t *testing.T, lifetime int) *gitea {
 	g := &gitea{t: t, host: addr, ini: filepath.Join(dir, "app.ini")}
 	key := filepath.Join(dir, "key.pem")
 	g.certificate = filepath.Join(dir, "cert.pem")
-	g.client = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: certify(t, g.certificate, key), MinVersion: tls.VersionTLS12}}}
+	g.client = &http.Client{
+		Transport: &http.Transport{TLSClientConfig: &tls.Config{
+			RootCAs:    certify(t, g.certificate, key),
+			MinVersion: tls.VersionTLS12,
+		}},
+	}
 	who, err := user.Current()
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +104,8 @@ ENABLED = false
 		t.Fatal(err)
 	}
 	g.command("migrate")
-	g.command("admin", "user", "create", "--admin", "--username", giteaUser, "--password", giteaPassword, "--email", "ann@acme.example", "--must-change-password=false")
+	g.command("admin", "user", "create", "--admin", "--username", giteaUser, "--password", giteaPassword, "--email",
+		"ann@acme.example", "--must-change-password=false")
 	g.serve(program)
 	return g
 }
@@ -107,7 +113,8 @@ ENABLED = false
 // command runs a command of the operator's and answers what it printed.
 func (g *gitea) command(args ...string) string {
 	g.t.Helper()
-	out, err := exec.CommandContext(g.t.Context(), os.Getenv("ACE_GITEA"), append(args, "--config", g.ini)...).CombinedOutput()
+	out, err := exec.CommandContext(g.t.Context(), os.Getenv("ACE_GITEA"),
+		append(args, "--config", g.ini)...).CombinedOutput()
 	if err != nil {
 		g.t.Fatalf("gitea %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
@@ -170,7 +177,8 @@ func (g *gitea) api(method, path string, body, into any) int {
 // token makes an access token on the command line.
 func (g *gitea) token(name string) string {
 	g.t.Helper()
-	lines := strings.Fields(g.command("admin", "user", "generate-access-token", "--username", giteaUser, "--token-name", name, "--scopes", "all", "--raw"))
+	lines := strings.Fields(g.command("admin", "user", "generate-access-token", "--username", giteaUser, "--token-name",
+		name, "--scopes", "all", "--raw"))
 	return lines[len(lines)-1] // behind what it has to say otherwise
 }
 
@@ -181,7 +189,8 @@ func (g *gitea) application(redirect string) (id, secret string) {
 		ID     string `json:"client_id"`
 		Secret string `json:"client_secret"`
 	}
-	status := g.api(http.MethodPost, "/api/v1/user/applications/oauth2", map[string]any{"name": "ACE", "redirect_uris": []string{redirect}, "confidential_client": true}, &made)
+	status := g.api(http.MethodPost, "/api/v1/user/applications/oauth2",
+		map[string]any{"name": "ACE", "redirect_uris": []string{redirect}, "confidential_client": true}, &made)
 	if status != http.StatusCreated || made.Secret == "" {
 		g.t.Fatalf("registering the application = %d", status)
 	}
@@ -192,11 +201,13 @@ func (g *gitea) application(redirect string) (id, secret string) {
 func (g *gitea) forget() {
 	g.t.Helper()
 	var all []struct{ ID int }
-	if status := g.api(http.MethodGet, "/api/v1/user/applications/oauth2", nil, &all); status != http.StatusOK || len(all) == 0 {
+	if status := g.api(http.MethodGet, "/api/v1/user/applications/oauth2", nil, &all); status != http.StatusOK ||
+		len(all) == 0 {
 		g.t.Fatalf("applications = %d %v", status, all)
 	}
 	for _, one := range all {
-		if status := g.api(http.MethodDelete, fmt.Sprintf("/api/v1/user/applications/oauth2/%d", one.ID), nil, nil); status != http.StatusNoContent {
+		if status := g.api(http.MethodDelete, fmt.Sprintf("/api/v1/user/applications/oauth2/%d", one.ID),
+			nil, nil); status != http.StatusNoContent {
 			g.t.Fatalf("deleting application %d = %d", one.ID, status)
 		}
 	}
@@ -211,9 +222,12 @@ func certify(t *testing.T, certificate, key string) *x509.CertPool {
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "a server of a test"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour), IsCA: true, BasicConstraintsValid: true,
-		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "a server of a test"},
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotBefore:   time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour), IsCA: true,
+		BasicConstraintsValid: true,
+		KeyUsage:              x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
 	if err != nil {
@@ -224,7 +238,10 @@ func certify(t *testing.T, certificate, key string) *x509.CertPool {
 		t.Fatal(err)
 	}
 	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
-	for path, block := range map[string][]byte{certificate: text, key: pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: secret})} {
+	for path, block := range map[string][]byte{
+		certificate: text,
+		key:         pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: secret}),
+	} {
 		if err := os.WriteFile(path, block, 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -139,10 +139,13 @@ func TestGiteaTools(t *testing.T) {
 	t.Parallel()
 	g := startGitea(t, 3600)
 	w := &work{withGitea(t, g), map[string]bool{}}
-	if status, refused := w.call(http.MethodPost, "/tools/gitea__request/run", `{"arguments":{"method":"GET","path":"/user"}}`); status != http.StatusForbidden || refused["code"] != "key_restricted" {
+	if status, refused := w.call(http.MethodPost, "/tools/gitea__request/run",
+		`{"arguments":{"method":"GET","path":"/user"}}`); status != http.StatusForbidden ||
+		refused["code"] != "key_restricted" {
 		t.Errorf("a request with a key that may make none: %d %v", status, refused)
 	}
-	made := w.asOwner(http.MethodPost, "/keys", `{"name":"requests","permissions":["read","connect","run"],"restrict":{"raw_requests":true}}`)
+	made := w.asOwner(http.MethodPost, "/keys",
+		`{"name":"requests","permissions":["read","connect","run"],"restrict":{"raw_requests":true}}`)
 	w.key = made["key"].(string)
 	form := w.visit(w.connectLink("gitea", `{"auth":"token","verify":"link"}`), nil)
 	fields := form.hidden()
@@ -177,12 +180,14 @@ func (w *work) finds(task, want string) {
 
 func (w *work) repositories() {
 	w.t.Helper()
-	w.is(w.run("create_repository", `{"name":"web","description":"Our website","default_branch":"main"}`), "/full_name", "ann/web", "/private", "true", "/default_branch", "main", "/empty", "false")
-	if said := w.fails("create_repository", `{"name":"web"}`, "app_conflict"); !strings.Contains(said, "already exists") {
+	w.is(w.run("create_repository", `{"name":"web","description":"Our website","default_branch":"main"}`), "/full_name",
+		"ann/web", "/private", "true", "/default_branch", "main", "/empty", "false")
+	if said := w.fails("create_repository", `{"name":"web"}`, "app_conflict"); !strings.Contains(said,
+		"already exists") {
 		w.t.Errorf("a repository twice: %s", said)
 	}
 	if said := w.fails("create_repository", `{"name":"no/slash"}`, "app_bad_request"); said == "" {
-		w.t.Error("a name that cannot be: no reason is told")
+		w.t.Error("a name that cannot be: no reason is shown")
 	}
 	for _, name := range []string{"api", "docs"} {
 		w.run("create_repository", `{"name":"`+name+`"}`)
@@ -197,24 +202,30 @@ func (w *work) repositories() {
 	if w.length(second, "") != 1 || second["next_arguments"] != nil || w.at(second, "/0/id") == w.at(first, "/0/id") {
 		w.t.Errorf("the second page = %v, next %v", second["output"], second["next_arguments"])
 	}
-	w.is(w.run("search_repositories", `{"query":"websit","in_description":true,"sort":"updated","order":"desc"}`), "/ok", "true", "/data/0/name", "web")
+	w.is(w.run("search_repositories", `{"query":"websit","in_description":true,"sort":"updated","order":"desc"}`),
+		"/ok", "true", "/data/0/name", "web")
 }
 
 func (w *work) files() {
 	w.t.Helper()
 	const place = `"owner":"ann","repo":"web"`
-	made := w.run("write_file", `{`+place+`,"path":"docs/Grüße & more.md","content":"Hallo – 你好\n","message":"Say hello","branch":"main"}`)
+	made := w.run("write_file",
+		`{`+place+`,"path":"docs/Grüße & more.md","content":"Hallo – 你好\n","message":"Say hello","branch":"main"}`)
 	w.is(made, "/content/path", "docs/Grüße & more.md", "/commit/message", "Say hello\n")
 	w.is(w.run("list_files", `{`+place+`,"path":"docs"}`), "/0/name", "Grüße & more.md", "/0/type", "file")
 	read := w.run("read_file", `{`+place+`,"path":"docs/Grüße & more.md","ref":"main"}`)
 	if text := fmt.Sprint(read["output"]); text != "Hallo – 你好\n" {
 		w.t.Errorf("the file reads %q", text)
 	}
-	if said := w.fails("write_file", `{`+place+`,"path":"docs/Grüße & more.md","content":"x","sha":"`+strings.Repeat("0", 40)+`"}`, "app_bad_request"); !strings.Contains(said, "sha does not match") {
+	if said := w.fails("write_file",
+		`{`+place+`,"path":"docs/Grüße & more.md","content":"x","sha":"`+strings.Repeat("0", 40)+`"}`,
+		"app_bad_request"); !strings.Contains(said, "sha does not match") {
 		w.t.Errorf("with another sha: %s", said)
 	}
 	sha := w.at(made, "/content/sha")
-	w.is(w.run("write_file", `{`+place+`,"path":"docs/Grüße & more.md","content":"Hi\n","sha":"`+sha+`","message":"Be short"}`), "/commit/message", "Be short\n")
+	w.is(w.run("write_file",
+		`{`+place+`,"path":"docs/Grüße & more.md","content":"Hi\n","sha":"`+sha+`","message":"Be short"}`),
+		"/commit/message", "Be short\n")
 	w.fails("read_file", `{`+place+`,"path":"no/such/file"}`, "app_not_found")
 	commits := w.run("list_commits", `{`+place+`,"ref":"main","limit":2}`)
 	w.is(commits, "/0/commit/message", "Be short\n", "/1/commit/message", "Say hello\n")
@@ -227,17 +238,21 @@ func (w *work) files() {
 func (w *work) issues() {
 	w.t.Helper()
 	const place = `"owner":"ann","repo":"web"`
-	w.is(w.run("create_issue", `{`+place+`,"title":"Sign-in fails","body":"On **Safari**.","assignees":["ann"]}`), "/number", "1", "/state", "open", "/assignees/0/login", giteaUser)
-	if _, refused := w.call(http.MethodPost, "/tools/gitea__create_issue/run", `{"arguments":{`+place+`}}`); refused["code"] != "invalid_arguments" {
+	w.is(w.run("create_issue", `{`+place+`,"title":"Sign-in fails","body":"On **Safari**.","assignees":["ann"]}`),
+		"/number", "1", "/state", "open", "/assignees/0/login", giteaUser)
+	if _, refused := w.call(http.MethodPost, "/tools/gitea__create_issue/run",
+		`{"arguments":{`+place+`}}`); refused["code"] != "invalid_arguments" {
 		w.t.Errorf("without a title: %v", refused)
 	}
 	if said := w.fails("create_issue", `{"owner":"ann","repo":"nothing","title":"x"}`, "app_not_found"); said == "" {
-		w.t.Error("a repository that is not there: no reason is told")
+		w.t.Error("a repository that is not there: no reason is shown")
 	}
 	w.is(w.run("create_issue", `{`+place+`,"title":"Dark colours"}`), "/number", "2")
 	w.is(w.run("list_issues", `{`+place+`,"query":"sign","assigned_by":"ann"}`), "/0/number", "1")
-	label := w.at(w.run("request", `{"method":"POST","path":"/repos/ann/web/labels","body":{"name":"bug","color":"ff0000"}}`), "/body/id")
-	w.is(w.run("create_issue", `{`+place+`,"title":"Broken","labels":[`+label+`]}`), "/number", "3", "/labels/0/name", "bug")
+	label := w.at(w.run("request",
+		`{"method":"POST","path":"/repos/ann/web/labels","body":{"name":"bug","color":"ff0000"}}`), "/body/id")
+	w.is(w.run("create_issue", `{`+place+`,"title":"Broken","labels":[`+label+`]}`), "/number", "3", "/labels/0/name",
+		"bug")
 	if n := w.length(w.run("list_issues", `{`+place+`,"labels":["bug"]}`), ""); n != 1 {
 		w.t.Errorf("%d issues have the label, want 1", n)
 	}
@@ -246,8 +261,10 @@ func (w *work) issues() {
 	w.is(w.run("add_issue_comment", `{`+place+`,"number":1,"body":"Seen too."}`), "/user/login", giteaUser)
 	w.is(w.run("list_issue_comments", `{`+place+`,"number":1}`), "/0/body", "Seen too.")
 	file := w.upload("steps.txt", "1. open\n2. sign in\n")
-	w.is(w.run("attach_to_issue", `{`+place+`,"number":1,"file":"`+file+`","name":"how.txt"}`), "/name", "how.txt", "/size", "19")
-	w.is(w.run("update_issue", `{`+place+`,"number":1,"state":"closed","title":"Sign-in failed"}`), "/state", "closed", "/title", "Sign-in failed")
+	w.is(w.run("attach_to_issue", `{`+place+`,"number":1,"file":"`+file+`","name":"how.txt"}`), "/name", "how.txt",
+		"/size", "19")
+	w.is(w.run("update_issue", `{`+place+`,"number":1,"state":"closed","title":"Sign-in failed"}`), "/state", "closed",
+		"/title", "Sign-in failed")
 	w.is(w.run("list_issues", `{`+place+`,"state":"closed"}`), "/0/number", "1")
 }
 
@@ -260,7 +277,8 @@ func (w *work) pulls() {
 		w.t.Errorf("%d branches, want 2", n)
 	}
 	w.run("write_file", `{`+place+`,"path":"login.txt","content":"fixed","branch":"fix/login","message":"Fix it"}`)
-	w.is(w.run("create_pull_request", `{`+place+`,"head":"fix/login","base":"main","title":"Fix sign-in"}`), "/number", "4", "/mergeable", "true")
+	w.is(w.run("create_pull_request", `{`+place+`,"head":"fix/login","base":"main","title":"Fix sign-in"}`), "/number",
+		"4", "/mergeable", "true")
 	w.is(w.run("list_pull_requests", `{`+place+`,"sort":"recentupdate"}`), "/0/number", "4")
 	w.merges(`{` + place + `,"number":4,"method":"squash","title":"Fix sign-in (#4)"}`)
 	w.is(w.run("list_pull_requests", `{`+place+`,"state":"closed"}`), "/0/merged", "true")
@@ -275,7 +293,8 @@ func (w *work) merges(arguments string) {
 	w.used["merge_pull_request"] = true
 	var run map[string]any
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
-		if _, run = w.call(http.MethodPost, "/tools/gitea__merge_pull_request/run", `{"arguments":`+arguments+`}`); run["ok"] == true {
+		if _, run = w.call(http.MethodPost, "/tools/gitea__merge_pull_request/run",
+			`{"arguments":`+arguments+`}`); run["ok"] == true {
 			return
 		}
 		if !strings.Contains(text(w.t, run), "try again later") {
@@ -291,7 +310,8 @@ func (w *work) releases() {
 	release := w.run("create_release", `{`+place+`,"tag_name":"v1.0.0","target":"main","name":"One"}`)
 	w.is(release, "/tag_name", "v1.0.0", "/draft", "false")
 	file := w.upload("build.bin", "\x00\x01binary")
-	w.is(w.run("attach_to_release", `{`+place+`,"release_id":`+w.at(release, "/id")+`,"file":"`+file+`","name":"build.bin"}`), "/name", "build.bin")
+	w.is(w.run("attach_to_release",
+		`{`+place+`,"release_id":`+w.at(release, "/id")+`,"file":"`+file+`","name":"build.bin"}`), "/name", "build.bin")
 	w.is(w.run("list_releases", `{`+place+`,"limit":5}`), "/0/name", "One", "/0/assets/0/name", "build.bin")
 	archive := w.download(w.run("download_archive", `{`+place+`,"archive":"v1.0.0.zip"}`))
 	files, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
@@ -310,11 +330,16 @@ func (w *work) releases() {
 // freely makes requests that no tool is for.
 func (w *work) freely() {
 	w.t.Helper()
-	if listed := w.run("request", `{"method":"GET","path":"/repos/ann/web/labels","query":{"limit":"5"}}`); w.length(listed, "/body") != 1 {
+	if listed := w.run("request",
+		`{"method":"GET","path":"/repos/ann/web/labels","query":{"limit":"5"}}`); w.length(listed, "/body") != 1 {
 		w.t.Errorf("labels = %v", listed["output"])
 	}
-	for _, path := range []string{"https://evil.example/api/v1/user", "//evil.example/user", "/../../login/oauth/keys"} {
-		status, run := w.call(http.MethodPost, "/tools/gitea__request/run", `{"arguments":{"method":"GET","path":"`+path+`"}}`)
+	for _, path := range []string{
+		"https://evil.example/api/v1/user", "//evil.example/user",
+		"/../../login/oauth/keys",
+	} {
+		status, run := w.call(http.MethodPost, "/tools/gitea__request/run",
+			`{"arguments":{"method":"GET","path":"`+path+`"}}`)
 		if status == http.StatusOK && run["ok"] == true {
 			w.t.Errorf("a request to %s = %v", path, run)
 		}
@@ -336,7 +361,7 @@ func giteaApp(t *testing.T) *app.App {
 	return a
 }
 
-// callsOf are the calls of a trigger, which stand in its parts at any depth.
+// callsOf are the calls of a trigger, which are in its parts at any depth.
 func callsOf(parts ...map[string]any) (calls []string) {
 	for _, part := range parts {
 		for name, inside := range part {
@@ -375,7 +400,8 @@ func TestGiteaIsDescribed(t *testing.T) {
 		}
 		Definitions map[string]struct{ Properties map[string]any }
 	}
-	if status := g.api(http.MethodGet, "/swagger.v1.json", nil, &described); status != http.StatusOK || len(described.Paths) < 200 {
+	if status := g.api(http.MethodGet, "/swagger.v1.json", nil, &described); status != http.StatusOK ||
+		len(described.Paths) < 200 {
 		t.Fatalf("the description = %d, with %d paths", status, len(described.Paths))
 	}
 	shape := func(path string) string { return braces.ReplaceAllString(path, "{}") }

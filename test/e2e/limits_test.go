@@ -50,7 +50,8 @@ func TestRateLimit(t *testing.T) {
 		began := time.Now()
 		served := hammer(t, 40, "1", w)
 		if most := burst + int(time.Since(began)/time.Second) + 1; served < burst || served > most {
-			t.Errorf("burst %d: %d of 40 calls served in %s, want from %d to %d", burst, served, time.Since(began), burst, most)
+			t.Errorf("burst %d: %d of 40 calls served in %s, want from %d to %d", burst, served, time.Since(began),
+				burst, most)
 		}
 	}
 }
@@ -60,7 +61,7 @@ func TestRateLimit(t *testing.T) {
 func TestReplicasShareTheLimit(t *testing.T) {
 	t.Parallel()
 	redis := redistest.Start(t)
-	key := harness.DataDir(t) + "/master.key" // the same on every replica: what stands in Redis is keyed with it
+	key := harness.DataDir(t) + "/master.key" // the same on every replica: keys in Redis depend on it
 	settings := []string{"ACE_RATE_LIMIT=on", "ACE_REDIS_URL=" + redis.URL, "ACE_MASTER_KEY_FILE=" + key}
 	one := start(t, settings...)
 	two := start(t, settings...)
@@ -75,11 +76,12 @@ func TestReplicasShareTheLimit(t *testing.T) {
 	began = time.Now()
 	served = hammer(t, 60, "2", one, two)
 	if most := 2 * (5 + int(time.Since(began)/time.Second) + 1); served < 2 || served > most {
-		t.Errorf("without Redis two replicas served %d of 60 calls in %s, want from 2 to %d", served, time.Since(began), most)
+		t.Errorf("without Redis two replicas served %d of 60 calls in %s, want from 2 to %d", served, time.Since(began),
+			most)
 	}
 	for _, w := range []*world{one, two} {
 		if n := strings.Count(w.process.Output(), "redis is away"); n != 1 {
-			t.Errorf("%d lines say that Redis is away, want 1:\n%s", n, w.process.Output())
+			t.Errorf("%d lines say that Redis is unavailable, want 1:\n%s", n, w.process.Output())
 		}
 	}
 }

@@ -2,19 +2,24 @@ package e2e
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"ace/internal/protocol/stdwebhook"
 	"ace/internal/sandbox/sandboxtest"
+	"ace/test/harness"
 )
 
 // Order events reach the operator's webhook, signed, in spite of a receiver
-// that is away at first.
+// that is unavailable at first.
 func TestOrderEvents(t *testing.T) {
 	t.Parallel()
 	secret := stdwebhook.NewSecret()
@@ -86,5 +91,55 @@ func TestOrderEvents(t *testing.T) {
 	}
 	if again["order.created"] != first || again["order.refunded"] != refunded {
 		t.Errorf("resent events are %v, want the ids %s and %s", again, first, refunded)
+	}
+}
+
+// TestOperatorsWithoutAStore holds that commands of operators create nothing:
+// in a folder without a store they say so.
+func TestOperatorsWithoutAStore(t *testing.T) {
+	t.Parallel()
+	binary := harness.Build(t, "")
+	dir := filepath.Join(t.TempDir(), "data")
+	for _, args := range []string{
+		"order list", "order show ord_1", "order refund ord_1", "service orders", "account list", "account create acme",
+		"key list --account acme", "key revoke key_1", "vault status", "vault rotate",
+	} {
+		p := harness.Start(t, binary, []string{"ACE_DATA_DIR=" + dir}, strings.Fields(args)...)
+		<-p.Ended()
+		if out := p.Output(); p.Code() != 1 || !strings.Contains(out, "there is no store in "+dir) {
+			t.Errorf("ace %s ended with %d: %s", args, p.Code(), out)
+		}
+		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+			t.Fatalf("ace %s made the folder: %v", args, err)
+		}
+	}
+}
+
+// TestOperatorsBesideAServerThatDied reads orders on the database itself, and
+// the next server takes over the socket that was left.
+func TestOperatorsBesideAServerThatDied(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	w.process.Kill()
+	if out := w.ace("order", "list"); !strings.Contains(out, "No orders yet") {
+		t.Errorf("ace order list without a server printed %q", out)
+	}
+	socket := filepath.Join(w.dir, "control.sock")
+	if _, err := os.Stat(socket); err != nil {
+		t.Errorf("the command removed the socket: %v", err)
+	}
+	again := harness.Start(t, w.binary, []string{
+		"ACE_STORE_ADDR=" + strings.TrimPrefix(w.store, "http://"), "ACE_SANDBOX=off", "ACE_ADMIN_ADDR=",
+		"ACE_DATA_DIR=" + w.dir, "ACE_STRIPE_API_KEY=" + sandboxtest.Key, "ACE_STRIPE_WEBHOOK_SECRET=whsec_1",
+	}, "serve")
+	if !again.Ready(w.store + "/healthz") {
+		t.Fatal("the store did not start again")
+	}
+	if out := w.ace("order", "list"); !strings.Contains(out, "No orders yet") {
+		t.Errorf("ace order list with the next server printed %q", out)
+	}
+	again.Stop()
+	if _, err := os.Stat(socket); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the server left its socket: %v", err)
 	}
 }

@@ -31,7 +31,8 @@ func newcomer(t *testing.T, env ...string) *account {
 	addr := harness.FreeAddr(t)
 	w := start(t, append([]string{"ACE_HOSTS=store,platform", "ACE_PLATFORM_ADDR=" + addr}, env...)...)
 	key, printed := "", regexp.MustCompile(`ace_[0-9A-Za-z]{36}`)
-	for deadline := time.Now().Add(time.Minute); key == "" && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); key == "" &&
+		time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		key = printed.FindString(w.process.Output()) // printed when everything answers, the store first
 	}
 	if key == "" {
@@ -129,14 +130,17 @@ func TestConnectAndRun(t *testing.T) {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
 			a := newcomer(t)
-			status, refused := a.call(http.MethodPost, "/tools/demo_notes__create_note/run", `{"arguments":{"title":"Milk"}}`)
-			if status != http.StatusConflict || refused["code"] != "not_connected" || refused["next_action"] != "connect_app" {
+			status, refused := a.call(http.MethodPost, "/tools/demo_notes__create_note/run",
+				`{"arguments":{"title":"Milk"}}`)
+			if status != http.StatusConflict || refused["code"] != "not_connected" ||
+				refused["next_action"] != "connect_app" {
 				t.Errorf("before connecting: %d %v", status, refused)
 			}
 			form := a.visit(a.link(way), nil)
 			fields := form.hidden()
 			if way == "key" {
-				fields.Set("field.key", madeKey.FindString(a.visit(a.sandbox+"/notes/keys", url.Values{"person": {"Ann"}}).text))
+				fields.Set("field.key",
+					madeKey.FindString(a.visit(a.sandbox+"/notes/keys", url.Values{"person": {"Ann"}}).text))
 			}
 			after := a.visit(form.address.String(), fields)
 			if way == "oauth2" { // now at the app, which asks the person
@@ -145,7 +149,8 @@ func TestConnectAndRun(t *testing.T) {
 				consent.Set("decision", "allow")
 				after = a.visit(a.sandbox+"/notes/oauth/authorize", consent)
 			}
-			if !strings.HasPrefix(after.address.String(), a.platform+"/connect/") || !strings.Contains(after.text, "Ann") {
+			if !strings.HasPrefix(after.address.String(), a.platform+"/connect/") || !strings.Contains(after.text,
+				"Ann") {
 				t.Fatalf("after connecting the person is at %s:\n%s", after.address, after.text)
 			}
 			a.work()
@@ -208,7 +213,8 @@ func (a *account) work() {
 	if status, _ := a.call(http.MethodDelete, "/keys/self", ""); status != http.StatusNoContent {
 		a.t.Errorf("revoking the key = %d", status)
 	}
-	if status, refused := a.call(http.MethodGet, "/connections", ""); status != http.StatusUnauthorized || refused["code"] != "key_revoked" {
+	if status, refused := a.call(http.MethodGet, "/connections", ""); status != http.StatusUnauthorized ||
+		refused["code"] != "key_revoked" {
 		a.t.Errorf("after the revocation: %d %v", status, refused)
 	}
 }

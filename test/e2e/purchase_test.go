@@ -31,9 +31,13 @@ type world struct {
 func start(t *testing.T, env ...string) *world {
 	t.Helper()
 	storeAddr, sandboxAddr := harness.FreeAddr(t), harness.FreeAddr(t)
-	w := &world{t: t, store: "http://" + storeAddr, sandbox: sandboxtest.At(t, "http://"+sandboxAddr), dir: harness.DataDir(t), binary: harness.Build(t, "")}
+	w := &world{
+		t: t, store: "http://" + storeAddr, sandbox: sandboxtest.At(t, "http://"+sandboxAddr),
+		dir: harness.DataDir(t), binary: harness.Build(t, ""),
+	}
 	w.process = harness.Start(t, w.binary, append([]string{
-		"ACE_STORE_ADDR=" + storeAddr, "ACE_SANDBOX_ADDR=" + sandboxAddr, "ACE_ADMIN_ADDR=", "ACE_DATA_DIR=" + w.dir, "ACE_RATE_LIMIT=off",
+		"ACE_STORE_ADDR=" + storeAddr, "ACE_SANDBOX_ADDR=" + sandboxAddr, "ACE_ADMIN_ADDR=", "ACE_DATA_DIR=" + w.dir,
+		"ACE_RATE_LIMIT=off",
 	}, env...), "serve")
 	if !w.process.Ready(w.store + "/healthz") {
 		t.Fatal("the store did not start")
@@ -98,7 +102,8 @@ func (w *world) reads(id, ucp, acp string) session {
 			return over[0]
 		}
 	}
-	w.t.Fatalf("session %s reads %s over UCP and %s over ACP, want %s and %s", id, over[0].Status, over[1].Status, ucp, acp)
+	w.t.Fatalf("session %s reads %s over UCP and %s over ACP, want %s and %s", id, over[0].Status, over[1].Status,
+		ucp, acp)
 	return session{}
 }
 
@@ -111,13 +116,17 @@ func TestAgentWithCurlOnly(t *testing.T) {
 	}
 	for _, path := range []string{overUCP, overACP} {
 		s := w.open(path, "prompt_handbook")
-		if status, got := w.call(http.MethodGet, path+"/"+s.ID, ""); status != http.StatusOK || got.Status != "requires_escalation" || got.ContinueURL != s.ContinueURL {
+		if status, got := w.call(http.MethodGet, path+"/"+s.ID, ""); status != http.StatusOK ||
+			got.Status != "requires_escalation" || got.ContinueURL != s.ContinueURL {
 			t.Errorf("get = %d, %+v", status, got)
 		}
-		if status, got := w.call(http.MethodPost, path+"/"+s.ID+"/complete", `{"payment_data":{"token":"spt_1"},"payment":{"instruments":[]}}`); status != http.StatusOK || got.ContinueURL == "" {
+		if status, got := w.call(http.MethodPost, path+"/"+s.ID+"/complete",
+			`{"payment_data":{"token":"spt_1"},"payment":{"instruments":[]}}`); status != http.StatusOK ||
+			got.ContinueURL == "" {
 			t.Errorf("complete = %d, %+v, want the session with its continue_url", status, got)
 		}
-		if status, got := w.call(http.MethodPost, path+"/"+s.ID+"/cancel", ""); status != http.StatusOK || got.Status != "canceled" || got.ContinueURL != "" {
+		if status, got := w.call(http.MethodPost, path+"/"+s.ID+"/cancel", ""); status != http.StatusOK ||
+			got.Status != "canceled" || got.ContinueURL != "" {
 			t.Errorf("cancel = %d, %+v", status, got)
 		}
 	}
@@ -328,7 +337,8 @@ func TestAgentWaitsForThePayment(t *testing.T) {
 		}
 		answered <- answer
 	}()
-	if seen := sandboxtest.NewPerson(t, nil).Pay(s.ContinueURL, sandboxtest.CardOK); seen.Status != http.StatusSeeOther {
+	if seen := sandboxtest.NewPerson(t, nil).Pay(s.ContinueURL,
+		sandboxtest.CardOK); seen.Status != http.StatusSeeOther {
 		t.Fatalf("paying answered %d", seen.Status)
 	}
 	if got := <-answered; !strings.Contains(got, `"completed"`) {
@@ -367,7 +377,11 @@ func TestTour(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	got := w.ace("tour", "--pay", "--platform-url=http://"+harness.FreeAddr(t))
-	for _, want := range []string{"200 OK", "201 Created", "requires_escalation", "Paid: the session is completed", `"canceled"`, "402 Payment Required", "Signed; the store charges when the result is ready", "Paid 0.10", "all that a store sells", "No platform of this server"} {
+	for _, want := range []string{
+		"200 OK", "201 Created", "requires_escalation", "Paid: the session is completed",
+		`"canceled"`, "402 Payment Required", "Signed; the store charges when the result is ready", "Paid 0.10",
+		"all that a store sells", "No platform of this server",
+	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the tour lacks %q:\n%s", want, got)
 		}
@@ -382,8 +396,11 @@ func TestTourOfThePlatform(t *testing.T) {
 	args := []string{"tour", "--pay", "--platform-url=" + a.platform}
 	got := a.world.ace(args...)
 	for _, want := range []string{
-		"ace key create --account demo", `"key": "ace_`, "Authorization: Bearer ace_", `"tool": "demo_notes__create_note"`, `"connection_status": "not_connected"`,
-		"The tour plays the person: it makes a key", `"status": "connected"`, `"ok": true`, `"title": "Milk"`, `"status": "succeeded"`, `"name": "Ann"`, "204 No Content", "401 Unauthorized", `"key_revoked"`, "That was the platform",
+		"ace key create --account demo", `"key": "ace_`, "Authorization: Bearer ace_",
+		`"tool": "demo_notes__create_note"`, `"connection_status": "not_connected"`,
+		"The tour plays the person: it makes a key", `"status": "connected"`, `"ok": true`, `"title": "Milk"`,
+		`"status": "succeeded"`, `"name": "Ann"`, "204 No Content", "401 Unauthorized", `"key_revoked"`,
+		"That was the platform",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the tour lacks %q:\n%s", want, got)
@@ -405,7 +422,8 @@ func TestTourOfThePlatform(t *testing.T) {
 	if secret := regexp.MustCompile(`ace_[0-9A-Za-z]{36}|nk_[A-Z2-7]+`).FindString(got); secret != "" {
 		t.Errorf("the tour prints %q", secret)
 	}
-	if keys := a.world.ace("key", "list", "--account", "demo"); strings.Count(keys, "revoked") != 2 || strings.Count(keys, "ace tour") != 2 {
+	if keys := a.world.ace("key", "list", "--account", "demo"); strings.Count(keys, "revoked") != 2 ||
+		strings.Count(keys, "ace tour") != 2 {
 		t.Errorf("keys of the tours:\n%s", keys)
 	}
 }
@@ -421,7 +439,10 @@ func TestStartRefuses(t *testing.T) {
 		want string
 	}{
 		{"folder in use", []string{"ACE_DATA_DIR=" + w.dir}, "ACE_DATA_DIR"},
-		{"port in use", []string{"ACE_DATA_DIR=" + harness.DataDir(t), "ACE_STORE_ADDR=127.0.0.1:" + port, "ACE_SANDBOX_ADDR=" + harness.FreeAddr(t), "ACE_ADMIN_ADDR="}, "ACE_STORE_ADDR"},
+		{"port in use", []string{
+			"ACE_DATA_DIR=" + harness.DataDir(t), "ACE_STORE_ADDR=127.0.0.1:" + port,
+			"ACE_SANDBOX_ADDR=" + harness.FreeAddr(t), "ACE_ADMIN_ADDR=",
+		}, "ACE_STORE_ADDR"},
 		{"public without a processor", []string{"ACE_STORE_URL=https://shop.example"}, "ACE_STRIPE_API_KEY"},
 		{"bad database", []string{"ACE_DATA_DIR=" + harness.DataDir(t), "ACE_DATABASE_URL=mysql://x"}, "postgres://"},
 	}
@@ -439,10 +460,12 @@ func TestDevTLS(t *testing.T) {
 	t.Parallel()
 	binary, dir, addr, sandboxAddr := harness.Build(t, ""), harness.DataDir(t), harness.FreeAddr(t), harness.FreeAddr(t)
 	p := harness.Start(t, binary, []string{
-		"ACE_DEV_TLS=1", "ACE_STORE_ADDR=" + addr, "ACE_SANDBOX_ADDR=" + sandboxAddr, "ACE_ADMIN_ADDR=", "ACE_DATA_DIR=" + dir, "ACE_RATE_LIMIT=off",
+		"ACE_DEV_TLS=1", "ACE_STORE_ADDR=" + addr, "ACE_SANDBOX_ADDR=" + sandboxAddr, "ACE_ADMIN_ADDR=",
+		"ACE_DATA_DIR=" + dir, "ACE_RATE_LIMIT=off",
 	}, "serve")
 	client := trusting(t, dir, p)
-	res, err := client.Post(fmt.Sprintf("https://%s%s", addr, overUCP), "application/json", strings.NewReader(`{"offer_id":"prompt_handbook"}`))
+	res, err := client.Post(fmt.Sprintf("https://%s%s", addr, overUCP), "application/json",
+		strings.NewReader(`{"offer_id":"prompt_handbook"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -451,7 +474,8 @@ func TestDevTLS(t *testing.T) {
 	if err := json.NewDecoder(res.Body).Decode(&s); err != nil || !strings.HasPrefix(s.ContinueURL, "https://"+addr) {
 		t.Fatalf("create = %s, %+v, %v", res.Status, s, err)
 	}
-	if seen := sandboxtest.NewPerson(t, client).Pay(s.ContinueURL, sandboxtest.CardOK); seen.Status != http.StatusSeeOther {
+	if seen := sandboxtest.NewPerson(t, client).Pay(s.ContinueURL,
+		sandboxtest.CardOK); seen.Status != http.StatusSeeOther {
 		t.Fatalf("paying answered %d\n%s", seen.Status, seen.Body)
 	}
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(100 * time.Millisecond) {

@@ -17,7 +17,8 @@ import (
 // that trusts it.
 func trusting(t *testing.T, dir string, p *harness.Process) *http.Client {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !strings.Contains(p.Output(), "ACE is running"); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !strings.Contains(p.Output(),
+		"ACE is running"); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the store did not start")
 		}
@@ -30,5 +31,8 @@ func trusting(t *testing.T, dir string, p *harness.Process) *http.Client {
 	if !roots.AppendCertsFromPEM(pem) {
 		t.Fatal("the certificate cannot be read")
 	}
-	return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}, Timeout: time.Minute}
+	return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{
+		RootCAs:    roots,
+		MinVersion: tls.VersionTLS12,
+	}}, Timeout: time.Minute}
 }

@@ -27,7 +27,8 @@ func TestVault(t *testing.T) {
 		secret string
 	}{
 		{"file", nil, func(t *testing.T, w *world) {
-			if err := os.WriteFile(filepath.Join(w.dir, "master.key"), []byte(strings.Repeat("k3y!", 8)), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(w.dir, "master.key"), []byte(strings.Repeat("k3y!", 8)),
+				0o600); err != nil {
 				t.Error(err)
 			}
 		}, []string{"ACE_KEK_URL", "ACE_MASTER_KEY_FILE"}, "k3y!"},
@@ -36,9 +37,15 @@ func TestVault(t *testing.T) {
 				t.Error(err)
 			}
 		}, []string{"master.key is not there", "backup"}, ""},
-		{"service", []string{"ACE_KEK_URL=" + service.Address(), "ACE_KEK_TOKEN_FILE=" + transittest.TokenFile(t)}, func(*testing.T, *world) {
-			service.Refuse(http.StatusServiceUnavailable, "Vault is sealed")
-		}, []string{"ACE_KEK_URL", "unseal"}, transittest.Token},
+		{
+			"service",
+			[]string{"ACE_KEK_URL=" + service.Address(), "ACE_KEK_TOKEN_FILE=" + transittest.TokenFile(t)},
+			func(*testing.T, *world) {
+				service.Refuse(http.StatusServiceUnavailable, "Vault is sealed")
+			},
+			[]string{"ACE_KEK_URL", "unseal"},
+			transittest.Token,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -46,17 +53,28 @@ func TestVault(t *testing.T) {
 			a := newcomer(t, tt.env...)
 			fields := a.visit(a.link("key"), nil)
 			form := fields.hidden()
-			form.Set("field.key", madeKey.FindString(a.visit(a.sandbox+"/notes/keys", url.Values{"person": {"Ann"}}).text))
+			form.Set("field.key",
+				madeKey.FindString(a.visit(a.sandbox+"/notes/keys", url.Values{"person": {"Ann"}}).text))
 			a.visit(fields.address.String(), form)
 			works := func(when string) {
 				t.Helper()
-				if status, answer := a.call(http.MethodPost, "/tools/demo_notes__create_note/run", `{"arguments":{"title":"Milk"}}`); status != http.StatusOK {
-					t.Errorf("%s: a run answers %d %v", when, status, answer)
+				status, run := a.call(http.MethodPost, "/tools/demo_notes__create_note/run",
+					`{"arguments":{"title":"Milk"}}`)
+				if status != http.StatusOK {
+					t.Errorf("%s: a run answers %d %v", when, status, run)
+					return
+				}
+				// A run is recorded a moment after it was answered, with what the key of
+				// that time has sealed; reading it waits for that.
+				id, _ := run["run_id"].(string)
+				if status, read := a.call(http.MethodGet, "/runs/"+id, ""); status != http.StatusOK {
+					t.Errorf("%s: the run reads as %d %v", when, status, read)
 				}
 			}
 			works("before")
 			out := a.world.ace("vault", "rotate", "--json")
-			if !strings.Contains(out, "sealed anew: ") || !strings.Contains(out, `"left": 0`) || !strings.Contains(out, `"phase": "lingering"`) {
+			if !strings.Contains(out, "re-encrypted: ") || !strings.Contains(out, `"left": 0`) || !strings.Contains(out,
+				`"phase": "lingering"`) {
 				t.Errorf("ace vault rotate printed:\n%s", out)
 			}
 			works("after the rotation")
@@ -64,8 +82,10 @@ func TestVault(t *testing.T) {
 			a.world.process.Stop()
 			again := func() *harness.Process {
 				return harness.Start(t, a.world.binary, append([]string{
-					"ACE_HOSTS=store,platform", "ACE_STORE_ADDR=" + strings.TrimPrefix(a.world.store, "http://"), "ACE_PLATFORM_ADDR=" + strings.TrimPrefix(a.platform, "http://"),
-					"ACE_SANDBOX_ADDR=" + strings.TrimPrefix(a.sandbox, "http://"), "ACE_ADMIN_ADDR=", "ACE_DATA_DIR=" + a.world.dir, "ACE_RATE_LIMIT=off",
+					"ACE_HOSTS=store,platform", "ACE_STORE_ADDR=" + strings.TrimPrefix(a.world.store, "http://"),
+					"ACE_PLATFORM_ADDR=" + strings.TrimPrefix(a.platform, "http://"),
+					"ACE_SANDBOX_ADDR=" + strings.TrimPrefix(a.sandbox, "http://"), "ACE_ADMIN_ADDR=",
+					"ACE_DATA_DIR=" + a.world.dir, "ACE_RATE_LIMIT=off",
 				}, tt.env...), "serve")
 			}
 			p := again()
@@ -73,7 +93,8 @@ func TestVault(t *testing.T) {
 				t.Fatalf("no start after the rotation:\n%s", p.Output())
 			}
 			works("after a restart")
-			if shown := a.world.ace("vault", "status"); !strings.Contains(shown, "lingering") || !strings.Contains(shown, "connection.secret") {
+			if shown := a.world.ace("vault", "status"); !strings.Contains(shown, "lingering") ||
+				!strings.Contains(shown, "connection.secret") {
 				t.Errorf("ace vault status printed:\n%s", shown)
 			}
 			p.Stop()
@@ -88,7 +109,8 @@ func TestVault(t *testing.T) {
 				}
 			}
 			for _, output := range append(outputs, p.Output(), refused.Output()) {
-				if tt.secret != "" && (strings.Contains(output, tt.secret) || strings.Contains(output, base64.StdEncoding.EncodeToString([]byte(tt.secret)))) {
+				if tt.secret != "" && (strings.Contains(output, tt.secret) || strings.Contains(output,
+					base64.StdEncoding.EncodeToString([]byte(tt.secret)))) {
 					t.Errorf("the secret was printed:\n%s", output)
 				}
 			}

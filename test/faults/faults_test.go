@@ -44,7 +44,8 @@ const webhookSecret = "whsec_faults"
 func newShop(t *testing.T, database string) *shop {
 	t.Helper()
 	s := &shop{t: t, addr: harness.FreeAddr(t), dataDir: harness.DataDir(t), database: database}
-	s.processor = sandboxtest.Start(t, sandbox.Webhook{URL: "http://" + s.addr + "/webhooks/stripe", Secret: webhookSecret})
+	s.processor = sandboxtest.Start(t,
+		sandbox.Webhook{URL: "http://" + s.addr + "/webhooks/stripe", Secret: webhookSecret})
 	return s
 }
 
@@ -52,13 +53,15 @@ func newShop(t *testing.T, database string) *shop {
 func (s *shop) start(step string) {
 	s.t.Helper()
 	s.process = harness.Start(s.t, harness.Build(s.t, "faults"), []string{
-		"ACE_FAULT_STEP=" + step, "ACE_STORE_ADDR=" + s.addr, "ACE_ADMIN_ADDR=", "ACE_DATA_DIR=" + s.dataDir, "ACE_DATABASE_URL=" + s.database, "ACE_RATE_LIMIT=off",
-		"ACE_STRIPE_API_KEY=" + sandboxtest.Key, "ACE_STRIPE_URL=" + s.processor.URL + "/stripe", "ACE_STRIPE_WEBHOOK_SECRET=" + webhookSecret,
+		"ACE_FAULT_STEP=" + step, "ACE_STORE_ADDR=" + s.addr, "ACE_ADMIN_ADDR=", "ACE_DATA_DIR=" + s.dataDir,
+		"ACE_DATABASE_URL=" + s.database, "ACE_RATE_LIMIT=off",
+		"ACE_STRIPE_API_KEY=" + sandboxtest.Key, "ACE_STRIPE_URL=" + s.processor.URL + "/stripe",
+		"ACE_STRIPE_WEBHOOK_SECRET=" + webhookSecret,
 	}, "serve")
 	s.process.Ready("http://" + s.addr + "/healthz")
 }
 
-// again starts the store anew if it has died, without any fault.
+// again restarts the store if it has died, without any fault.
 func (s *shop) again() {
 	s.t.Helper()
 	select {
@@ -85,7 +88,8 @@ func (s *shop) call(method, path, body string, header ...string) (int, session) 
 	s.t.Helper()
 	key := typeid.New("idem")
 	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
-		status, answer, err := harness.Call(s.t, method, "http://"+s.addr+path, body, append(header, "Idempotency-Key", key)...)
+		status, answer, err := harness.Call(s.t, method, "http://"+s.addr+path, body,
+			append(header, "Idempotency-Key", key)...)
 		if err != nil || status >= 500 || status == http.StatusConflict && strings.Contains(answer, "in_flight") {
 			s.again()
 			continue
@@ -120,7 +124,8 @@ func (s *shop) pay(c session) {
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	if seen := sandboxtest.NewPerson(s.t, nil).Pay(c.ContinueURL, sandboxtest.CardOK); seen.Status != http.StatusSeeOther {
+	if seen := sandboxtest.NewPerson(s.t, nil).Pay(c.ContinueURL,
+		sandboxtest.CardOK); seen.Status != http.StatusSeeOther {
 		s.t.Fatalf("paying answered %d\n%s", seen.Status, seen.Body)
 	}
 }
@@ -138,7 +143,7 @@ func (s *shop) settled(id, want string) session {
 	return got
 }
 
-// orders answers the orders as the operator sees them.
+// orders returns the orders as the operator sees them.
 func (s *shop) orders() []operatorOrder {
 	s.t.Helper()
 	var page struct {
@@ -236,7 +241,8 @@ func TestKilledWhileUpdating(t *testing.T) {
 			onBoth(t, func(t *testing.T, s *shop) {
 				s.start(step)
 				c := s.open("prompt_handbook")
-				status, _ := s.call(http.MethodPut, sessions+"/"+c.ID, `{"line_items":[{"item":{"id":"setup_call"},"quantity":1}]}`)
+				status, _ := s.call(http.MethodPut, sessions+"/"+c.ID,
+					`{"line_items":[{"item":{"id":"setup_call"},"quantity":1}]}`)
 				if status != http.StatusOK && status != http.StatusConflict {
 					t.Fatalf("update = %d", status)
 				}
@@ -274,7 +280,8 @@ func TestKilledWhileCanceling(t *testing.T) {
 				c := s.open("prompt_handbook")
 				s.call(http.MethodPost, sessions+"/"+c.ID+"/cancel", "{}")
 				s.settled(c.ID, "canceled")
-				if seen := sandboxtest.NewPerson(t, nil).Pay(c.ContinueURL, sandboxtest.CardOK); seen.Status == http.StatusSeeOther {
+				if seen := sandboxtest.NewPerson(t, nil).Pay(c.ContinueURL,
+					sandboxtest.CardOK); seen.Status == http.StatusSeeOther {
 					t.Error("a canceled session took a payment")
 				}
 				if orders, charges := len(s.orders()), s.processor.Charges(); orders != 0 || charges != 0 {
@@ -354,7 +361,8 @@ func TestPaidBeforeTheStoreKnowsThePage(t *testing.T) {
 			time.Sleep(100 * time.Millisecond)
 			s.processor.Call(http.MethodGet, "/v1/checkout/sessions", "", &pages)
 		}
-		if seen := sandboxtest.NewPerson(t, nil).Pay(pages.Data[0].URL, sandboxtest.CardOK); seen.Status != http.StatusSeeOther {
+		if seen := sandboxtest.NewPerson(t, nil).Pay(pages.Data[0].URL,
+			sandboxtest.CardOK); seen.Status != http.StatusSeeOther {
 			t.Fatalf("paying answered %d", seen.Status)
 		}
 		c := <-done
@@ -402,7 +410,7 @@ func TestCancelRacingPayment(t *testing.T) {
 	})
 }
 
-// A stop lets what runs end, and a start finds nothing to mend.
+// A stop lets what runs end, and a start finds nothing to repair.
 func TestStopWhileSelling(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, s *shop) {

@@ -32,15 +32,21 @@ const receiver = "0x90F79bf6EB2c4f870365E785982E1f101E93b906"
 
 func newSeller(t *testing.T, database string) *seller {
 	t.Helper()
-	s := &seller{t: t, addr: harness.FreeAddr(t), dataDir: harness.DataDir(t), database: database, facilitator: sandboxtest.Start(t)}
+	s := &seller{
+		t: t, addr: harness.FreeAddr(t), dataDir: harness.DataDir(t), database: database,
+		facilitator: sandboxtest.Start(t),
+	}
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/" {
 			http.NotFound(w, r)
 			return
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = w.Write([]byte(`<!doctype html><html lang="en"><head><title>Quay Bakery</title><meta name="description" content="Bread from the old quay, baked every morning."></head>` +
-			`<body><main><h1>Quay Bakery</h1><p>We bake rye and wheat bread in a wood oven and sell it at the quay.</p></main></body></html>`))
+		_, _ = w.Write(
+			[]byte(
+				`<!doctype html><html lang="en"><head><title>Quay Bakery</title><meta name="description" content="Bread from the old quay, baked every morning."></head>` +
+					`<body><main><h1>Quay Bakery</h1><p>We bake rye and wheat bread in a wood oven and sell it at the quay.</p></main></body></html>`,
+			))
 	}))
 	t.Cleanup(site.Close)
 	s.site = site.URL
@@ -54,10 +60,13 @@ func newSeller(t *testing.T, database string) *seller {
 func (s *seller) env(step string) []string {
 	token := evm.DevToken()
 	return []string{
-		"ACE_FAULT_STEP=" + step, "ACE_STORE_ADDR=" + s.addr, "ACE_ADMIN_ADDR=", "ACE_DATA_DIR=" + s.dataDir, "ACE_DATABASE_URL=" + s.database, "ACE_RATE_LIMIT=off",
-		"ACE_STRIPE_API_KEY=" + sandboxtest.Key, "ACE_STRIPE_URL=" + s.facilitator.URL + "/stripe", "ACE_STRIPE_WEBHOOK_SECRET=" + webhookSecret,
+		"ACE_FAULT_STEP=" + step, "ACE_STORE_ADDR=" + s.addr, "ACE_ADMIN_ADDR=", "ACE_DATA_DIR=" + s.dataDir,
+		"ACE_DATABASE_URL=" + s.database, "ACE_RATE_LIMIT=off",
+		"ACE_STRIPE_API_KEY=" + sandboxtest.Key, "ACE_STRIPE_URL=" + s.facilitator.URL + "/stripe",
+		"ACE_STRIPE_WEBHOOK_SECRET=" + webhookSecret,
 		"ACE_X402_FACILITATOR_URL=" + s.facilitator.URL + "/x402", "ACE_X402_PAY_TO=" + receiver,
-		fmt.Sprintf("ACE_X402_NETWORKS=%s=%s:%s:%s:DUSD:%d", token.Network, token.Asset, token.Name, token.Version, token.Decimals),
+		fmt.Sprintf("ACE_X402_NETWORKS=%s=%s:%s:%s:DUSD:%d", token.Network, token.Asset, token.Name, token.Version,
+			token.Decimals),
 		"ACE_EGRESS_ALLOW=127.0.0.0/8", "ACE_X402_SETTLE_BUDGET=3s",
 	}
 }
@@ -154,15 +163,18 @@ func (s *seller) oneTransfer(o serviceOrder) {
 		s.t.Errorf("the ledger holds %d transfers, want 1", n)
 	}
 	status, transfer, err := harness.Call(s.t, http.MethodGet, s.facilitator.URL+"/x402/tx/"+o.Payment.Transaction, "")
-	if err != nil || status != http.StatusOK || !strings.Contains(strings.ToLower(transfer), strings.ToLower(s.key.Address().String())) {
-		s.t.Errorf("the ledger shows %s as %d %s, %v, want the payer's transfer", o.Payment.Transaction, status, transfer, err)
+	if err != nil || status != http.StatusOK || !strings.Contains(strings.ToLower(transfer),
+		strings.ToLower(s.key.Address().String())) {
+		s.t.Errorf("the ledger shows %s as %d %s, %v, want the payer's transfer", o.Payment.Transaction, status,
+			transfer, err)
 	}
 	p := harness.Start(s.t, harness.Build(s.t, "faults"), s.env(""), "service", "orders", "--json")
 	<-p.Ended()
 	var page struct {
 		Orders []struct{ ID, State, Transaction, Attention string }
 	}
-	if err := json.Unmarshal([]byte(p.Output()), &page); err != nil || len(page.Orders) != 1 || page.Orders[0].Transaction != o.Payment.Transaction || page.Orders[0].Attention != "" {
+	if err := json.Unmarshal([]byte(p.Output()), &page); err != nil || len(page.Orders) != 1 ||
+		page.Orders[0].Transaction != o.Payment.Transaction || page.Orders[0].Attention != "" {
 		s.t.Errorf("ace service orders = %s, %v", p.Output(), err)
 	}
 }
@@ -182,7 +194,10 @@ func onBothEngines(t *testing.T, test func(t *testing.T, s *seller)) {
 
 func TestKilledWhileRunningAService(t *testing.T) {
 	t.Parallel()
-	for _, step := range []string{"reserved", "verified", "running", "ran", "sealed", "settling", "asked", "settled", "delivered"} {
+	for _, step := range []string{
+		"reserved", "verified", "running", "ran", "sealed", "settling", "asked", "settled",
+		"delivered",
+	} {
 		t.Run(step, func(t *testing.T) {
 			t.Parallel()
 			onBothEngines(t, func(t *testing.T, s *seller) {

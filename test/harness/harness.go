@@ -21,7 +21,7 @@ import (
 )
 
 // Build builds ace with tags into a folder that the tests of one process
-// share, and answers the path of the binary.
+// share, and returns the path of the binary.
 func Build(t testing.TB, tags string) string {
 	t.Helper()
 	path, err := build(tags)
@@ -119,13 +119,13 @@ func Start(t testing.TB, binary string, env []string, args ...string) *Process {
 
 // clean takes settings of the developer's own shell away.
 func clean(env []string) []string {
-	var kept []string
+	var environment []string
 	for _, v := range env {
 		if !strings.HasPrefix(v, "ACE_") {
-			kept = append(kept, v)
+			environment = append(environment, v)
 		}
 	}
-	return kept
+	return environment
 }
 
 func tail(s string, n int) string {
@@ -135,7 +135,7 @@ func tail(s string, n int) string {
 	return "…" + s[len(s)-n:]
 }
 
-// Output answers what the process has printed so far.
+// Output returns what the process has printed so far.
 func (p *Process) Output() string { return p.output.String() }
 
 // PID is the process's id.
@@ -146,6 +146,9 @@ func (p *Process) Kill() {
 	_ = p.cmd.Process.Kill()
 	<-p.ended
 }
+
+// Signal sends a signal to the process.
+func (p *Process) Signal(s os.Signal) { _ = p.cmd.Process.Signal(s) }
 
 // Stop asks the process to end and waits for it.
 func (p *Process) Stop() {
@@ -194,7 +197,7 @@ func get(ctx context.Context, address string) (*http.Response, error) {
 // ports counts the addresses that this process has handed out.
 var ports atomic.Int64
 
-// FreeAddr answers a loopback address that is free, and that nothing will take
+// FreeAddr returns a loopback address that is free, and that nothing will take
 // while a process that had it is being started again: it lies below the range
 // from which the system picks ports by itself.
 func FreeAddr(t testing.TB) string {
@@ -214,7 +217,7 @@ func FreeAddr(t testing.TB) string {
 	return ""
 }
 
-// DataDir answers a new folder with a short path: the path of a socket has
+// DataDir returns a new folder with a short path: the path of a socket has
 // little room.
 func DataDir(t testing.TB) string {
 	t.Helper()

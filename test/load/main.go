@@ -68,7 +68,8 @@ func run() error {
 	report(o, results, append([]float64{before}, during()...))
 	for _, r := range results {
 		if r.failed > 0 {
-			return fmt.Errorf("%d of %d requests failed (%s): %s", r.failed, len(r.latencies)+r.failed, r.name, r.failure)
+			return fmt.Errorf("%d of %d requests failed (%s): %s", r.failed, len(r.latencies)+r.failed, r.name,
+				r.failure)
 		}
 	}
 	return nil
@@ -98,14 +99,16 @@ func start(o options) (*store, error) {
 		return nil, fmt.Errorf("making a log: %w", err)
 	}
 	s := &store{cmd: exec.Command(o.binary, "serve"), dir: dir, url: "http://" + addrs[0], log: log}
-	s.cmd.Env = append(os.Environ(), "ACE_HOSTS=store", "ACE_STORE_ADDR="+addrs[0], "ACE_SANDBOX_ADDR="+addrs[1], "ACE_ADMIN_ADDR=", "ACE_DATA_DIR="+dir,
+	s.cmd.Env = append(os.Environ(), "ACE_HOSTS=store", "ACE_STORE_ADDR="+addrs[0], "ACE_SANDBOX_ADDR="+addrs[1],
+		"ACE_ADMIN_ADDR=", "ACE_DATA_DIR="+dir,
 		"ACE_DATABASE_URL="+o.database, "ACE_RATE_LIMIT=off", "ACE_LOG_LEVEL=warn")
 	s.cmd.Stdout, s.cmd.Stderr = log, log
 	if err := s.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting the store (build it with \"make build\"): %w", err)
 	}
 	for range 200 {
-		if res, err := call(http.DefaultClient, http.MethodGet, s.url+"/agent/commerce/products", ""); err == nil && res.status == http.StatusOK {
+		if res, err := call(http.DefaultClient, http.MethodGet, s.url+"/agent/commerce/products", ""); err == nil &&
+			res.status == http.StatusOK {
 			return s, nil
 		}
 		time.Sleep(50 * time.Millisecond)
@@ -187,7 +190,7 @@ func drive(o options, base string) []*result {
 	var mu sync.Mutex
 	byName := map[string]*result{}
 	var names []string
-	record := func(name string, took time.Duration, failure string) {
+	record := func(name string, duration time.Duration, failure string) {
 		mu.Lock()
 		defer mu.Unlock()
 		r := byName[name]
@@ -201,7 +204,7 @@ func drive(o options, base string) []*result {
 			r.failure = failure
 			return
 		}
-		r.latencies = append(r.latencies, took)
+		r.latencies = append(r.latencies, duration)
 	}
 	var agents sync.WaitGroup
 	for range o.agents {
@@ -225,12 +228,15 @@ func drive(o options, base string) []*result {
 type agent struct {
 	client *http.Client
 	base   string
-	record func(name string, took time.Duration, failure string)
+	record func(name string, duration time.Duration, failure string)
 }
 
 // browse reads what programs find a store by.
 func (a *agent) browse() {
-	for _, path := range []string{"/", "/llms.txt", "/robots.txt", "/sitemap.xml", "/.well-known/mcp/server-card.json", "/.well-known/agent-card.json", "/.well-known/ucp", "/docs.md"} {
+	for _, path := range []string{
+		"/", "/llms.txt", "/robots.txt", "/sitemap.xml", "/.well-known/mcp/server-card.json",
+		"/.well-known/agent-card.json", "/.well-known/ucp", "/docs.md",
+	} {
 		a.do("document", http.MethodGet, path, "", http.StatusOK)
 	}
 	a.do("search", http.MethodGet, "/agent/search?q=refund+policy", "", http.StatusOK)
@@ -239,27 +245,37 @@ func (a *agent) browse() {
 
 // ask calls tools over MCP, as clients begin, and the agent over A2A.
 func (a *agent) ask() {
-	a.rpc("mcp init", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"load","version":"1"}}}`)
+	a.rpc(
+		"mcp init",
+		"/mcp",
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"load","version":"1"}}}`,
+	)
 	a.rpc("mcp list", "/mcp", `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`)
-	for _, tool := range []string{`"search_pages","arguments":{"query":"refund"}`, `"read_page","arguments":{"path":"/refunds"}`, `"list_products","arguments":{}`} {
+	for _, tool := range []string{
+		`"search_pages","arguments":{"query":"refund"}`,
+		`"read_page","arguments":{"path":"/refunds"}`, `"list_products","arguments":{}`,
+	} {
 		a.rpc("mcp call", "/mcp", `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":`+tool+`}}`)
 	}
-	a.rpc("a2a send", "/agent/a2a", `{"jsonrpc":"2.0","id":4,"method":"SendMessage","params":{"message":{"messageId":"`+rand.Text()+
-		`","role":"ROLE_USER","parts":[{"data":{"skill":"site","action":"search_pages","input":{"query":"refund"}}}]}}}`)
+	a.rpc("a2a send", "/agent/a2a",
+		`{"jsonrpc":"2.0","id":4,"method":"SendMessage","params":{"message":{"messageId":"`+rand.Text()+
+			`","role":"ROLE_USER","parts":[{"data":{"skill":"site","action":"search_pages","input":{"query":"refund"}}}]}}}`)
 }
 
 // rpc calls a JSON-RPC method; an error inside the answer is a failure as well.
 func (a *agent) rpc(name, path, body string) {
 	start := time.Now()
-	res, err := call(a.client, http.MethodPost, a.base+path, body, "A2A-Version", "1.0", "Accept", "application/json, text/event-stream")
-	took := time.Since(start)
+	res, err := call(a.client, http.MethodPost, a.base+path, body, "A2A-Version", "1.0", "Accept",
+		"application/json, text/event-stream")
+	duration := time.Since(start)
 	switch {
 	case err != nil:
-		a.record(name, took, err.Error())
-	case res.status != http.StatusOK || bytes.Contains(res.body, []byte(`"error":{`)) || bytes.Contains(res.body, []byte(`"isError":true`)):
-		a.record(name, took, fmt.Sprintf("status %d: %.200s", res.status, res.body))
+		a.record(name, duration, err.Error())
+	case res.status != http.StatusOK || bytes.Contains(res.body, []byte(`"error":{`)) || bytes.Contains(res.body,
+		[]byte(`"isError":true`)):
+		a.record(name, duration, fmt.Sprintf("status %d: %.200s", res.status, res.body))
 	default:
-		a.record(name, took, "")
+		a.record(name, duration, "")
 	}
 }
 
@@ -267,7 +283,8 @@ func (a *agent) shop() {
 	for range 4 {
 		a.do("catalog", http.MethodGet, "/agent/commerce/products", "", http.StatusOK)
 	}
-	body := a.do("create", http.MethodPost, "/agent/commerce/ucp/checkout-sessions", `{"line_items":[{"item":{"id":"prompt_handbook"},"quantity":1}]}`, http.StatusCreated)
+	body := a.do("create", http.MethodPost, "/agent/commerce/ucp/checkout-sessions",
+		`{"line_items":[{"item":{"id":"prompt_handbook"},"quantity":1}]}`, http.StatusCreated)
 	var session struct {
 		ID string `json:"id"`
 	}
@@ -282,14 +299,14 @@ func (a *agent) shop() {
 func (a *agent) do(name, method, path, body string, want int) []byte {
 	start := time.Now()
 	res, err := call(a.client, method, a.base+path, body)
-	took := time.Since(start)
+	duration := time.Since(start)
 	switch {
 	case err != nil:
-		a.record(name, took, err.Error())
+		a.record(name, duration, err.Error())
 	case res.status != want:
-		a.record(name, took, fmt.Sprintf("status %d: %.200s", res.status, res.body))
+		a.record(name, duration, fmt.Sprintf("status %d: %.200s", res.status, res.body))
 	default:
-		a.record(name, took, "")
+		a.record(name, duration, "")
 	}
 	return res.body
 }
@@ -341,11 +358,13 @@ func report(o options, results []*result, memory []float64) {
 	rows = append(rows, o.row(total))
 	if o.json {
 		_ = json.NewEncoder(os.Stdout).Encode(map[string]any{
-			"agents": o.agents, "seconds": o.duration.Seconds(), "cores": runtime.NumCPU(), "requests": rows, "memory_mib": memory,
+			"agents": o.agents, "seconds": o.duration.Seconds(), "cores": runtime.NumCPU(), "requests": rows,
+			"memory_mib": memory,
 		})
 		return
 	}
-	fmt.Printf("%d agents for %s on %d cores, the load included\n\n%-10s %10s %10s %10s %10s %8s\n", o.agents, o.duration, runtime.NumCPU(), "request", "requests", "per s", "p50 ms", "p99 ms", "failed")
+	fmt.Printf("%d agents for %s on %d cores, the load included\n\n%-10s %10s %10s %10s %10s %8s\n", o.agents,
+		o.duration, runtime.NumCPU(), "request", "requests", "per s", "p50 ms", "p99 ms", "failed")
 	for _, r := range rows {
 		fmt.Printf("%-10s %10d %10.0f %10.2f %10.2f %8d\n", r.Request, r.Requests, r.PerSec, r.P50, r.P99, r.Failed)
 	}

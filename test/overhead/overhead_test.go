@@ -40,10 +40,12 @@ func ways() []way {
 			return speak(t, base), pid
 		}},
 		{"mcp-proxy", func(t testing.TB, _ string, _ int) (func(context.Context) (string, error), int) {
-			return throughNode(t, "/mcp", "mcp-proxy/dist/bin/mcp-proxy.mjs", "--host", "127.0.0.1", "--port", "PORT", "--server", "stream", "--no-eventStore", "--", "SCRIPT")
+			return throughNode(t, "/mcp", "mcp-proxy/dist/bin/mcp-proxy.mjs", "--host", "127.0.0.1", "--port", "PORT",
+				"--server", "stream", "--no-eventStore", "--", "SCRIPT")
 		}},
 		{"supergateway", func(t testing.TB, _ string, _ int) (func(context.Context) (string, error), int) {
-			return throughNode(t, "/mcp", "supergateway/dist/index.js", "--stdio", "SCRIPT", "--outputTransport", "streamableHttp", "--stateful", "--port", "PORT", "--logLevel", "none")
+			return throughNode(t, "/mcp", "supergateway/dist/index.js", "--stdio", "SCRIPT", "--outputTransport",
+				"streamableHttp", "--stateful", "--port", "PORT", "--logLevel", "none")
 		}},
 	}
 }
@@ -70,24 +72,31 @@ func throughACE(t testing.TB, server string, _ int) (func(context.Context) (stri
 	t.Helper()
 	addr := harness.FreeAddr(t)
 	p := harness.Start(t, harness.Build(t, "ace"), []string{
-		"ACE_HOSTS=store,platform", "ACE_ADDR=" + harness.FreeAddr(t), "ACE_PLATFORM_ADDR=" + addr, "ACE_ADMIN_ADDR=" + harness.FreeAddr(t),
-		"ACE_DATA_DIR=" + harness.DataDir(t), "ACE_EGRESS_ALLOW=127.0.0.0/8", "ACE_RATE_LIMIT=off", "ACE_SANDBOX_ADDR=" + harness.FreeAddr(t),
+		"ACE_HOSTS=store,platform", "ACE_ADDR=" + harness.FreeAddr(t), "ACE_PLATFORM_ADDR=" + addr,
+		"ACE_ADMIN_ADDR=" + harness.FreeAddr(t),
+		"ACE_DATA_DIR=" + harness.DataDir(t), "ACE_EGRESS_ALLOW=127.0.0.0/8", "ACE_RATE_LIMIT=off",
+		"ACE_SANDBOX_ADDR=" + harness.FreeAddr(t),
 	}, "serve")
 	base := "http://" + addr
 	if !p.Ready(base) {
 		t.Fatal("ace did not start")
 	}
 	key := "Bearer " + regexp.MustCompile(`ace_[0-9A-Za-z]{36}`).FindString(p.Output())
-	made, err := json.Marshal(map[string]any{"type": "mcp", "name": "Echo", "slug": "x-echo", "url": server, "auth": map[string]any{"kind": "none"}})
+	made, err := json.Marshal(map[string]any{
+		"type": "mcp", "name": "Echo", "slug": "x-echo", "url": server,
+		"auth": map[string]any{"kind": "none"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	status, text, err := harness.Call(t, http.MethodPost, base+"/api/v1/custom-connectors", string(made), "Authorization", key)
+	status, text, err := harness.Call(t, http.MethodPost, base+"/api/v1/custom-connectors", string(made),
+		"Authorization", key)
 	if err != nil || status != http.StatusCreated {
 		t.Fatalf("the connector answers %d %s, %v", status, text, err)
 	}
 	return func(ctx context.Context) (string, error) {
-		return post(ctx, base+"/api/v1/tools/x_echo__echo/run", `{"arguments":{"message":"`+said+`"}}`, http.Header{"Authorization": {key}})
+		return post(ctx, base+"/api/v1/tools/x_echo__echo/run", `{"arguments":{"message":"`+said+`"}}`,
+			http.Header{"Authorization": {key}})
 	}, p.PID()
 }
 
@@ -95,7 +104,12 @@ func throughACE(t testing.TB, server string, _ int) (func(context.Context) (stri
 func speak(t testing.TB, server string) func(context.Context) (string, error) {
 	t.Helper()
 	header := http.Header{"Accept": {"application/json, text/event-stream"}}
-	_, answered, err := send(t.Context(), server, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"caller","version":"1"}}}`, header)
+	_, answered, err := send(
+		t.Context(),
+		server,
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"caller","version":"1"}}}`,
+		header,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,13 +117,16 @@ func speak(t testing.TB, server string) func(context.Context) (string, error) {
 	if id := answered.Get("Mcp-Session-Id"); id != "" {
 		header.Set("Mcp-Session-Id", id)
 	}
-	if _, err := post(t.Context(), server, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, header); err != nil {
+	if _, err := post(t.Context(), server, `{"jsonrpc":"2.0","method":"notifications/initialized"}`,
+		header); err != nil {
 		t.Fatal(err)
 	}
 	var calls atomic.Int64 // a session takes each id once
 	return func(ctx context.Context) (string, error) {
 		id := strconv.FormatInt(calls.Add(1)+1, 10)
-		return post(ctx, server, `{"jsonrpc":"2.0","id":`+id+`,"method":"tools/call","params":{"name":"echo","arguments":{"message":"`+said+`"}}}`, header)
+		return post(ctx, server,
+			`{"jsonrpc":"2.0","id":`+id+`,"method":"tools/call","params":{"name":"echo","arguments":{"message":"`+said+
+				`"}}}`, header)
 	}
 }
 
@@ -120,7 +137,9 @@ func post(ctx context.Context, address, body string, header http.Header) (string
 	return text, err
 }
 
-func send(ctx context.Context, address, body string, header http.Header) (text string, answered http.Header, err error) {
+func send(ctx context.Context, address, body string, header http.Header) (text string, answered http.Header,
+	err error,
+) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(body))
 	if err != nil {
 		return "", nil, err

@@ -63,7 +63,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// answerTo is the tool server: it has one tool, which says what it was told.
+// answerTo is the tool server: it has one tool, which echoes its input.
 // It does as little as a server can, so that what is measured stands between.
 // nil: nothing is to be answered.
 func answerTo(text []byte) []byte {
@@ -80,10 +80,22 @@ func answerTo(text []byte) []byte {
 	var result any
 	switch m.Method {
 	case "initialize":
-		result = map[string]any{"protocolVersion": "2025-06-18", "capabilities": map[string]any{"tools": map[string]any{}}, "serverInfo": map[string]any{"name": "echo", "version": "1"}}
+		result = map[string]any{
+			"protocolVersion": "2025-06-18",
+			"capabilities":    map[string]any{"tools": map[string]any{}}, "serverInfo": map[string]any{
+				"name":    "echo",
+				"version": "1",
+			},
+		}
 	case "tools/list":
-		schema := map[string]any{"type": "object", "properties": map[string]any{"message": map[string]any{"type": "string"}}, "required": []string{"message"}}
-		result = map[string]any{"tools": []any{map[string]any{"name": "echo", "description": "Say it again.", "inputSchema": schema, "annotations": map[string]any{"readOnlyHint": true}}}}
+		schema := map[string]any{
+			"type":       "object",
+			"properties": map[string]any{"message": map[string]any{"type": "string"}}, "required": []string{"message"},
+		}
+		result = map[string]any{"tools": []any{map[string]any{
+			"name": "echo", "description": "Say it again.",
+			"inputSchema": schema, "annotations": map[string]any{"readOnlyHint": true},
+		}}}
 	case "tools/call":
 		result = map[string]any{"content": []any{map[string]any{"type": "text", "text": string(m.Params.Arguments)}}}
 	case "ping":
@@ -130,7 +142,8 @@ func serveStdio() error {
 func proxy(upstream string) error {
 	ctx := context.Background()
 	client := mcp.NewClient(&mcp.Implementation{Name: "proxy", Version: "1"}, nil)
-	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: upstream, DisableStandaloneSSE: true}, nil)
+	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: upstream, DisableStandaloneSSE: true},
+		nil)
 	if err != nil {
 		return err
 	}
@@ -143,7 +156,8 @@ func proxy(upstream string) error {
 			return session.CallTool(ctx, &mcp.CallToolParams{Name: r.Params.Name, Arguments: r.Params.Arguments})
 		})
 	}
-	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true})
+	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server },
+		&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true})
 	return http.ListenAndServe(os.Getenv("OVERHEAD_ADDR"), handler)
 }
 

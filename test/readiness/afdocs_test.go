@@ -14,7 +14,9 @@ func afdocsPath(t *testing.T) (node, script string) {
 	t.Helper()
 	node, modules := os.Getenv("ACE_NODE"), os.Getenv("ACE_NODE_MODULES")
 	if node == "" || modules == "" {
-		t.Skip("left out: ACE_NODE and ACE_NODE_MODULES are not set; scripts/install-test-needs node installs afdocs and says where")
+		t.Skip(
+			"left out: ACE_NODE and ACE_NODE_MODULES are not set; scripts/install-test-needs node installs afdocs " +
+				"and says where")
 	}
 	return node, filepath.Join(modules, "afdocs", "bin", "afdocs.mjs")
 }
@@ -33,7 +35,8 @@ func TestAfdocs(t *testing.T) {
 	t.Parallel()
 	node, script := afdocsPath(t)
 	s := start(t, "ACE_RATE_LIMIT=off")
-	cmd := exec.CommandContext(t.Context(), node, script, "check", s.base, "-f", "json", "-q", "--score", "--sampling", "deterministic", "--network-context", "ci")
+	cmd := exec.CommandContext(t.Context(), node, script, "check", s.base, "-f", "json", "-q", "--score", "--sampling",
+		"deterministic", "--network-context", "ci")
 	cmd.Dir = t.TempDir() // a settings file of its own elsewhere is not meant
 	var out, faults bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &faults

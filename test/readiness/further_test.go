@@ -14,19 +14,57 @@ import (
 // of the first.
 func further() []row {
 	return []row{
-		{check: "serverRendered", rule: "over 500 characters of HTML text with one H1, in order", want: passes, probe: serverRendered},
-		{check: "markup", rule: "title, description, canonical, language, Open Graph and JSON-LD with an Organization", want: passes, probe: markup},
-		{check: "validators", rule: "ETag and Cache-Control on pages; 304 for who has them", want: passes, probe: validators},
-		{check: "realNotFound", rule: "404 for what is not there, in the form that was asked for, with ways on", want: passes, probe: realNotFound},
-		{check: "trustPages", rule: "about, contact and privacy with over 500 characters", want: passes, probe: trustPages},
-		{check: "llmsTxt", rule: "llms.txt with an H1, under 30,000 characters, that says when to use the site", want: passes, probe: llmsTxt},
+		{
+			check: "serverRendered", rule: "over 500 characters of HTML text with one H1, in order", want: passes,
+			probe: serverRendered,
+		},
+		{
+			check: "markup",
+			rule:  "title, description, canonical, language, Open Graph and JSON-LD with an Organization",
+			want:  passes,
+			probe: markup,
+		},
+		{
+			check: "validators", rule: "ETag and Cache-Control on pages; 304 for who has them", want: passes,
+			probe: validators,
+		},
+		{
+			check: "realNotFound", rule: "404 for what is not there, in the form that was asked for, with ways on",
+			want: passes, probe: realNotFound,
+		},
+		{
+			check: "trustPages", rule: "about, contact and privacy with over 500 characters", want: passes,
+			probe: trustPages,
+		},
+		{
+			check: "llmsTxt", rule: "llms.txt with an H1, under 30,000 characters, that says when to use the site",
+			want: passes, probe: llmsTxt,
+		},
 		{check: "openApi", rule: "OpenAPI 3.1 with operation ids, and problems as JSON", want: passes, probe: openAPI},
-		{check: "rateLimitFields", rule: "RateLimit and RateLimit-Policy on calls of the API", want: passes, probe: rateLimitFields},
-		{check: "toolAnnotations", rule: "each tool of tools/list states its hints", want: passes, probe: toolAnnotations},
+		{
+			check: "rateLimitFields", rule: "RateLimit and RateLimit-Policy on calls of the API", want: passes,
+			probe: rateLimitFields,
+		},
+		{
+			check: "toolAnnotations", rule: "each tool of tools/list states its hints", want: passes,
+			probe: toolAnnotations,
+		},
 		{check: "securityTxt", rule: "Contact, and Expires within a year", want: passes, probe: securityTxt},
-		{check: "unknownAgents", rule: "agents are served whatever they call themselves", want: passes, probe: unknownAgents},
-		{check: "lastmod", rule: "lastmod on half of the addresses of the sitemap", want: fails, why: "the processor does not say when an offer changed, and only what is known is claimed", probe: lastmod},
-		{check: "feed", rule: "RSS or Atom", want: fails, why: "pages are not news; the sitemap says when each changed", probe: present("/feed.xml", "/rss.xml", "/atom.xml")},
+		{
+			check: "unknownAgents", rule: "agents are served whatever they call themselves", want: passes,
+			probe: unknownAgents,
+		},
+		{
+			check: "lastmod", rule: "lastmod on half of the addresses of the sitemap", want: fails,
+			why: "the processor does not say when an offer changed, and only what is known is claimed", probe: lastmod,
+		},
+		{
+			check: "feed",
+			rule:  "RSS or Atom",
+			want:  fails,
+			why:   "pages are not news; the sitemap says when each changed",
+			probe: present("/feed.xml", "/rss.xml", "/atom.xml"),
+		},
 	}
 }
 
@@ -60,7 +98,10 @@ func markup(s *scan) error {
 	if err != nil {
 		return err
 	}
-	for _, part := range []string{`<html lang="`, "<title>", `name="description"`, `rel="canonical"`, `og:type`, `og:image`, `application/ld+json`, `"Organization"`, `"contactPoint"`} {
+	for _, part := range []string{
+		`<html lang="`, "<title>", `name="description"`, `rel="canonical"`, `og:type`,
+		`og:image`, `application/ld+json`, `"Organization"`, `"contactPoint"`,
+	} {
 		if !bytes.Contains(a.body, []byte(part)) {
 			return fmt.Errorf("%s is missing", part)
 		}
@@ -77,11 +118,15 @@ func validators(s *scan) error {
 	if err != nil {
 		return err
 	}
-	return unless(again.StatusCode == http.StatusNotModified && a.Header.Get("Cache-Control") != "" && a.Header.Get("Last-Modified") != "", "%d, header %v", again.StatusCode, a.Header)
+	return unless(again.StatusCode == http.StatusNotModified && a.Header.Get("Cache-Control") != "" &&
+		a.Header.Get("Last-Modified") != "", "%d, header %v", again.StatusCode, a.Header)
 }
 
 func realNotFound(s *scan) error {
-	for accept, mediaType := range map[string]string{"text/html": "text/html", "text/markdown": "text/markdown", "application/json": "application/problem+json"} {
+	for accept, mediaType := range map[string]string{
+		"text/html": "text/html", "text/markdown": "text/markdown",
+		"application/json": "application/problem+json",
+	} {
 		a, err := s.get("/there-is-no-such-page", "Accept", accept)
 		if err != nil {
 			return err
@@ -89,7 +134,8 @@ func realNotFound(s *scan) error {
 		if a.StatusCode != http.StatusNotFound || !strings.HasPrefix(a.Header.Get("Content-Type"), mediaType) {
 			return fmt.Errorf("%s = %d %s", accept, a.StatusCode, a.Header.Get("Content-Type"))
 		}
-		if accept == "text/markdown" && !(bytes.Contains(a.body, []byte("/sitemap.xml")) && bytes.Contains(a.body, []byte("/llms.txt"))) {
+		if accept == "text/markdown" &&
+			!(bytes.Contains(a.body, []byte("/sitemap.xml")) && bytes.Contains(a.body, []byte("/llms.txt"))) {
 			return fmt.Errorf("no ways on: %s", a.body)
 		}
 	}
@@ -114,7 +160,8 @@ func llmsTxt(s *scan) error {
 	if err != nil {
 		return err
 	}
-	return unless(bytes.HasPrefix(a.body, []byte("# ")) && len(a.body) < 30_000 && bytes.Contains(a.body, []byte("## When to use this site")), "%d bytes", len(a.body))
+	return unless(bytes.HasPrefix(a.body, []byte("# ")) && len(a.body) < 30_000 && bytes.Contains(a.body,
+		[]byte("## When to use this site")), "%d bytes", len(a.body))
 }
 
 func openAPI(s *scan) error {
@@ -140,7 +187,9 @@ func openAPI(s *scan) error {
 	if err != nil {
 		return err
 	}
-	return unless(strings.HasPrefix(d.OpenAPI, "3.1") && len(d.Paths) > 20 && a.Header.Get("Content-Type") == "application/problem+json", "%s with %d paths, problems as %s", d.OpenAPI, len(d.Paths), a.Header.Get("Content-Type"))
+	return unless(strings.HasPrefix(d.OpenAPI, "3.1") && len(d.Paths) > 20 &&
+		a.Header.Get("Content-Type") == "application/problem+json", "%s with %d paths, problems as %s", d.OpenAPI,
+		len(d.Paths), a.Header.Get("Content-Type"))
 }
 
 func rateLimitFields(s *scan) error {
@@ -148,11 +197,13 @@ func rateLimitFields(s *scan) error {
 	if err != nil {
 		return err
 	}
-	return unless(a.Header.Get("RateLimit") != "" && a.Header.Get("RateLimit-Policy") == `"client";q=5;w=5`, "header %v", a.Header)
+	return unless(a.Header.Get("RateLimit") != "" && a.Header.Get("RateLimit-Policy") == `"client";q=5;w=5`,
+		"header %v", a.Header)
 }
 
 func toolAnnotations(s *scan) error {
-	a, err := s.do(http.MethodPost, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, "Content-Type", "application/json", "Accept", "application/json, text/event-stream")
+	a, err := s.do(http.MethodPost, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, "Content-Type",
+		"application/json", "Accept", "application/json, text/event-stream")
 	if err != nil {
 		return err
 	}
@@ -191,7 +242,8 @@ func securityTxt(s *scan) error {
 	}
 	expires, err := time.Parse(time.RFC3339, string(m[1]))
 	left := time.Until(expires)
-	return unless(err == nil && left > 0 && left < 365*24*time.Hour && bytes.Contains(a.body, []byte("Contact: mailto:help@store.example\n")), "it expires in %s: %v", left, err)
+	return unless(err == nil && left > 0 && left < 365*24*time.Hour && bytes.Contains(a.body,
+		[]byte("Contact: mailto:help@store.example\n")), "it expires in %s: %v", left, err)
 }
 
 func unknownAgents(s *scan) error {

@@ -40,12 +40,12 @@ type row struct {
 	why   string // where it does not pass
 	// scored says that it counts for the score: commerce never does.
 	scored bool
-	// probe answers nil if the rule holds.
+	// probe returns nil if the rule holds.
 	probe func(s *scan) error
 }
 
 // scan is a scanner in front of a store. Like the real ones it reads a document
-// once, and waits where it is told to.
+// once, and waits if required.
 type scan struct {
 	t     *testing.T
 	base  string
@@ -64,7 +64,8 @@ func start(t *testing.T, settings ...string) *scan {
 	t.Helper()
 	store := harness.FreeAddr(t)
 	p := harness.Start(t, harness.Build(t, ""), append([]string{
-		"ACE_STORE_ADDR=" + store, "ACE_PLATFORM_ADDR=" + harness.FreeAddr(t), "ACE_SANDBOX_ADDR=" + harness.FreeAddr(t), "ACE_ADMIN_ADDR=",
+		"ACE_STORE_ADDR=" + store, "ACE_PLATFORM_ADDR=" + harness.FreeAddr(t),
+		"ACE_SANDBOX_ADDR=" + harness.FreeAddr(t), "ACE_ADMIN_ADDR=",
 		"ACE_DATA_DIR=" + harness.DataDir(t), "ACE_CONTACT=help@store.example",
 	}, settings...), "serve")
 	s := &scan{t: t, base: "http://" + store, known: map[string]*answer{}}
@@ -178,7 +179,7 @@ func (s *scan) sells(service string) bool {
 	return false
 }
 
-// unless answers the text as an error where ok is false.
+// unless returns the text as an error where ok is false.
 func unless(ok bool, format string, args ...any) error {
 	if ok {
 		return nil
@@ -248,7 +249,10 @@ func level(got map[string]bool) int {
 		}
 	}
 	n := 0
-	for _, step := range []bool{all("robotsTxt", "sitemap", "linkHeaders"), all("robotsTxtAiRules", "contentSignals"), got["markdownNegotiation"], any, got["oauthDiscovery"] || two >= 2} {
+	for _, step := range []bool{
+		all("robotsTxt", "sitemap", "linkHeaders"), all("robotsTxtAiRules", "contentSignals"),
+		got["markdownNegotiation"], any, got["oauthDiscovery"] || two >= 2,
+	} {
 		if !step {
 			break
 		}

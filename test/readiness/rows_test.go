@@ -19,33 +19,99 @@ import (
 // rows are the checks of isitagentready.com in its order. sold says that the
 // store sells website services.
 func rows(sold bool) []row {
-	x402 := row{check: "x402", rule: "402 with payment requirements at a route of the API", want: passes, probe: paymentWall("PAYMENT-REQUIRED", "/v1/services/ai-search-audit/run")}
+	x402 := row{
+		check: "x402", rule: "402 with payment requirements at a route of the API", want: passes,
+		probe: paymentWall("PAYMENT-REQUIRED", "/v1/services/ai-search-audit/run"),
+	}
 	if !sold {
 		x402.want, x402.why = fails, "this store sells no website services, and nothing else is paid by x402"
 	}
 	return []row{
-		{check: "robotsTxt", rule: "200, text/plain, at least one User-agent", want: passes, scored: true, probe: robotsTxt},
+		{
+			check: "robotsTxt", rule: "200, text/plain, at least one User-agent", want: passes, scored: true,
+			probe: robotsTxt,
+		},
 		{check: "sitemap", rule: "a urlset or an index, or a Sitemap line", want: passes, scored: true, probe: sitemap},
-		{check: "linkHeaders", rule: "Link on the page with a known relation; its targets answer the stated type", want: passes, scored: true, probe: linkHeaders},
-		{check: "dnsAid", rule: "SVCB or TXT at _mcp._agents of the domain, with DNSSEC", want: deployment, why: "records of the operator's own domain: docs/discovery.md names them", scored: true},
-		{check: "markdownNegotiation", rule: "Accept: text/markdown is answered as text/markdown, with Vary", want: passes, scored: true, probe: markdownNegotiation},
-		{check: "robotsTxtAiRules", rule: "a group for a known AI agent", want: passes, scored: true, probe: robotsTxtAiRules},
-		{check: "contentSignals", rule: "a Content-Signal with search, ai-input and ai-train", want: passes, scored: true, probe: contentSignals},
-		{check: "webBotAuth", rule: "a JWKS at the directory, signed for this host", want: passes, scored: true, probe: keyDirectory},
-		{check: "apiCatalog", rule: "a linkset that is not empty, with anchors and service-desc", want: passes, scored: true, probe: apiCatalog},
-		{check: "mcpServerCard", rule: "name, transport and capabilities; CORS, cache, and initialize answers", want: passes, scored: true, probe: mcpServerCard},
-		{check: "a2aAgentCard", rule: "the required members; the interface answers", want: passes, scored: true, probe: agentCard},
-		{check: "agentSkills", rule: "$schema 0.2.0 and skills with name, type, description, url and a digest that is right", want: passes, scored: true, probe: agentSkills},
-		{check: "ard", rule: "an ai-catalog with entries, or an Agentmap line", want: passes, scored: true, probe: aiCatalog},
-		{check: "webMcp", rule: "the page registers tools with modelContext.registerTool", want: passes, scored: true, probe: webMCP},
-		{check: "oauthDiscovery", rule: "metadata of an authorization server", want: fails, why: "nothing here needs a sign-in, and clients must not look for one", scored: true, probe: present("/.well-known/oauth-authorization-server", "/.well-known/openid-configuration")},
-		{check: "oauthProtectedResource", rule: "metadata of a protected resource", want: fails, why: "nothing here is protected", scored: true, probe: present("/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp")},
-		{check: "authMd", rule: "an H1 with auth.md, and registration told in the file itself", want: passes, scored: true, probe: authMd},
+		{
+			check: "linkHeaders", rule: "Link on the page with a known relation; its targets answer the stated type",
+			want: passes, scored: true, probe: linkHeaders,
+		},
+		{
+			check: "dnsAid", rule: "SVCB or TXT at _mcp._agents of the domain, with DNSSEC", want: deployment,
+			why: "records of the operator's own domain: docs/discovery.md names them", scored: true,
+		},
+		{
+			check: "markdownNegotiation", rule: "Accept: text/markdown is answered as text/markdown, with Vary",
+			want: passes, scored: true, probe: markdownNegotiation,
+		},
+		{
+			check: "robotsTxtAiRules", rule: "a group for a known AI agent", want: passes, scored: true,
+			probe: robotsTxtAiRules,
+		},
+		{
+			check: "contentSignals", rule: "a Content-Signal with search, ai-input and ai-train", want: passes,
+			scored: true, probe: contentSignals,
+		},
+		{
+			check: "webBotAuth", rule: "a JWKS at the directory, signed for this host", want: passes, scored: true,
+			probe: keyDirectory,
+		},
+		{
+			check: "apiCatalog", rule: "a linkset that is not empty, with anchors and service-desc", want: passes,
+			scored: true, probe: apiCatalog,
+		},
+		{
+			check: "mcpServerCard", rule: "name, transport and capabilities; CORS, cache, and initialize answers",
+			want: passes, scored: true, probe: mcpServerCard,
+		},
+		{
+			check: "a2aAgentCard", rule: "the required members; the interface answers", want: passes, scored: true,
+			probe: agentCard,
+		},
+		{
+			check:  "agentSkills",
+			rule:   "$schema 0.2.0 and skills with name, type, description, url and a digest that is right",
+			want:   passes,
+			scored: true,
+			probe:  agentSkills,
+		},
+		{
+			check: "ard", rule: "an ai-catalog with entries, or an Agentmap line", want: passes, scored: true,
+			probe: aiCatalog,
+		},
+		{
+			check:  "webMcp",
+			rule:   "the page registers tools with modelContext.registerTool",
+			want:   passes,
+			scored: true,
+			probe:  webMCP,
+		},
+		{
+			check: "oauthDiscovery", rule: "metadata of an authorization server", want: fails,
+			why: "nothing here needs a sign-in, and clients must not look for one", scored: true,
+			probe: present("/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"),
+		},
+		{
+			check: "oauthProtectedResource", rule: "metadata of a protected resource", want: fails,
+			why: "nothing here is protected", scored: true, probe: present("/.well-known/oauth-protected-resource",
+				"/.well-known/oauth-protected-resource/mcp"),
+		},
+		{
+			check: "authMd", rule: "an H1 with auth.md, and registration told in the file itself", want: passes,
+			scored: true, probe: authMd,
+		},
 		x402,
-		{check: "mpp", rule: "402 with a payment challenge", want: fails, why: "a purchase is paid by a person, on the page of the processor", probe: paymentWall("WWW-Authenticate", "/", "/api", "/api/v1")},
+		{
+			check: "mpp", rule: "402 with a payment challenge", want: fails,
+			why: "a purchase is paid by a person, on the page of the processor", probe: paymentWall("WWW-Authenticate",
+				"/", "/api", "/api/v1"),
+		},
 		{check: "ucp", rule: "a profile at /.well-known/ucp", want: passes, probe: ucpProfile},
 		{check: "acp", rule: "a discovery document at /.well-known/acp.json", want: passes, probe: acpDiscovery},
-		{check: "ap2", rule: "AP2 in the agent card or the commerce profile", want: fails, why: "mandates of AP2 are not taken: a person pays", probe: ap2},
+		{
+			check: "ap2", rule: "AP2 in the agent card or the commerce profile", want: fails,
+			why: "mandates of AP2 are not taken: a person pays", probe: ap2,
+		},
 	}
 }
 
@@ -99,7 +165,8 @@ func linkHeaders(s *scan) error {
 		return err
 	}
 	found := map[string]bool{}
-	for _, l := range regexp.MustCompile(`<([^>]+)>; rel="([^"]+)"(?:; type="([^"]+)")?`).FindAllStringSubmatch(a.Header.Get("Link"), -1) {
+	for _, l := range regexp.MustCompile(`<([^>]+)>; rel="([^"]+)"(?:; type="([^"]+)")?`).FindAllStringSubmatch(
+		a.Header.Get("Link"), -1) {
 		found[l[2]] = true
 		if l[2] == "canonical" {
 			continue
@@ -108,7 +175,10 @@ func linkHeaders(s *scan) error {
 			return fmt.Errorf("%s: %w", l[2], err)
 		}
 	}
-	for _, rel := range []string{"alternate", "describedby", "service-desc", "service-doc", "api-catalog", "service-meta", "status", "sitemap", "ai-catalog"} {
+	for _, rel := range []string{
+		"alternate", "describedby", "service-desc", "service-doc", "api-catalog",
+		"service-meta", "status", "sitemap", "ai-catalog",
+	} {
 		if !found[rel] {
 			return fmt.Errorf("no link with the relation %s", rel)
 		}
@@ -121,7 +191,8 @@ func markdownNegotiation(s *scan) error {
 	if err != nil {
 		return err
 	}
-	if err := unless(strings.Contains(a.Header.Get("Vary"), "Accept") && a.Header.Get("X-Markdown-Tokens") != "", "header %v", a.Header); err != nil {
+	if err := unless(strings.Contains(a.Header.Get("Vary"), "Accept") && a.Header.Get("X-Markdown-Tokens") != "",
+		"header %v", a.Header); err != nil {
 		return err
 	}
 	_, err = s.read("/", "text/html", "Accept", "*/*")
@@ -146,7 +217,9 @@ func contentSignals(s *scan) error {
 	if err != nil {
 		return err
 	}
-	return unless(regexp.MustCompile(`(?m)^Content-Signal: search=(yes|no), ai-input=(yes|no), ai-train=(yes|no)$`).Match(a.body), "no complete Content-Signal")
+	return unless(
+		regexp.MustCompile(`(?m)^Content-Signal: search=(yes|no), ai-input=(yes|no), ai-train=(yes|no)$`).Match(a.body),
+		"no complete Content-Signal")
 }
 
 func keyDirectory(s *scan) error {
@@ -193,7 +266,8 @@ func apiCatalog(s *scan) error {
 		}
 		described += len(l.Desc)
 	}
-	return unless(described >= 3 && strings.HasPrefix(a.Header.Get("Content-Type"), "application/linkset+json"), "%d descriptions, %s", described, a.Header.Get("Content-Type"))
+	return unless(described >= 3 && strings.HasPrefix(a.Header.Get("Content-Type"), "application/linkset+json"),
+		"%d descriptions, %s", described, a.Header.Get("Content-Type"))
 }
 
 func mcpServerCard(s *scan) error {
@@ -208,8 +282,10 @@ func mcpServerCard(s *scan) error {
 	if err != nil {
 		return err
 	}
-	if err := unless(c.ServerInfo.Name != "" && c.Transport.Endpoint != "" && c.Capabilities["tools"] != nil && len(c.Remotes) == 1 && len(c.Tools) == 10 &&
-		a.Header.Get("Access-Control-Allow-Origin") == "*" && a.Header.Get("Cache-Control") != "", "card %+v, header %v", c, a.Header); err != nil {
+	if err := unless(c.ServerInfo.Name != "" && c.Transport.Endpoint != "" && c.Capabilities["tools"] != nil &&
+		len(c.Remotes) == 1 && len(c.Tools) == 10 &&
+		a.Header.Get("Access-Control-Allow-Origin") == "*" && a.Header.Get("Cache-Control") != "",
+		"card %+v, header %v", c, a.Header); err != nil {
 		return err
 	}
 	for _, tool := range c.Tools {
@@ -217,12 +293,20 @@ func mcpServerCard(s *scan) error {
 			return fmt.Errorf("the description of %s is short", tool.Name)
 		}
 	}
-	live, err := s.do(http.MethodPost, c.Remotes[0].URL, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"scanner","version":"1"}}}`,
-		"Content-Type", "application/json", "Accept", "application/json, text/event-stream")
+	live, err := s.do(
+		http.MethodPost,
+		c.Remotes[0].URL,
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"scanner","version":"1"}}}`,
+		"Content-Type",
+		"application/json",
+		"Accept",
+		"application/json, text/event-stream",
+	)
 	if err != nil {
 		return err
 	}
-	return unless(live.StatusCode == http.StatusOK && bytes.Contains(live.body, []byte(`"protocolVersion":"2025-06-18"`)), "initialize = %d %s", live.StatusCode, live.body)
+	return unless(live.StatusCode == http.StatusOK && bytes.Contains(live.body,
+		[]byte(`"protocolVersion":"2025-06-18"`)), "initialize = %d %s", live.StatusCode, live.body)
 }
 
 func agentCard(s *scan) error {
@@ -240,7 +324,8 @@ func agentCard(s *scan) error {
 	if _, err := s.readJSON("/.well-known/agent-card.json", &c); err != nil {
 		return err
 	}
-	complete := c.Name != "" && c.Description != "" && c.Version != "" && len(c.SupportedInterfaces) > 0 && c.Capabilities != nil && len(c.DefaultInputModes) > 0 && len(c.DefaultOutputModes) > 0 && len(c.Skills) > 0
+	complete := c.Name != "" && c.Description != "" && c.Version != "" && len(c.SupportedInterfaces) > 0 &&
+		c.Capabilities != nil && len(c.DefaultInputModes) > 0 && len(c.DefaultOutputModes) > 0 && len(c.Skills) > 0
 	if !complete || len(c.Signatures) == 0 {
 		return fmt.Errorf("card %+v", c)
 	}
@@ -249,11 +334,14 @@ func agentCard(s *scan) error {
 			return fmt.Errorf("skill %+v", skill)
 		}
 	}
-	live, err := s.do(http.MethodPost, c.SupportedInterfaces[0].URL, `{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"none"}}`, "Content-Type", "application/json", "A2A-Version", "1.0")
+	live, err := s.do(http.MethodPost, c.SupportedInterfaces[0].URL,
+		`{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"none"}}`, "Content-Type", "application/json",
+		"A2A-Version", "1.0")
 	if err != nil {
 		return err
 	}
-	return unless(live.StatusCode == http.StatusOK && bytes.Contains(live.body, []byte(`-32001`)), "GetTask = %d %s", live.StatusCode, live.body)
+	return unless(live.StatusCode == http.StatusOK && bytes.Contains(live.body, []byte(`-32001`)), "GetTask = %d %s",
+		live.StatusCode, live.body)
 }
 
 func agentSkills(s *scan) error {
@@ -273,7 +361,8 @@ func agentSkills(s *scan) error {
 			return err
 		}
 		sum := sha256.Sum256(a.body)
-		if skill.Digest != "sha256:"+hex.EncodeToString(sum[:]) || skill.Name == "" || skill.Type == "" || skill.Description == "" {
+		if skill.Digest != "sha256:"+hex.EncodeToString(sum[:]) || skill.Name == "" || skill.Type == "" ||
+			skill.Description == "" {
 			return fmt.Errorf("skill %+v", skill)
 		}
 	}
@@ -292,7 +381,8 @@ func aiCatalog(s *scan) error {
 	if err != nil {
 		return err
 	}
-	return unless(c.SpecVersion != "" && len(c.Entries) == 2 && bytes.Contains(a.body, []byte("Agentmap: "+s.base)), "catalog %+v", c)
+	return unless(c.SpecVersion != "" && len(c.Entries) == 2 && bytes.Contains(a.body, []byte("Agentmap: "+s.base)),
+		"catalog %+v", c)
 }
 
 // webMCP looks for the script; whether it registers what it should is tried in
@@ -331,7 +421,10 @@ func authMd(s *scan) error {
 		return err
 	}
 	heading, _, _ := strings.Cut(string(a.body), "\n")
-	for _, part := range []string{"Audience:", "## Registration", "endpoint: none", "## Methods", "## Using credentials"} {
+	for _, part := range []string{
+		"Audience:", "## Registration", "endpoint: none", "## Methods",
+		"## Using credentials",
+	} {
 		if !bytes.Contains(a.body, []byte(part)) {
 			return fmt.Errorf("%q is missing", part)
 		}
@@ -386,7 +479,9 @@ func acpDiscovery(s *scan) error {
 	if _, err := s.read(d.Protocol.DocumentationURL, "text/markdown"); err != nil {
 		return err
 	}
-	return unless(d.Protocol.Name == "acp" && d.Protocol.Version == d.Protocol.SupportedVersions[len(d.Protocol.SupportedVersions)-1] && d.APIBaseURL != "" && len(d.Transports) > 0 &&
+	return unless(d.Protocol.Name == "acp" &&
+		d.Protocol.Version == d.Protocol.SupportedVersions[len(d.Protocol.SupportedVersions)-1] && d.APIBaseURL != "" &&
+		len(d.Transports) > 0 &&
 		d.Capabilities != nil && a.Header.Get("Cache-Control") != "", "document %+v", d)
 }
 

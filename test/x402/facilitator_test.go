@@ -66,14 +66,18 @@ func TestRefusalsAgree(t *testing.T) {
 		for name, side := range map[string]struct {
 			facilitator paidservice.Facilitator
 			terms       x402.PaymentRequirements
-		}{"libraries": {r.facilitator, r.terms("90000")}, "sandbox": {sandbox, evm.DevToken().Terms("90000", r.receiver, 300)}} {
+		}{
+			"libraries": {r.facilitator, r.terms("90000")},
+			"sandbox":   {sandbox, evm.DevToken().Terms("90000", r.receiver, 300)},
+		} {
 			a := r.pay(key, side.terms).Authorization
 			tt.change(&a)
 			p, err := key.Authorize(side.terms, nil, a)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if v, err := side.facilitator.Verify(t.Context(), p, side.terms); err != nil || v.InvalidReason != tt.want || v.IsValid != (tt.want == "") {
+			if v, err := side.facilitator.Verify(t.Context(), p, side.terms); err != nil ||
+				v.InvalidReason != tt.want || v.IsValid != (tt.want == "") {
 				t.Errorf("%s of the %s = %+v, %v, want %q", tt.name, name, v, err, tt.want)
 			}
 			if got := evm.Check(p, side.terms, time.Now(), six); got != tt.want {
@@ -168,12 +172,16 @@ func TestShopUsesTheSandbox(t *testing.T) {
 	dev := evm.DevToken()
 	var shop struct{ URL string }
 	r.do("shop", map[string]string{
-		"facilitator": box.URL + "/x402", "network": dev.Network, "asset": dev.Asset, "name": dev.Name, "version": dev.Version, "payTo": r.receiver, "amount": "90000",
+		"facilitator": box.URL + "/x402", "network": dev.Network, "asset": dev.Asset, "name": dev.Name,
+		"version": dev.Version, "payTo": r.receiver, "amount": "90000",
 	}, &shop)
 	key := r.payer("0")
 	bought := r.fetch(key, shop.URL+"/work", map[string]any{}, map[string]any{
-		"network":       dev.Network,
-		"spendControls": map[string]any{"allowedAssets": []any{map[string]string{"network": dev.Network, "asset": dev.Asset, "maxAmountPerPayment": "1000000"}}},
+		"network": dev.Network,
+		"spendControls": map[string]any{"allowedAssets": []any{map[string]string{
+			"network": dev.Network,
+			"asset":   dev.Asset, "maxAmountPerPayment": "1000000",
+		}}},
 	})
 	if bought.Status != http.StatusOK || !strings.Contains(bought.Body, `"done":true`) {
 		t.Fatalf("the shop answered %d %s", bought.Status, bought.Body)

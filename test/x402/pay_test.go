@@ -17,7 +17,10 @@ import (
 func TestPayWithoutConfiguration(t *testing.T) {
 	t.Parallel()
 	storeAddr, sandboxAddr, dir := harness.FreeAddr(t), harness.FreeAddr(t), harness.DataDir(t)
-	env := []string{"ACE_STORE_ADDR=" + storeAddr, "ACE_SANDBOX_ADDR=" + sandboxAddr, "ACE_ADMIN_ADDR=", "ACE_DATA_DIR=" + dir}
+	env := []string{
+		"ACE_STORE_ADDR=" + storeAddr, "ACE_SANDBOX_ADDR=" + sandboxAddr, "ACE_ADMIN_ADDR=",
+		"ACE_DATA_DIR=" + dir,
+	}
 	binary := harness.Build(t, "")
 	p := harness.Start(t, binary, env, "serve")
 	if !p.Ready("http://" + storeAddr + "/healthz") {
@@ -33,7 +36,7 @@ func TestPayWithoutConfiguration(t *testing.T) {
 	}
 
 	if _, faults, err := ace("wallet"); err == nil || !strings.Contains(faults, "ace wallet new") {
-		t.Errorf("a wallet that is not there = %v %q, want to be told how to make one", err, faults)
+		t.Errorf("a wallet that is not there = %v %q, want a hint how to create one", err, faults)
 	}
 	made, faults, err := ace("wallet", "new", "--json")
 	var wallet struct {
@@ -52,7 +55,8 @@ func TestPayWithoutConfiguration(t *testing.T) {
 	}
 
 	site := "http://" + sandboxAddr + "/site/"
-	if _, faults, err := ace("pay", "run_llms_txt_draft", "--url", site, "--max", "0.01"); err == nil || !strings.Contains(faults, "--max") {
+	if _, faults, err := ace("pay", "run_llms_txt_draft", "--url", site, "--max", "0.01"); err == nil ||
+		!strings.Contains(faults, "--max") {
 		t.Errorf("a price over the bound = %v %q, want a refusal", err, faults)
 	}
 	paid, faults, err := ace("pay", "run_llms_txt_draft", "--url", site, "--json")
@@ -63,17 +67,21 @@ func TestPayWithoutConfiguration(t *testing.T) {
 			Text string `json:"llms_txt"`
 		}
 	}
-	if err != nil || json.Unmarshal([]byte(paid), &order) != nil || order.State != "completed" || !strings.HasPrefix(order.Result.Text, "# ") {
+	if err != nil || json.Unmarshal([]byte(paid), &order) != nil || order.State != "completed" ||
+		!strings.HasPrefix(order.Result.Text, "# ") {
 		t.Fatalf("pay = %.2000s\n%s, %v", paid, faults, err)
 	}
-	if !strings.EqualFold(order.Payment.Payer, address) || !strings.Contains(faults, "Price: 0.05 Dev USD") || !strings.Contains(faults, "Working: ") {
+	if !strings.EqualFold(order.Payment.Payer, address) || !strings.Contains(faults, "Price: 0.05 Dev USD") ||
+		!strings.Contains(faults, "Working: ") {
 		t.Errorf("payment = %+v after %q", order.Payment, faults)
 	}
 	shown, _, err := ace("wallet", "--json")
-	if err != nil || json.Unmarshal([]byte(shown), &wallet) != nil || wallet.Address != address || wallet.Sandbox.Balance != "4.95" {
+	if err != nil || json.Unmarshal([]byte(shown), &wallet) != nil || wallet.Address != address ||
+		wallet.Sandbox.Balance != "4.95" {
 		t.Errorf("wallet = %s, %v, want 4.95 left", shown, err)
 	}
-	status, body, err := harness.Call(t, http.MethodGet, "http://"+sandboxAddr+"/x402/tx/"+order.Payment.Transaction, "")
+	status, body, err := harness.Call(t, http.MethodGet, "http://"+sandboxAddr+"/x402/tx/"+order.Payment.Transaction,
+		"")
 	if err != nil || status != http.StatusOK || !strings.Contains(body, `"amount":"0.05"`) {
 		t.Errorf("transaction = %d %s, %v", status, body, err)
 	}

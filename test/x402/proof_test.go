@@ -13,7 +13,8 @@ import (
 func authorization(p *x402.PaymentPayload) paidservice.Authorization {
 	k := p.Key()
 	return paidservice.Authorization{
-		Network: k.Network, Asset: k.Asset, Payer: k.Payer, Nonce: k.Nonce, PayTo: strings.ToLower(p.Accepted.PayTo), Amount: p.Accepted.Amount,
+		Network: k.Network, Asset: k.Asset, Payer: k.Payer, Nonce: k.Nonce, PayTo: strings.ToLower(p.Accepted.PayTo),
+		Amount:      p.Accepted.Amount,
 		ValidBefore: p.Authorization.Deadline().Unix(),
 	}
 }
@@ -33,7 +34,9 @@ func TestProofs(t *testing.T) {
 	t.Parallel()
 	r := start(t, settings{})
 	terms := r.terms("90000")
-	check := func(t *testing.T, name string, p *x402.PaymentPayload, want paidservice.Verdict, final bool) paidservice.Proof {
+	check := func(t *testing.T, name string, p *x402.PaymentPayload, want paidservice.Verdict,
+		final bool,
+	) paidservice.Proof {
 		t.Helper()
 		proof := r.find(p)
 		if proof.Verdict != want || proof.Final != final {
@@ -48,7 +51,8 @@ func TestProofs(t *testing.T) {
 	if err != nil || !answer.Success {
 		t.Fatalf("Settle = %+v, %v", answer, err)
 	}
-	if proof := check(t, "settled", settled, paidservice.ProofPaid, false); proof.Tx != strings.ToLower(answer.Transaction) {
+	if proof := check(t, "settled", settled, paidservice.ProofPaid,
+		false); proof.Tx != strings.ToLower(answer.Transaction) {
 		t.Errorf("transaction = %s, want %s", proof.Tx, answer.Transaction)
 	}
 	r.mine(3)
@@ -89,7 +93,7 @@ func TestProofs(t *testing.T) {
 }
 
 // TestProofOfExpiry waits until a payment can no longer be used, and until that
-// cannot be taken back.
+// cannot be undone.
 func TestProofOfExpiry(t *testing.T) {
 	t.Parallel()
 	r := start(t, settings{})
@@ -100,7 +104,7 @@ func TestProofOfExpiry(t *testing.T) {
 	r.node("evm_increaseTime", 301)
 	r.mine(1)
 	if proof := r.find(p); proof.Verdict != paidservice.ProofOpen {
-		t.Errorf("just expired: proof = %+v, want open, because the block may be taken back", proof)
+		t.Errorf("just expired: proof = %+v, want open, because the block may be reorganized", proof)
 	}
 	r.mine(100) // the chain calls a block safe that many follow
 	if proof := r.find(p); proof.Verdict != paidservice.ProofVoid || !proof.Final {
@@ -123,7 +127,7 @@ func TestReorganization(t *testing.T) {
 	}
 	r.node("anvil_reorg", 1, []any{})
 	if proof := r.find(p); proof.Verdict != paidservice.ProofOpen {
-		t.Errorf("taken back: proof = %+v, want open", proof)
+		t.Errorf("reorganized: proof = %+v, want open", proof)
 	}
 	again, err := r.facilitator.Settle(t.Context(), p, terms)
 	if err != nil || !again.Success {
@@ -140,7 +144,10 @@ func TestLostAnswers(t *testing.T) {
 	t.Parallel()
 	r := start(t, settings{})
 	terms := r.terms("90000")
-	for mode, want := range map[string]string{"500_after": "error", "no_answer_after": "error", "pending_after": "ambiguous", "429": "not sent"} {
+	for mode, want := range map[string]string{
+		"500_after": "error", "no_answer_after": "error",
+		"pending_after": "ambiguous", "429": "not sent",
+	} {
 		p := r.pay(r.payer("90000"), terms)
 		r.do("fault", map[string]any{"mode": mode}, nil)
 		answer, err := r.facilitator.Settle(t.Context(), p, terms)

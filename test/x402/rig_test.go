@@ -43,7 +43,7 @@ type settings struct {
 }
 
 // start starts a rig on the chain of Base's test network, with our token where
-// the real one stands there.
+// the real one is there.
 func start(t *testing.T, s settings) *rig {
 	t.Helper()
 	if os.Getenv("ACE_NODE") == "" || os.Getenv("ACE_NODE_MODULES") == "" {
@@ -87,7 +87,8 @@ func start(t *testing.T, s settings) *rig {
 	if r.facilitator, err = x402facilitator.New(r.Facilitator, nil, http.DefaultClient); err != nil {
 		t.Fatal(err)
 	}
-	if r.chains, err = x402facilitator.NewChains(http.DefaultClient, x402facilitator.Chain{Network: r.Network, RPC: r.RPC, Confirmations: 3}); err != nil {
+	if r.chains, err = x402facilitator.NewChains(http.DefaultClient,
+		x402facilitator.Chain{Network: r.Network, RPC: r.RPC, Confirmations: 3}); err != nil {
 		t.Fatal(err)
 	}
 	return r
@@ -159,7 +160,7 @@ func (r *rig) balance(address string) string {
 	return out.Balance
 }
 
-// payer answers an account with that much money.
+// payer returns an account with that much money.
 func (r *rig) payer(value string) evm.Key {
 	r.t.Helper()
 	key, err := evm.NewKey()

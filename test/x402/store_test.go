@@ -39,15 +39,18 @@ func (r *rig) open(env ...string) *store {
 	address := harness.FreeAddr(r.t)
 	s := &store{rig: r, url: "http://" + address, dir: harness.DataDir(r.t), site: newWebsite(r.t)}
 	s.process = harness.Start(r.t, harness.Build(r.t, ""), append([]string{
-		"ACE_STORE_ADDR=" + address, "ACE_SANDBOX_ADDR=" + harness.FreeAddr(r.t), "ACE_ADMIN_ADDR=", "ACE_DATA_DIR=" + s.dir, "ACE_RATE_LIMIT=off",
-		"ACE_EGRESS_ALLOW=127.0.0.0/8", "ACE_X402_FACILITATOR_URL=" + r.Facilitator, "ACE_X402_PAY_TO=" + r.receiver, "ACE_X402_NETWORKS=" + r.Network,
+		"ACE_STORE_ADDR=" + address, "ACE_SANDBOX_ADDR=" + harness.FreeAddr(r.t), "ACE_ADMIN_ADDR=",
+		"ACE_DATA_DIR=" + s.dir, "ACE_RATE_LIMIT=off",
+		"ACE_EGRESS_ALLOW=127.0.0.0/8", "ACE_X402_FACILITATOR_URL=" + r.Facilitator, "ACE_X402_PAY_TO=" + r.receiver,
+		"ACE_X402_NETWORKS=" + r.Network,
 		"ACE_X402_RPC_URL=" + r.Network + "=" + r.RPC, "ACE_X402_CONFIRMATIONS=3",
 	}, env...), "serve")
 	if !s.process.Ready(s.url + "/healthz") {
 		r.t.Fatal("the store did not start")
 	}
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(100 * time.Millisecond) {
-		if status, body := s.get("/v1/services"); status == http.StatusOK && strings.Contains(body, `"available":true`) {
+		if status, body := s.get("/v1/services"); status == http.StatusOK && strings.Contains(body,
+			`"available":true`) {
 			return s
 		} else if time.Now().After(deadline) {
 			r.t.Fatalf("the services are not for sale: %d %s", status, body)
@@ -55,14 +58,14 @@ func (r *rig) open(env ...string) *store {
 	}
 }
 
-// website is a small site. It can be told to let visitors wait.
+// website is a small site. It can be set to delay visitors.
 type website struct {
 	URL  string
 	mu   sync.Mutex
 	gate chan struct{}
 }
 
-// hosts counts the addresses that sites stand at.
+// hosts counts the hosts of sites.
 var hosts atomic.Int64
 
 // newWebsite serves a site on an address of this machine that no other site
@@ -85,8 +88,11 @@ func newWebsite(t *testing.T) *website {
 			return
 		}
 		out.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = io.WriteString(out, `<!doctype html><html lang="en"><title>Small Shop</title><meta name="description" content="A shop that sells one good thing.">`+
-			`<body><main><h1>Small Shop</h1><p>We sell one good thing, and have done so for years. It costs ten euros and lasts for life.</p></main></body></html>`)
+		_, _ = io.WriteString(
+			out,
+			`<!doctype html><html lang="en"><title>Small Shop</title><meta name="description" content="A shop that sells one good thing.">`+
+				`<body><main><h1>Small Shop</h1><p>We sell one good thing, and have done so for years. It costs ten euros and lasts for life.</p></main></body></html>`,
+		)
 	}))
 	if l, err := net.Listen("tcp", fmt.Sprintf("127.0.%d.2:0", hosts.Add(1))); err == nil { // not everywhere
 		_ = s.Listener.Close()
@@ -147,7 +153,8 @@ func (s *store) run(service, body string, headers ...string) *answer {
 }
 
 func (s *store) try(service, body string, headers ...string) (*answer, error) {
-	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.url+"/v1/services/"+service+"/run", strings.NewReader(body))
+	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.url+"/v1/services/"+service+"/run",
+		strings.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
@@ -212,7 +219,7 @@ func header(t *testing.T, p *x402.PaymentPayload) string {
 	return value
 }
 
-// bent answers a payment whose JSON was changed.
+// bent returns a payment whose JSON was changed.
 func bent(t *testing.T, value string, change func(p map[string]any)) string {
 	t.Helper()
 	text, err := x402.DecodeHeader(value)
@@ -241,7 +248,8 @@ func TestBuyOverHTTP(t *testing.T) {
 	s := r.open()
 	key := r.payer("1000000")
 	got := r.fetch(key, s.url+"/v1/services/"+draft+"/run", map[string]string{"url": s.site.URL + "/"}, nil)
-	if got.Status != http.StatusOK || !strings.Contains(got.Body, "Small Shop") || len(got.Sent) != 2 || got.Sent[0] != "" {
+	if got.Status != http.StatusOK || !strings.Contains(got.Body, "Small Shop") || len(got.Sent) != 2 ||
+		got.Sent[0] != "" {
 		t.Fatalf("the client got %d %s after %d requests", got.Status, got.Body, len(got.Sent))
 	}
 	settled, err := x402.ParseResponseHeader(got.Headers["payment-response"])
@@ -252,7 +260,8 @@ func TestBuyOverHTTP(t *testing.T) {
 		t.Errorf("the receiver has %s, want %s", got, priceOfDraft)
 	}
 	again := s.run(draft, s.args(), x402.HeaderSignature, got.Sent[1])
-	if again.status != http.StatusOK || again.order.Payment.Transaction != settled.Transaction || r.balance(r.receiver) != priceOfDraft {
+	if again.status != http.StatusOK || again.order.Payment.Transaction != settled.Transaction ||
+		r.balance(r.receiver) != priceOfDraft {
 		t.Errorf("the same payment again = %d %s, want the first result and no second charge", again.status, again.body)
 	}
 }
@@ -271,9 +280,11 @@ func TestBuyOverMCP(t *testing.T) {
 	}
 	var quote result
 	r.do("mcp", map[string]any{
-		"url": s.url + "/mcp", "tool": "run_llms_txt_draft", "arguments": map[string]string{"url": s.site.URL + "/"}, "privateKey": r.payer("0").Secret(), "way": "quote",
+		"url": s.url + "/mcp", "tool": "run_llms_txt_draft", "arguments": map[string]string{"url": s.site.URL + "/"},
+		"privateKey": r.payer("0").Secret(), "way": "quote",
 	}, &quote)
-	if !quote.IsError || string(quote.StructuredContent) == "" || quote.Meta[x402.MetaError] == nil || !strings.Contains(quote.Content[0].Text, `"x402Version":2`) {
+	if !quote.IsError || string(quote.StructuredContent) == "" || quote.Meta[x402.MetaError] == nil ||
+		!strings.Contains(quote.Content[0].Text, `"x402Version":2`) {
 		t.Errorf("quote = %+v, want it in three places", quote)
 	}
 	ways := []struct {
@@ -282,7 +293,10 @@ func TestBuyOverMCP(t *testing.T) {
 	}{{"meta", 1}, {"meta text", 1}, {"argument", 1}, {"text", 2}, {"agents", 1}, {"agents", 2}}
 	var group sync.WaitGroup
 	for _, tt := range ways {
-		arguments := map[string]any{"way": tt.way, "sdk": tt.sdk, "privateKey": r.payer("1000000").Secret(), "url": s.url + "/mcp", "tool": "run_llms_txt_draft"}
+		arguments := map[string]any{
+			"way": tt.way, "sdk": tt.sdk, "privateKey": r.payer("1000000").Secret(),
+			"url": s.url + "/mcp", "tool": "run_llms_txt_draft",
+		}
 		arguments["arguments"] = map[string]string{"url": newWebsite(t).URL + "/"}
 		group.Go(func() {
 			var got result
@@ -294,7 +308,8 @@ func TestBuyOverMCP(t *testing.T) {
 			if value := got.Meta[x402.MetaResponse]; value != nil {
 				settled, _ = x402.ReadSettle(value)
 			}
-			if got.IsError || !strings.Contains(string(got.StructuredContent), "Small Shop") || settled.Class(r.terms(priceOfDraft)) != x402.Accepted {
+			if got.IsError || !strings.Contains(string(got.StructuredContent), "Small Shop") ||
+				settled.Class(r.terms(priceOfDraft)) != x402.Accepted {
 				t.Errorf("paying by %s with SDK %d = %+v", tt.way, tt.sdk, got)
 			}
 		})
@@ -327,7 +342,8 @@ func TestAnswers(t *testing.T) {
 			}))
 		}, 402, "resource_mismatch"},
 		{"no resource", func() *answer {
-			return s.run(draft, s.args(), x402.HeaderSignature, bent(t, pay(nil), func(p map[string]any) { delete(p, "resource") }))
+			return s.run(draft, s.args(), x402.HeaderSignature,
+				bent(t, pay(nil), func(p map[string]any) { delete(p, "resource") }))
 		}, 200, ""},
 		{"tampered signature", func() *answer {
 			return s.run(draft, s.args(), x402.HeaderSignature, bent(t, pay(nil), func(p map[string]any) {
@@ -344,16 +360,20 @@ func TestAnswers(t *testing.T) {
 			return s.run(draft, s.args(), x402.HeaderSignature, pay(func(a *x402.Authorization) { a.To = a.From }))
 		}, 402, "invalid_exact_evm_recipient_mismatch"},
 		{"expired", func() *answer {
-			return s.run(draft, s.args(), x402.HeaderSignature, pay(func(a *x402.Authorization) { a.ValidBefore = seconds(time.Now()) }))
+			return s.run(draft, s.args(), x402.HeaderSignature,
+				pay(func(a *x402.Authorization) { a.ValidBefore = seconds(time.Now()) }))
 		}, 402, "invalid_exact_evm_payload_authorization_valid_before"},
 		{"too short for the work", func() *answer {
-			return s.run(draft, s.args(), x402.HeaderSignature, pay(func(a *x402.Authorization) { a.ValidBefore = seconds(time.Now().Add(30 * time.Second)) }))
+			return s.run(draft, s.args(), x402.HeaderSignature,
+				pay(func(a *x402.Authorization) { a.ValidBefore = seconds(time.Now().Add(30 * time.Second)) }))
 		}, 402, "invalid_exact_evm_payload_authorization_valid_before"},
 		{"not yet valid", func() *answer {
-			return s.run(draft, s.args(), x402.HeaderSignature, pay(func(a *x402.Authorization) { a.ValidAfter = seconds(time.Now().Add(time.Hour)) }))
+			return s.run(draft, s.args(), x402.HeaderSignature,
+				pay(func(a *x402.Authorization) { a.ValidAfter = seconds(time.Now().Add(time.Hour)) }))
 		}, 402, "invalid_exact_evm_payload_authorization_valid_after"},
 		{"accepted altered", func() *answer {
-			return s.run(draft, s.args(), x402.HeaderSignature, bent(t, pay(nil), func(p map[string]any) { p["accepted"].(map[string]any)["amount"] = "1" }))
+			return s.run(draft, s.args(), x402.HeaderSignature,
+				bent(t, pay(nil), func(p map[string]any) { p["accepted"].(map[string]any)["amount"] = "1" }))
 		}, 402, "no_matching_payment_requirements"},
 		{"receiver in lower case", func() *answer {
 			return s.run(draft, s.args(), x402.HeaderSignature, bent(t, pay(nil), func(p map[string]any) {
@@ -361,19 +381,31 @@ func TestAnswers(t *testing.T) {
 			}))
 		}, 402, "no_matching_payment_requirements"},
 		{"version 3", func() *answer {
-			return s.run(draft, s.args(), x402.HeaderSignature, bent(t, pay(nil), func(p map[string]any) { p["x402Version"] = 3 }))
+			return s.run(draft, s.args(), x402.HeaderSignature,
+				bent(t, pay(nil), func(p map[string]any) { p["x402Version"] = 3 }))
 		}, 400, "invalid_payload"},
 		{"nothing accepted", func() *answer {
-			return s.run(draft, s.args(), x402.HeaderSignature, bent(t, pay(nil), func(p map[string]any) { delete(p, "accepted") }))
+			return s.run(draft, s.args(), x402.HeaderSignature,
+				bent(t, pay(nil), func(p map[string]any) { delete(p, "accepted") }))
 		}, 400, "invalid_payload"},
-		{"garbage", func() *answer { return s.run(draft, s.args(), x402.HeaderSignature, "%%%garbage%%%") }, 400, "invalid_payload"},
-		{"base64 of no JSON", func() *answer { return s.run(draft, s.args(), x402.HeaderSignature, "aGVsbG8=") }, 400, "invalid_payload"},
-		{"in the header of version 1", func() *answer { return s.run(draft, s.args(), "X-PAYMENT", pay(nil)) }, 400, "invalid_payload"},
+		{
+			"garbage", func() *answer { return s.run(draft, s.args(), x402.HeaderSignature, "%%%garbage%%%") }, 400,
+			"invalid_payload",
+		},
+		{
+			"base64 of no JSON", func() *answer { return s.run(draft, s.args(), x402.HeaderSignature, "aGVsbG8=") },
+			400, "invalid_payload",
+		},
+		{
+			"in the header of version 1", func() *answer { return s.run(draft, s.args(), "X-PAYMENT", pay(nil)) }, 400,
+			"invalid_payload",
+		},
 		{"nobody's money", func() *answer {
 			return s.run(draft, s.args(), x402.HeaderSignature, s.sign(r.payer("0"), q, nil))
 		}, 402, "invalid_exact_evm_insufficient_balance"},
 		{"base64url without padding", func() *answer {
-			return s.run(draft, s.args(), x402.HeaderSignature, strings.TrimRight(strings.NewReplacer("+", "-", "/", "_").Replace(pay(nil)), "="))
+			return s.run(draft, s.args(), x402.HeaderSignature,
+				strings.TrimRight(strings.NewReplacer("+", "-", "/", "_").Replace(pay(nil)), "="))
 		}, 200, ""},
 	}
 	paid := 0
@@ -414,14 +446,16 @@ func TestOnePaymentManyCalls(t *testing.T) {
 	}
 	group.Wait()
 	for _, a := range answers {
-		if a == nil || a.status != http.StatusOK || string(a.order.Result) != string(answers[0].order.Result) || a.order.Payment.Transaction != answers[0].order.Payment.Transaction {
+		if a == nil || a.status != http.StatusOK || string(a.order.Result) != string(answers[0].order.Result) ||
+			a.order.Payment.Transaction != answers[0].order.Payment.Transaction {
 			t.Errorf("one of eight = %+v, want eight equal results", a)
 		}
 	}
 	if got := r.balance(r.receiver); got != priceOfDraft {
 		t.Errorf("the receiver has %s, want %s", got, priceOfDraft)
 	}
-	if a := s.run(draft, `{"url":"https://other.example/"}`, x402.HeaderSignature, payment); a.status != http.StatusConflict || a.order.Code != "payment_bound_to_other_request" {
+	if a := s.run(draft, `{"url":"https://other.example/"}`, x402.HeaderSignature,
+		payment); a.status != http.StatusConflict || a.order.Code != "payment_bound_to_other_request" {
 		t.Errorf("the payment for another site = %d %s, want 409", a.status, a.body)
 	}
 	if a := s.run(pack, s.args(), x402.HeaderSignature, payment); a.status == http.StatusOK {
@@ -516,7 +550,8 @@ func TestStrangerIsFirst(t *testing.T) {
 func (s *store) running(service, payment string) {
 	s.t.Helper()
 	for range 100 {
-		if a := s.run(service, s.args(), x402.HeaderSignature, payment, "Prefer", "respond-async"); a.status == http.StatusAccepted && a.order.State == "running" {
+		if a := s.run(service, s.args(), x402.HeaderSignature, payment, "Prefer",
+			"respond-async"); a.status == http.StatusAccepted && a.order.State == "running" {
 			return
 		}
 		time.Sleep(50 * time.Millisecond)
@@ -549,7 +584,8 @@ func TestEmptiedWallet(t *testing.T) {
 		t.Fatalf("answer = %+v, want 402 without the result", a)
 	}
 	r.do("mint", map[string]string{"to": key.Address().String(), "value": "50000"}, nil)
-	if a := s.run(draft, s.args(), x402.HeaderSignature, payment); a.status != http.StatusOK || r.balance(r.receiver) != priceOfDraft {
+	if a := s.run(draft, s.args(), x402.HeaderSignature, payment); a.status != http.StatusOK ||
+		r.balance(r.receiver) != priceOfDraft {
 		t.Errorf("the same payment, with money = %d %s, want the result", a.status, a.body)
 	}
 }
@@ -569,7 +605,8 @@ func TestReorganizedPayment(t *testing.T) {
 	if got := r.balance(r.receiver); got != "0" {
 		t.Fatalf("after the reorganization the receiver has %s, want 0", got)
 	}
-	for deadline := time.Now().Add(90 * time.Second); r.balance(r.receiver) != priceOfDraft; time.Sleep(500 * time.Millisecond) {
+	for deadline := time.Now().Add(90 * time.Second); r.balance(r.receiver) !=
+		priceOfDraft; time.Sleep(500 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the store did not settle the payment again")
 		}

@@ -18,7 +18,7 @@ type Broadcaster struct {
 	waiting map[string]map[chan struct{}]bool
 }
 
-// Subscribe answers a channel that is closed at the next change of id; done
+// Subscribe returns a channel that is closed at the next change of id; done
 // ends the interest in it and may be called more than once.
 func (b *Broadcaster) Subscribe(id string) (news <-chan struct{}, done func()) {
 	ch := make(chan struct{})

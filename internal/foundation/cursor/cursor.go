@@ -17,13 +17,13 @@ const tagLen = 6
 // Strict: one cursor has one spelling.
 var encoding = base64.RawURLEncoding.Strict()
 
-// Encode answers a cursor for the page after position in the list that query
+// Encode returns a cursor for the page after position in the list that query
 // describes. Position may be any string, for example the last id of a page.
 func Encode(query, position string) string {
 	return encoding.EncodeToString(append(tag(query), position...))
 }
 
-// Decode answers the position inside a cursor; an empty cursor is the first
+// Decode returns the position inside a cursor; an empty cursor is the first
 // page and has the position "". It returns invalid_cursor (Invalid) for text
 // that Encode did not make for the same query.
 func Decode(query, cursor string) (position string, err error) {

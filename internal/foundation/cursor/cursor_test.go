@@ -20,7 +20,8 @@ func TestRoundTrip(t *testing.T) {
 func TestDecodeRefuses(t *testing.T) {
 	t.Parallel()
 	for name, in := range map[string]string{
-		"other list": cursor.Encode("offers?q=b", "offer_a"), "not base64": "%%%", "too short": "AAA", "padded": cursor.Encode("offers?q=a", "x") + "=",
+		"other list": cursor.Encode("offers?q=b", "offer_a"), "not base64": "%%%", "too short": "AAA",
+		"padded": cursor.Encode("offers?q=a", "x") + "=",
 	} {
 		if _, err := cursor.Decode("offers?q=a", in); !problem.Is(err, "invalid_cursor") {
 			t.Errorf("%s: Decode = %v, want invalid_cursor", name, err)

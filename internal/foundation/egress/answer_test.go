@@ -142,7 +142,10 @@ func TestRedirects(t *testing.T) {
 	seen := make(chan hop, 20)
 	record := func(r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		seen <- hop{r.Method, r.Header.Get("Authorization"), r.Header.Get("X-Api-Key"), r.Header.Get("Cookie"), string(body)}
+		seen <- hop{
+			r.Method, r.Header.Get("Authorization"), r.Header.Get("X-Api-Key"), r.Header.Get("Cookie"),
+			string(body),
+		}
 	}
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		record(r)
@@ -181,15 +184,27 @@ func TestRedirects(t *testing.T) {
 		{name: "307 keeps the body", method: "POST", path: "/keep", want: hop{"POST", auth, key, cookie, "body"}},
 		{name: "other origin gets no credentials", method: "GET", path: "/other", want: hop{"GET", "", "", "", ""}},
 		{name: "other origin gets no body", method: "POST", path: "/other-keep", reason: egress.ReasonRedirect},
-		{name: "coming back brings no credentials back", method: "GET", path: "/there-and-back", want: hop{"GET", "", "", "", ""}},
+		{
+			name: "coming back brings no credentials back", method: "GET", path: "/there-and-back",
+			want: hop{"GET", "", "", "", ""},
+		},
 		{name: "to metadata", method: "GET", path: "/metadata", reason: egress.ReasonAddress},
 		{name: "to a private network", method: "GET", path: "/private", reason: egress.ReasonAddress},
 		{name: "to a file", method: "GET", path: "/file", reason: egress.ReasonScheme},
 		{name: "to user info", method: "GET", path: "/userinfo", reason: egress.ReasonURL},
 		{name: "for ever", method: "GET", path: "/loop", reason: egress.ReasonRedirect},
-		{name: "out of scope", method: "GET", path: "/other", reason: egress.ReasonRedirect, change: func(p *egress.Purpose) { p.Scope = egress.SameOrigin }},
-		{name: "same site", method: "GET", path: "/other", want: hop{"GET", "", "", "", ""}, change: func(p *egress.Purpose) { p.Scope = egress.SameSite }},
-		{name: "none followed", method: "GET", path: "/same", status: 302, change: func(p *egress.Purpose) { p.Redirects = 0 }},
+		{
+			name: "out of scope", method: "GET", path: "/other", reason: egress.ReasonRedirect,
+			change: func(p *egress.Purpose) { p.Scope = egress.SameOrigin },
+		},
+		{
+			name: "same site", method: "GET", path: "/other", want: hop{"GET", "", "", "", ""},
+			change: func(p *egress.Purpose) { p.Scope = egress.SameSite },
+		},
+		{
+			name: "none followed", method: "GET", path: "/same", status: 302,
+			change: func(p *egress.Purpose) { p.Redirects = 0 },
+		},
 	}
 	for _, tt := range tests { // one after the other: they share the record
 		t.Run(tt.name, func(t *testing.T) {
@@ -207,7 +222,8 @@ func TestRedirects(t *testing.T) {
 			if tt.method == http.MethodGet {
 				req.Body, req.GetBody, req.ContentLength = nil, nil, 0
 			}
-			res, err := egress.New(&egress.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}).Client(p).Do(req)
+			res, err := egress.New(&egress.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}).
+				Client(p).Do(req)
 			var last hop
 			for len(seen) > 0 {
 				last = <-seen
@@ -220,7 +236,8 @@ func TestRedirects(t *testing.T) {
 			}
 			_ = res.Body.Close()
 			if tt.status != 0 && res.StatusCode != tt.status || tt.reason != "" || last != tt.want {
-				t.Errorf("%s %s = %d, last hop %+v, want %d %+v %s", tt.method, tt.path, res.StatusCode, last, tt.status, tt.want, tt.reason)
+				t.Errorf("%s %s = %d, last hop %+v, want %d %+v %s", tt.method, tt.path, res.StatusCode, last,
+					tt.status, tt.want, tt.reason)
 			}
 		})
 	}
@@ -229,8 +246,10 @@ func TestRedirects(t *testing.T) {
 // What Check takes is an address with a plain host, and it takes it again.
 func FuzzCheck(f *testing.F) {
 	for _, seed := range []string{
-		"https://example.com/", "http://127.0.0.1", "https://[::1]:443/", "https://user@h", "https://1.2.3.4.5", "https://xn--bcher-kva.example",
-		"https://[fe80::1%25lo]/", "HTTPS://EXAMPLE.com:443", "https://a.b:65536", "https://ex\u00adample.com", "//x", "https://0x7f.0.0.1/",
+		"https://example.com/", "http://127.0.0.1", "https://[::1]:443/", "https://user@h", "https://1.2.3.4.5",
+		"https://xn--bcher-kva.example",
+		"https://[fe80::1%25lo]/", "HTTPS://EXAMPLE.com:443", "https://a.b:65536", "https://ex\u00adample.com", "//x",
+		"https://0x7f.0.0.1/",
 	} {
 		f.Add(seed)
 	}
@@ -248,7 +267,8 @@ func FuzzCheck(f *testing.F) {
 			t.Fatalf("Check took %q, which does not parse", address)
 		}
 		host := u.Hostname()
-		if ip, err := netip.ParseAddr(host); err == nil && (!ip.IsGlobalUnicast() || ip.IsPrivate() || ip.IsLoopback()) {
+		if ip, err := netip.ParseAddr(host); err == nil &&
+			(!ip.IsGlobalUnicast() || ip.IsPrivate() || ip.IsLoopback()) {
 			t.Errorf("Check took the address %q", address)
 		}
 		if u.User != nil || u.Scheme != "https" || host == "" || strings.ContainsAny(host, "%@ \\") {

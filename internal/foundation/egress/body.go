@@ -80,7 +80,8 @@ func (b *body) open() error {
 
 func (b *body) explain(err error) error {
 	if errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return problem.New(problem.Unavailable, "target_bad_answer", "The answer ended early or is not what it says it is.")
+		return problem.New(problem.Unavailable, "target_bad_answer",
+			"The answer ended early or is not what it says it is.")
 	}
 	return callProblem(b.ctx, err)
 }
@@ -104,5 +105,6 @@ func (w wireReader) Read(p []byte) (int, error) {
 }
 
 func tooLarge() error {
-	return problem.New(problem.Unavailable, "response_too_large", "The answer of the host is larger than it may be here.")
+	return problem.New(problem.Unavailable, "response_too_large",
+		"The answer of the host is larger than it may be here.")
 }

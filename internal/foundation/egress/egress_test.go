@@ -27,7 +27,10 @@ import (
 
 // open takes http and any port; only the rules about addresses are left.
 func open() egress.Purpose {
-	return egress.Purpose{Name: "test", PlainHTTP: true, Redirects: 3, Scope: egress.AnyHost, WireLimit: 64 << 10, DecodedLimit: 1 << 20, Deadline: 10 * time.Second}
+	return egress.Purpose{
+		Name: "test", PlainHTTP: true, Redirects: 3, Scope: egress.AnyHost, WireLimit: 64 << 10,
+		DecodedLimit: 1 << 20, Deadline: 10 * time.Second,
+	}
 }
 
 // names resolves the test's host names; every other name is unknown.
@@ -76,7 +79,8 @@ func TestHostileTargets(t *testing.T) {
 	guard := egress.New(&egress.Options{
 		OwnHosts: []string{"store.example"},
 		Lookup: names(map[string]string{
-			"loopback.test": "127.0.0.1", "mapped.test": "::ffff:127.0.0.1", "nat64.test": "64:ff9b::7f00:1", "metadata.test": "169.254.169.254",
+			"loopback.test": "127.0.0.1", "mapped.test": "::ffff:127.0.0.1", "nat64.test": "64:ff9b::7f00:1",
+			"metadata.test": "169.254.169.254",
 		}),
 	})
 	client := guard.Client(open())
@@ -99,7 +103,8 @@ func TestHostileTargets(t *testing.T) {
 			continue // net/http cannot even make the request
 		}
 		_, err := get(t, client, address)
-		if egress.Reason(err) != want && !strings.Contains(fmt.Sprint(err), "unsupported protocol") && !strings.Contains(fmt.Sprint(err), "no Host") {
+		if egress.Reason(err) != want && !strings.Contains(fmt.Sprint(err), "unsupported protocol") &&
+			!strings.Contains(fmt.Sprint(err), "no Host") {
 			t.Errorf("GET %s = %v (%q), want %q", address, err, egress.Reason(err), want)
 		}
 		var p *problem.Problem
@@ -123,10 +128,14 @@ func namesAddress(text string) bool {
 
 func TestAllow(t *testing.T) {
 	t.Parallel()
-	live := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") }))
+	live := httptest.NewServer(
+		http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") }))
 	t.Cleanup(live.Close)
 	port := live.URL[strings.LastIndex(live.URL, ":"):]
-	lookup := names(map[string]string{"loopback.test": "127.0.0.1", "localhost": "127.0.0.1", "private.test": "10.1.2.3", "metadata.test": "169.254.169.254"})
+	lookup := names(map[string]string{
+		"loopback.test": "127.0.0.1", "localhost": "127.0.0.1",
+		"private.test": "10.1.2.3", "metadata.test": "169.254.169.254",
+	})
 	strict := egress.Purpose{Name: "strict", Ports: []uint16{443}, WireLimit: 100, Deadline: 5 * time.Second}
 	tests := []struct {
 		name    string
@@ -139,15 +148,47 @@ func TestAllow(t *testing.T) {
 		{"also by name", egress.Options{Allow: loopback()}, "http://loopback.test" + port, ""},
 		{"also localhost", egress.Options{Allow: loopback()}, "http://localhost" + port, ""},
 		{"not for other networks", egress.Options{Allow: loopback()}, "http://10.1.2.3" + port, egress.ReasonScheme},
-		{"not for other networks by name", egress.Options{Allow: loopback()}, "http://private.test" + port, egress.ReasonScheme},
-		{"not for other networks over https", egress.Options{Allow: loopback()}, "https://private.test", egress.ReasonAddress},
-		{"never metadata", egress.Options{Allow: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0")}}, "https://metadata.test", egress.ReasonAddress},
-		{"never metadata by address", egress.Options{Allow: []netip.Prefix{netip.MustParsePrefix("169.254.0.0/16")}}, "http://169.254.169.254", egress.ReasonAddress},
+		{
+			"not for other networks by name",
+			egress.Options{Allow: loopback()},
+			"http://private.test" + port,
+			egress.ReasonScheme,
+		},
+		{
+			"not for other networks over https",
+			egress.Options{Allow: loopback()},
+			"https://private.test",
+			egress.ReasonAddress,
+		},
+		{
+			"never metadata",
+			egress.Options{Allow: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0")}},
+			"https://metadata.test", egress.ReasonAddress,
+		},
+		{
+			"never metadata by address",
+			egress.Options{Allow: []netip.Prefix{netip.MustParsePrefix("169.254.0.0/16")}},
+			"http://169.254.169.254", egress.ReasonAddress,
+		},
 		{"nothing else is lifted", egress.Options{Allow: loopback()}, "http://user@127.0.0.1" + port, egress.ReasonURL},
 		{"exact origin", egress.Options{AllowOrigins: []string{live.URL}, OnlyOrigins: true}, live.URL + "/path", ""},
-		{"other port of the origin's host", egress.Options{AllowOrigins: []string{live.URL}}, "https://127.0.0.1:1", egress.ReasonPort},
-		{"only origins", egress.Options{AllowOrigins: []string{live.URL}, OnlyOrigins: true}, "https://example.com", egress.ReasonHost},
-		{"origin does not open metadata", egress.Options{AllowOrigins: []string{"http://169.254.169.254"}}, "http://169.254.169.254", egress.ReasonAddress},
+		{
+			"other port of the origin's host",
+			egress.Options{AllowOrigins: []string{live.URL}},
+			"https://127.0.0.1:1",
+			egress.ReasonPort,
+		},
+		{
+			"only origins",
+			egress.Options{AllowOrigins: []string{live.URL}, OnlyOrigins: true},
+			"https://example.com",
+			egress.ReasonHost,
+		},
+		{
+			"origin does not open metadata",
+			egress.Options{AllowOrigins: []string{"http://169.254.169.254"}},
+			"http://169.254.169.254", egress.ReasonAddress,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -230,7 +271,10 @@ func TestProxyOfTheEnvironmentIsIgnored(t *testing.T) {
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy"} {
 		t.Setenv(name, proxy.URL)
 	}
-	guard := egress.New(&egress.Options{Allow: loopback(), Lookup: names(map[string]string{"private.test": "10.0.0.1"})})
+	guard := egress.New(&egress.Options{
+		Allow:  loopback(),
+		Lookup: names(map[string]string{"private.test": "10.0.0.1"}),
+	})
 	if _, err := get(t, guard.Client(open()), "http://private.test/"); egress.Reason(err) != egress.ReasonAddress {
 		t.Errorf("GET with a proxy set = %v, want the address to be judged", err)
 	}
@@ -242,7 +286,8 @@ func TestProxyOfTheEnvironmentIsIgnored(t *testing.T) {
 func TestPooledConnectionsStayWithTheirPurpose(t *testing.T) {
 	t.Parallel()
 	var conns sync.Map
-	live := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { conns.Store(r.RemoteAddr, true) }))
+	live := httptest.NewServer(
+		http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { conns.Store(r.RemoteAddr, true) }))
 	defer live.Close()
 	guard := egress.New(&egress.Options{Allow: loopback()})
 	one, two := guard.Client(open()), guard.Client(open())
@@ -267,7 +312,8 @@ func TestDenialsAreTold(t *testing.T) {
 	if _, err := get(t, guard.Client(egress.Webhook()), "https://10.0.0.1/hook?token=secret"); err == nil {
 		t.Error("GET of a private address succeeded")
 	}
-	if diff := cmp.Diff([]egress.Denial{{Purpose: "webhook", Host: "10.0.0.1", Reason: "private_address"}}, got); diff != "" {
+	if diff := cmp.Diff([]egress.Denial{{Purpose: "webhook", Host: "10.0.0.1", Reason: "private_address"}},
+		got); diff != "" {
 		t.Errorf("denials (-want +got):\n%s", diff)
 	}
 }

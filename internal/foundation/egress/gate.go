@@ -49,7 +49,7 @@ func (g *gate) hops(ctx context.Context, req *http.Request) (*http.Response, err
 	left := false // the chain has left the first origin
 	var start target
 	for hop := 0; ; hop++ {
-		v, err := g.guard.judge(&g.purpose, req.URL)
+		v, err := g.guard.evaluate(&g.purpose, req.URL)
 		if err != nil {
 			closeBody(req)
 			return nil, err
@@ -80,7 +80,7 @@ func (g *gate) hops(ctx context.Context, req *http.Request) (*http.Response, err
 	}
 }
 
-// prepare answers the request as it goes out: never with the caller's header
+// prepare returns the request as it goes out: never with the caller's header
 // map, which a RoundTripper must not change.
 func (g *gate) prepare(ctx context.Context, req *http.Request) (*http.Request, error) {
 	out := req.Clone(ctx)
@@ -98,7 +98,7 @@ func (g *gate) prepare(ctx context.Context, req *http.Request) (*http.Request, e
 	return out, nil
 }
 
-// follow answers the request of the next hop, or nil when res is the answer.
+// follow returns the request of the next hop, or nil when res is the answer.
 func (g *gate) follow(req *http.Request, res *http.Response, start target, left *bool, hop int) (*http.Request, error) {
 	if g.purpose.Redirects == 0 || !isRedirect(res.StatusCode) || res.Header.Get("Location") == "" {
 		return nil, nil
@@ -152,7 +152,8 @@ func (g *gate) resend(req, next *http.Request, left bool) (*http.Request, error)
 
 func isRedirect(status int) bool {
 	switch status {
-	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect,
+		http.StatusPermanentRedirect:
 		return true
 	}
 	return false
@@ -212,15 +213,18 @@ func callProblem(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.As(err, &certificate):
-		return problem.New(problem.Unprocessable, "target_bad_answer", "The certificate of the host is not valid for its name or not trusted.")
+		return problem.New(problem.Unprocessable, "target_bad_answer",
+			"The certificate of the host is not valid for its name or not trusted.")
 	case errors.As(err, &dns), errors.As(err, &dial) && dial.Op == "dial":
-		return problem.New(problem.Unavailable, "target_unreachable", "The host cannot be reached. Check its name and port, and that it is up.")
+		return problem.New(problem.Unavailable, "target_unreachable",
+			"The host cannot be reached. Check its name and port, and that it is up.")
 	}
 	var timeout net.Error
 	if errors.As(err, &timeout) && timeout.Timeout() {
 		return timedOut()
 	}
-	return problem.New(problem.Unavailable, "target_bad_answer", "The host broke off or did not answer as an HTTP server does.")
+	return problem.New(problem.Unavailable, "target_bad_answer",
+		"The host broke off or did not answer as an HTTP server does.")
 }
 
 func timedOut() error {
@@ -233,7 +237,10 @@ func (g *gate) bound(ctx context.Context, res *http.Response, timer *time.Timer,
 		_ = res.Body.Close() // unread on purpose
 		return nil, tooLarge()
 	}
-	b := &body{ctx: ctx, wire: res.Body, wireLimit: g.purpose.WireLimit, limit: max(g.purpose.WireLimit, g.purpose.DecodedLimit), stop: stop}
+	b := &body{
+		ctx: ctx, wire: res.Body, wireLimit: g.purpose.WireLimit,
+		limit: max(g.purpose.WireLimit, g.purpose.DecodedLimit), stop: stop,
+	}
 	if g.purpose.Idle > 0 && strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
 		b.idle, b.timer = g.purpose.Idle, timer
 		timer.Reset(b.idle)

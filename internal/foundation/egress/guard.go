@@ -32,7 +32,7 @@ type Options struct {
 	OnlyOrigins bool
 	// OwnHosts are host names of this service, refused as loops.
 	OwnHosts []string
-	// Denied is told about every refusal, for an audit. It must not block.
+	// Denied is called with every refusal, for an audit. It must not block.
 	Denied func(ctx context.Context, d Denial)
 	// Lookup replaces the system's resolver.
 	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
@@ -52,7 +52,7 @@ type Guard struct {
 	table   *ssrf.Guardian
 }
 
-// New answers a guard. Nil options are the strict ones.
+// New returns a guard. Nil options are the strict ones.
 func New(o *Options) *Guard {
 	if o == nil {
 		o = new(Options)
@@ -75,11 +75,11 @@ func (g *Guard) Check(p Purpose, rawURL string) error {
 	if err != nil || rawURL != strings.TrimSpace(rawURL) {
 		return refuse(ReasonURL, "It cannot be read as an address such as https://example.com/path.")
 	}
-	_, err = g.judge(&p, u)
+	_, err = g.evaluate(&p, u)
 	return err
 }
 
-// Client answers a client for one purpose, with connections of its own: keep
+// Client returns a client for one purpose, with connections of its own: keep
 // it. It sets no cookies. Its errors hold problems: target_not_allowed,
 // target_unreachable, target_timeout, target_bad_answer and, while the body is
 // read, response_too_large.

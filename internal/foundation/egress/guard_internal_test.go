@@ -9,7 +9,10 @@ import (
 func BenchmarkDialHook(b *testing.B) {
 	g := New(nil)
 	ctx := context.WithValue(context.Background(), verdictKey{}, verdict{})
-	for name, address := range map[string]string{"public": "93.184.215.14:443", "public6": "[2606:2800:21f::1]:443", "private": "10.0.0.1:443"} {
+	for name, address := range map[string]string{
+		"public": "93.184.215.14:443", "public6": "[2606:2800:21f::1]:443",
+		"private": "10.0.0.1:443",
+	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

@@ -54,7 +54,8 @@ func SiteAudit() Purpose {
 // sitemaps, which may be large.
 func SiteUpstream() Purpose {
 	return Purpose{
-		Name: "site_upstream", PlainHTTP: true, Redirects: 5, Scope: SameSite, WireLimit: 32 * mib, DecodedLimit: 64 * mib, Deadline: 20 * time.Second,
+		Name: "site_upstream", PlainHTTP: true, Redirects: 5, Scope: SameSite, WireLimit: 32 * mib,
+		DecodedLimit: 64 * mib, Deadline: 20 * time.Second,
 	}
 }
 
@@ -74,13 +75,17 @@ func Connector() Purpose {
 // AppAPI calls the API of a third-party app whose host comes from the catalog.
 func AppAPI() Purpose {
 	return Purpose{
-		Name: "app_api", Ports: []uint16{443}, Redirects: 3, Scope: SameSite, WireLimit: 10 * mib, DecodedLimit: 20 * mib, Deadline: 30 * time.Second,
+		Name: "app_api", Ports: []uint16{443}, Redirects: 3, Scope: SameSite, WireLimit: 10 * mib,
+		DecodedLimit: 20 * mib, Deadline: 30 * time.Second,
 	}
 }
 
 // FileFetch reads a file that a caller names by its address.
 func FileFetch() Purpose {
-	return Purpose{Name: "file_fetch", Ports: []uint16{443}, Redirects: 3, Scope: AnyHost, WireLimit: 26 * mib, Deadline: 60 * time.Second}
+	return Purpose{
+		Name: "file_fetch", Ports: []uint16{443}, Redirects: 3, Scope: AnyHost, WireLimit: 26 * mib,
+		Deadline: 60 * time.Second,
+	}
 }
 
 // OAuth calls the token and profile endpoints of a third-party app.
@@ -100,7 +105,10 @@ func UCPProfile() Purpose {
 
 // Payments calls the payment processor, on its hosts alone.
 func Payments(hosts ...string) Purpose {
-	return Purpose{Name: "payments", Hosts: hosts, Ports: []uint16{443}, WireLimit: 4 * mib, DecodedLimit: 8 * mib, Deadline: 30 * time.Second}
+	return Purpose{
+		Name: "payments", Hosts: hosts, Ports: []uint16{443}, WireLimit: 4 * mib, DecodedLimit: 8 * mib,
+		Deadline: 30 * time.Second,
+	}
 }
 
 // Facilitator calls an x402 facilitator or a chain's RPC, on its hosts alone.

@@ -22,7 +22,10 @@ func TestSign(t *testing.T) {
 		}
 	}))
 	t.Cleanup(server.Close)
-	guard := egress.New(&egress.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, UserAgent: "tester"})
+	guard := egress.New(&egress.Options{
+		Allow:     []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
+		UserAgent: "tester",
+	})
 	call := func(path string, sign func(*http.Request) error) error {
 		purpose := egress.SiteAudit()
 		purpose.Sign = sign

@@ -87,7 +87,8 @@ func (t *target) parseHost(bracketed bool) error {
 		return nil
 	}
 	if bracketed || !validName(t.host) {
-		return refuse(ReasonURL, "The host must be a plain name such as example.com; write other scripts in their xn-- form.")
+		return refuse(ReasonURL,
+			"The host must be a plain name such as example.com; write other scripts in their xn-- form.")
 	}
 	return nil
 }
@@ -119,7 +120,10 @@ func privateName(host string) bool {
 	if host == "localhost" || !strings.Contains(host, ".") {
 		return true
 	}
-	for _, suffix := range []string{".localhost", ".local", ".internal", ".intranet", ".lan", ".home.arpa", ".corp", ".private"} {
+	for _, suffix := range []string{
+		".localhost", ".local", ".internal", ".intranet", ".lan", ".home.arpa", ".corp",
+		".private",
+	} {
 		if strings.HasSuffix(host, suffix) {
 			return true
 		}
@@ -134,8 +138,8 @@ type verdict struct {
 	only    error // non-nil: refused with this, unless the address dialled is in Options.Allow
 }
 
-// judge applies the rules of the guard and the purpose to one hop.
-func (g *Guard) judge(p *Purpose, u *url.URL) (verdict, error) {
+// evaluate applies the rules of the guard and the purpose to one hop.
+func (g *Guard) evaluate(p *Purpose, u *url.URL) (verdict, error) {
 	t, err := parseTarget(u)
 	if err != nil {
 		return verdict{}, err

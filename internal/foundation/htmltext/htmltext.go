@@ -55,7 +55,7 @@ type Document struct {
 	holders     map[*html.Node]bool // nodes with a block somewhere inside
 }
 
-// Parse reads a page that stands at base, against which links are resolved. It
+// Parse reads a page with the URL base, against which links are resolved. It
 // returns ErrTooLarge, ErrTooDeep or what reading fails with.
 func Parse(r io.Reader, base *url.URL, o *Options) (*Document, error) {
 	if o == nil {
@@ -164,7 +164,8 @@ func (d *Document) readMeta(n *html.Node) {
 			d.Description = content
 		}
 	case "robots":
-		for word := range strings.FieldsFuncSeq(strings.ToLower(content), func(r rune) bool { return r == ',' || r == ' ' }) {
+		for word := range strings.FieldsFuncSeq(strings.ToLower(content),
+			func(r rune) bool { return r == ',' || r == ' ' }) {
 			d.NoIndex = d.NoIndex || word == "noindex" || word == "none"
 		}
 	}

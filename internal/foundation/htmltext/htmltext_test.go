@@ -39,26 +39,72 @@ func TestConvert(t *testing.T) {
 		{"headings", "<h1>A  b</h1><h3>C</h3>text", "# A b\n\n### C\n\ntext\n", "A b\n\nC\n\ntext\n"},
 		{"emphasis", "<p>a <b>bold</b>, <em>soft </em>end</p>", "a **bold**, *soft* end\n", "a bold, soft end\n"},
 		{"space inside a mark", "<p>a<b> bold</b></p>", "a **bold**\n", "a bold\n"},
-		{"link", `<p>See <a href="../x y?q=(1)">this page</a>.</p>`, "See [this page](https://shop.example/x%20y?q=%281%29).\n", "See this page (https://shop.example/x%20y?q=(1)).\n"},
-		{"script address", `<a href="javascript:alert(1)">click</a> <a href="data:text/html,x">d</a>`, "click d\n", "click d\n"},
+		{
+			"link", `<p>See <a href="../x y?q=(1)">this page</a>.</p>`,
+			"See [this page](https://shop.example/x%20y?q=%281%29).\n",
+			"See this page (https://shop.example/x%20y?q=(1)).\n",
+		},
+		{
+			"script address", `<a href="javascript:alert(1)">click</a> <a href="data:text/html,x">d</a>`, "click d\n",
+			"click d\n",
+		},
 		{"link inside the page", `<p><a href="#top">up</a></p>`, "[up](https://shop.example/docs/intro#top)\n", "up\n"},
-		{"mail", `<a href="mailto:a@b.example">a@b.example</a>`, "[a@b.example](mailto:a@b.example)\n", "a@b.example\n"},
-		{"link with a name only", `<a href="/x" aria-label="Home"><svg></svg></a>`, "[Home](https://shop.example/x)\n", "Home (https://shop.example/x)\n"},
-		{"image", `<img src="/i.png" alt="A *lamp*"><img src="/d.png" alt=""><img src="data:x" alt="z">`, "![A \\*lamp\\*](https://shop.example/i.png)z\n", "A *lamp*z\n"},
-		{"list", "<ul><li>one<li>two<ul><li>deep</ul><li><p>three</p><p>more</p></ul>end", "- one\n- two\n  - deep\n- three\n\n  more\n\nend\n", "- one\n- two\n  - deep\n- three\n\n  more\n\nend\n"},
+		{
+			"mail", `<a href="mailto:a@b.example">a@b.example</a>`, "[a@b.example](mailto:a@b.example)\n",
+			"a@b.example\n",
+		},
+		{
+			"link with a name only",
+			`<a href="/x" aria-label="Home"><svg></svg></a>`,
+			"[Home](https://shop.example/x)\n",
+			"Home (https://shop.example/x)\n",
+		},
+		{
+			"image", `<img src="/i.png" alt="A *lamp*"><img src="/d.png" alt=""><img src="data:x" alt="z">`,
+			"![A \\*lamp\\*](https://shop.example/i.png)z\n", "A *lamp*z\n",
+		},
+		{
+			"list", "<ul><li>one<li>two<ul><li>deep</ul><li><p>three</p><p>more</p></ul>end",
+			"- one\n- two\n  - deep\n- three\n\n  more\n\nend\n", "- one\n- two\n  - deep\n- three\n\n  more\n\nend\n",
+		},
 		{"numbers", `<ol start=3><li>c<li>d</ol>`, "3. c\n4. d\n", "3. c\n4. d\n"},
-		{"code", "<p>Run <code>a*b `c`</code></p><pre><code class=\"language-go\">x := 1\n\n  y()</code></pre>", "Run `` a*b `c` ``\n\n```go\nx := 1\n\n  y()\n```\n", "Run a*b `c`\n\nx := 1\n\n  y()\n"},
+		{
+			"code", "<p>Run <code>a*b `c`</code></p><pre><code class=\"language-go\">x := 1\n\n  y()</code></pre>",
+			"Run `` a*b `c` ``\n\n```go\nx := 1\n\n  y()\n```\n", "Run a*b `c`\n\nx := 1\n\n  y()\n",
+		},
 		{"quote", "<blockquote><p>a</p><p>b</p></blockquote><p>c</p>", "> a\n>\n> b\n\nc\n", "> a\n>\n> b\n\nc\n"},
-		{"table", "<table><tr><th>A<th>B|C</tr><tr><td>1<td><a href=/x>2</a></tr><tr><td>3</tr></table>", "| A | B\\|C |\n| --- | --- |\n| 1 | [2](https://shop.example/x) |\n| 3 |  |\n", "A | B|C\n1 | 2 (https://shop.example/x)\n3\n"},
+		{
+			"table", "<table><tr><th>A<th>B|C</tr><tr><td>1<td><a href=/x>2</a></tr><tr><td>3</tr></table>",
+			"| A | B\\|C |\n| --- | --- |\n| 1 | [2](https://shop.example/x) |\n| 3 |  |\n",
+			"A | B|C\n1 | 2 (https://shop.example/x)\n3\n",
+		},
 		{"layout table", "<table><tr><td><p>one</p></td></tr></table>", "one\n", "one\n"},
 		{"break", "a<br>b", "a\\\nb\n", "a\nb\n"},
 		{"terms", "<dl><dt>Price<dd>10</dl>", "**Price**\n\n10\n", "Price\n\n10\n"},
-		{"escapes", "<p>1. not *a* [list] &lt;b&gt; a_b | `x`</p><p># no</p><p>- no</p><p>&amp;amp;</p>", "1\\. not \\*a\\* \\[list\\] \\<b\\> a\\_b \\| \\`x\\`\n\n\\# no\n\n\\- no\n\n&amp;amp;\n", "1. not *a* [list] <b> a_b | `x`\n\n# no\n\n- no\n\n&amp;\n"},
-		{"main part", "<nav>menu</nav><header>top</header><main><header><h1>T</h1></header>body<aside>ad</aside></main><footer>foot</footer>", "# T\n\nbody\n", "T\n\nbody\n"},
+		{
+			"escapes", "<p>1. not *a* [list] &lt;b&gt; a_b | `x`</p><p># no</p><p>- no</p><p>&amp;amp;</p>",
+			"1\\. not \\*a\\* \\[list\\] \\<b\\> a\\_b \\| \\`x\\`\n\n\\# no\n\n\\- no\n\n&amp;amp;\n",
+			"1. not *a* [list] <b> a_b | `x`\n\n# no\n\n- no\n\n&amp;\n",
+		},
+		{
+			"main part",
+			"<nav>menu</nav><header>top</header><main><header><h1>T</h1></header>body<aside>ad</aside></main><footer>foot</footer>",
+			"# T\n\nbody\n",
+			"T\n\nbody\n",
+		},
 		{"article", "<div>side</div><article>story</article>", "story\n", "story\n"},
 		{"two articles", "<article>a</article><article>b</article>", "a\n\nb\n", "a\n\nb\n"},
-		{"scripts and forms", "<p>a<script>x</script><style>y</style><noscript>n</noscript></p><form>f</form><template>t</template>", "a\n", "a\n"},
-		{"hidden", `<p hidden>a</p><p style="display : NONE">b</p><div aria-hidden="true">c</div><p style="font-size:0">d</p><p>e</p>`, "e\n", "e\n"},
+		{
+			"scripts and forms",
+			"<p>a<script>x</script><style>y</style><noscript>n</noscript></p><form>f</form><template>t</template>",
+			"a\n", "a\n",
+		},
+		{
+			"hidden",
+			`<p hidden>a</p><p style="display : NONE">b</p><div aria-hidden="true">c</div><p style="font-size:0">d</p><p>e</p>`,
+			"e\n",
+			"e\n",
+		},
 		{"invisible letters", "<p>a\u200bb\u202ec\U000e0041d\u00ade</p>", "abcde\n", "abcde\n"},
 		{"rule", "a<hr>b", "a\n\n---\n\nb\n", "a\n\nb\n"},
 		{"nothing", "", "", ""},
@@ -83,7 +129,8 @@ func TestConvert(t *testing.T) {
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	pages := []string{
-		"<h1>Title</h1><p>Some <b>bold</b> and <i>soft</i> text with a <a href='/x_y*z'>link [1]</a>.</p><ul><li>a<ul><li>b</ul><li>c</ul>",
+		"<h1>Title</h1><p>Some <b>bold</b> and <i>soft</i> text with a <a href='/x_y*z'>link " +
+			"[1]</a>.</p><ul><li>a<ul><li>b</ul><li>c</ul>",
 		"<ol><li>a<li><p>b</p><pre>code\n  more</pre><li>c</ol><blockquote>q<ul><li>x</ul></blockquote>",
 		"<table><tr><th>A<th>B<tr><td>x|y<td><code>a|b</code></table><p>+ plus</p><p>= x</p><p>12) twelve</p>",
 		"<p>&lt;script&gt;alert(1)&lt;/script&gt; &amp;copy; \\ back</p><p>&#35; hash</p><p>~~no~~</p>",
@@ -116,7 +163,8 @@ func TestHead(t *testing.T) {
 	d := parse(t, `<html lang="de-AT"><head><title> A &amp;
 		b </title><meta name=Description content="what  it is"><meta property="og:description" content="no"><meta name="robots" content="follow, NoIndex">
 		<link rel="Canonical" href="/c"><base href="https://cdn.example/x/"></head><body><nav><a href="n#1">n</a></nav><a href="n#2">n</a><a href="mailto:x@y.example">m</a></body>`)
-	if d.Title != "A & b" || d.Description != "what it is" || d.Lang != "de-AT" || !d.NoIndex || d.Canonical == nil || d.Canonical.String() != "https://shop.example/c" {
+	if d.Title != "A & b" || d.Description != "what it is" || d.Lang != "de-AT" || !d.NoIndex || d.Canonical == nil ||
+		d.Canonical.String() != "https://shop.example/c" {
 		t.Errorf("head = %q %q %q %v %v", d.Title, d.Description, d.Lang, d.NoIndex, d.Canonical)
 	}
 	var links []string
@@ -126,7 +174,8 @@ func TestHead(t *testing.T) {
 	if diff := cmp.Diff([]string{"https://cdn.example/x/n"}, links); diff != "" {
 		t.Errorf("Links (-want +got):\n%s", diff)
 	}
-	if got := parse(t, `<nav><p>Menu</nav><div hidden><p>No</div><p style="display:none">No</p><p>Yes`).Opening(); got != "Yes" {
+	if got := parse(t,
+		`<nav><p>Menu</nav><div hidden><p>No</div><p style="display:none">No</p><p>Yes`).Opening(); got != "Yes" {
 		t.Errorf("Opening with hidden paragraphs before it = %q, want Yes", got)
 	}
 	if got := parse(t, "<h1>T</h1><p> </p><p>First <a href=/x>one</a>.</p><p>Second").Opening(); got != "First one." {
@@ -147,7 +196,8 @@ func TestCharset(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			d, err := htmltext.Parse(strings.NewReader(tt.page), base(t), &htmltext.Options{ContentType: tt.contentType})
+			d, err := htmltext.Parse(strings.NewReader(tt.page), base(t),
+				&htmltext.Options{ContentType: tt.contentType})
 			if err != nil || d.Text() != "café\n" {
 				t.Errorf("Parse = %q, %v, want café", d.Text(), err)
 			}
@@ -157,7 +207,8 @@ func TestCharset(t *testing.T) {
 
 func TestWholeBody(t *testing.T) {
 	t.Parallel()
-	d, err := htmltext.Parse(strings.NewReader("<p>before</p><main>main</main>"), nil, &htmltext.Options{WholeBody: true})
+	d, err := htmltext.Parse(strings.NewReader("<p>before</p><main>main</main>"),
+		nil, &htmltext.Options{WholeBody: true})
 	if err != nil || d.Text() != "before\n\nmain\n" {
 		t.Errorf("Parse = %q, %v", d.Text(), err)
 	}
@@ -182,7 +233,8 @@ func TestLimits(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if _, err := htmltext.Parse(strings.NewReader(tt.page), base(t), &htmltext.Options{MaxBytes: tt.max}); !errors.Is(err, tt.want) {
+			if _, err := htmltext.Parse(strings.NewReader(tt.page), base(t),
+				&htmltext.Options{MaxBytes: tt.max}); !errors.Is(err, tt.want) {
 				t.Errorf("Parse = %v, want %v", err, tt.want)
 			}
 		})
@@ -219,8 +271,10 @@ func TestGrowth(t *testing.T) {
 
 func FuzzConvert(f *testing.F) {
 	for _, seed := range []string{
-		"<h1>a</h1><p>b <b>c</b> <a href='x'>d</a>", "<ul><li>a<ul><li>b</ul></ul>", "<table><tr><td>a<td>b<tr><td><table><tr><td>x</table></table>",
-		"<pre>```\n````</pre>", "<blockquote><ol><li><pre>x", "<svg><title>x</title><a href=x>y", "<math><mi>x</math><select><option>a", "<p>\x00\xff&#x202e;",
+		"<h1>a</h1><p>b <b>c</b> <a href='x'>d</a>", "<ul><li>a<ul><li>b</ul></ul>",
+		"<table><tr><td>a<td>b<tr><td><table><tr><td>x</table></table>",
+		"<pre>```\n````</pre>", "<blockquote><ol><li><pre>x", "<svg><title>x</title><a href=x>y",
+		"<math><mi>x</math><select><option>a", "<p>\x00\xff&#x202e;",
 		"<br><br>\\<br>", "<a href='http://[::1'>x</a>", "<b><i>x</b></i>", "<h6> # </h6>", "<template><p>x</template>",
 	} {
 		f.Add(seed)

@@ -113,7 +113,8 @@ func (w *writer) link(n *html.Node) {
 
 // destination spells an address so that Markdown reads it whole.
 func destination(address string) string {
-	return strings.NewReplacer("(", "%28", ")", "%29", " ", "%20", "<", "%3C", ">", "%3E", "\\", "%5C", "|", "%7C").Replace(address)
+	return strings.NewReplacer("(", "%28", ")", "%29", " ", "%20", "<", "%3C", ">", "%3E", "\\", "%5C", "|",
+		"%7C").Replace(address)
 }
 
 func (w *writer) image(n *html.Node) {

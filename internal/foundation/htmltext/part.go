@@ -39,8 +39,10 @@ func mainPart(root *html.Node, whole bool) []*html.Node {
 // what is hidden, and what serves to move about.
 func dropped(n *html.Node) bool {
 	switch n.DataAtom {
-	case atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Svg, atom.Math, atom.Canvas, atom.Iframe, atom.Object, atom.Embed,
-		atom.Nav, atom.Footer, atom.Aside, atom.Form, atom.Button, atom.Select, atom.Input, atom.Textarea, atom.Dialog, atom.Video, atom.Audio,
+	case atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Svg, atom.Math, atom.Canvas, atom.Iframe,
+		atom.Object, atom.Embed,
+		atom.Nav, atom.Footer, atom.Aside, atom.Form, atom.Button, atom.Select, atom.Input, atom.Textarea, atom.Dialog,
+		atom.Video, atom.Audio,
 		atom.Map, atom.Head, atom.Title, atom.Datalist:
 		return true
 	case atom.Header:
@@ -83,9 +85,12 @@ func within(n *html.Node, kinds ...atom.Atom) bool {
 // blocks are the elements that begin a line of their own.
 func block(n *html.Node) bool {
 	switch n.DataAtom {
-	case atom.Address, atom.Article, atom.Aside, atom.Blockquote, atom.Body, atom.Center, atom.Dd, atom.Details, atom.Div, atom.Dl, atom.Dt,
-		atom.Fieldset, atom.Figcaption, atom.Figure, atom.Footer, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Header, atom.Hgroup,
-		atom.Hr, atom.Html, atom.Legend, atom.Li, atom.Main, atom.Menu, atom.Ol, atom.P, atom.Pre, atom.Section, atom.Summary, atom.Table,
+	case atom.Address, atom.Article, atom.Aside, atom.Blockquote, atom.Body, atom.Center, atom.Dd, atom.Details,
+		atom.Div, atom.Dl, atom.Dt,
+		atom.Fieldset, atom.Figcaption, atom.Figure, atom.Footer, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6,
+		atom.Header, atom.Hgroup,
+		atom.Hr, atom.Html, atom.Legend, atom.Li, atom.Main, atom.Menu, atom.Ol, atom.P, atom.Pre, atom.Section,
+		atom.Summary, atom.Table,
 		atom.Tbody, atom.Td, atom.Tfoot, atom.Th, atom.Thead, atom.Tr, atom.Ul:
 		return true
 	}
@@ -93,7 +98,7 @@ func block(n *html.Node) bool {
 }
 
 // holdersOf finds the nodes that hold blocks, in one pass: asking each of many
-// nested elements anew would take the square of their number.
+// nested elements again would take the square of their number.
 func holdersOf(root *html.Node) map[*html.Node]bool {
 	holders := map[*html.Node]bool{}
 	for n := range root.Descendants() {

@@ -220,7 +220,7 @@ func guardLine(l string) string {
 	return l
 }
 
-// block writes finished lines below what stands there.
+// block writes finished lines below what was written before.
 func (w *writer) block(text string) {
 	if text == "" {
 		return

@@ -75,7 +75,8 @@ func settlePanic(rec *recorder, r *http.Request, cause any) (aborted bool) {
 	}
 	x := exchangeOf(r.Context())
 	x.log.LogAttrs(r.Context(), slog.LevelError, "handler panicked",
-		slog.String("request_id", x.id), slog.String("panic", fmt.Sprint(cause)), slog.String("stack", string(debug.Stack())))
+		slog.String("request_id", x.id), slog.String("panic", fmt.Sprint(cause)), slog.String("stack",
+			string(debug.Stack())))
 	NoteProblem(r.Context(), "internal_error")
 	if rec.status != 0 {
 		return true
@@ -97,7 +98,8 @@ func shownPath(pattern string, r *http.Request) string {
 func (x *exchange) write(r *http.Request, rec *recorder, took time.Duration, aborted bool) {
 	x.mu.Lock()
 	client, pattern, optional := x.client, x.pattern, []slog.Attr{
-		slog.String("operation", x.operation), slog.String("problem", x.problem), slog.String("signature", x.signature), slog.String("agent", x.agent),
+		slog.String("operation", x.operation), slog.String("problem", x.problem), slog.String("signature", x.signature),
+		slog.String("agent", x.agent),
 	}
 	x.mu.Unlock()
 	status := rec.status

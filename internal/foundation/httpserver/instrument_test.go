@@ -53,7 +53,8 @@ func TestAccessLine(t *testing.T) {
 		w.WriteHeader(http.StatusConflict)
 		_, _ = io.WriteString(w, "12345")
 	})
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/orders/7?token=secret", strings.NewReader("body-secret"))
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/orders/7?token=secret",
+		strings.NewReader("body-secret"))
 	r.Header.Set("Authorization", "Bearer secret")
 	r.Header.Set("X-Request-Id", "caller-0001")
 	r.RemoteAddr = "192.0.2.9:4000"
@@ -94,7 +95,12 @@ func TestRequestID(t *testing.T) {
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 			r.Header["X-Request-Id"] = []string{tt.in}
 			var inside string
-			w, _ := serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { inside = httpserver.RequestID(r.Context()) }), r)
+			w, _ := serve(t,
+				http.HandlerFunc(func(_ http.ResponseWriter,
+					r *http.Request,
+				) {
+					inside = httpserver.RequestID(r.Context())
+				}), r)
 			got := w.Header().Get("X-Request-Id")
 			if got != inside {
 				t.Errorf("answered %q but RequestID = %q", got, inside)
@@ -110,11 +116,14 @@ func TestPanics(t *testing.T) {
 	t.Parallel()
 	t.Run("before the answer", func(t *testing.T) {
 		t.Parallel()
-		w, lines := serve(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("boom") }), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/x", nil))
-		if w.Code != 500 || w.Header().Get("Content-Type") != "application/problem+json" || strings.Contains(w.Body.String(), "boom") {
+		w, lines := serve(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("boom") }),
+			httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/x", nil))
+		if w.Code != 500 || w.Header().Get("Content-Type") != "application/problem+json" ||
+			strings.Contains(w.Body.String(), "boom") {
 			t.Errorf("answer = %d %s, want a silent problem", w.Code, w.Body)
 		}
-		if len(lines) != 2 || lines[0]["panic"] != "boom" || !strings.Contains(lines[0]["stack"].(string), "instrument_test.go") || lines[1]["problem"] != "internal_error" {
+		if len(lines) != 2 || lines[0]["panic"] != "boom" || !strings.Contains(lines[0]["stack"].(string),
+			"instrument_test.go") || lines[1]["problem"] != "internal_error" {
 			t.Errorf("log = %v, want one stack and one access line", lines)
 		}
 	})
@@ -150,21 +159,36 @@ func TestWriteProblem(t *testing.T) {
 	}{
 		{
 			"problem with items",
-			problem.New(problem.Invalid, "offer_required", "Name the offer to buy.").At("/offer_id").Advise("fix_arguments"), 400,
-			`{"type":"https://store.example/problems/offer-required","title":"Invalid request","status":400,"detail":"Name the offer to buy.","instance":"/a%20b","code":"offer_required","errors":[{"pointer":"/offer_id","code":"offer_required","detail":"Name the offer to buy."}],"next_action":"fix_arguments","request_id":"caller-0001"}`, "", 1,
+			problem.New(problem.Invalid, "offer_required", "Name the offer to buy.").At("/offer_id").Advise(
+				"fix_arguments"),
+			400,
+			`{"type":"https://store.example/problems/offer-required","title":"Invalid request","status":400,"detail":"Name the offer to buy.","instance":"/a%20b","code":"offer_required","errors":[{"pointer":"/offer_id","code":"offer_required","detail":"Name the offer to buy."}],"next_action":"fix_arguments","request_id":"caller-0001"}`,
+			"",
+			1,
 		},
 		{
 			"retry is rounded up",
-			problem.New(problem.RateLimited, "rate_limited", "Wait.").After(1100 * time.Millisecond), 429,
-			`{"type":"https://iana.org/assignments/http-problem-types#quota-exceeded","title":"Too many requests","status":429,"detail":"Wait.","instance":"/a%20b","code":"rate_limited","request_id":"caller-0001","retry_after_seconds":2}`, "2", 1,
+			problem.New(problem.RateLimited, "rate_limited", "Wait.").After(1100 * time.Millisecond),
+			429,
+			`{"type":"https://store.example/problems/rate-limited","title":"Too many requests","status":429,"detail":"Wait.","instance":"/a%20b","code":"rate_limited","next_action":"retry_later","request_id":"caller-0001","retry_after_seconds":2}`,
+			"2",
+			1,
 		},
 		{
-			"internal fault is logged, not shown", errors.New("password=hunter2"), 500,
-			`{"type":"https://store.example/problems/internal-error","title":"Internal error","status":500,"detail":"Something went wrong on our side. It has been logged; please try again.","instance":"/a%20b","code":"internal_error","request_id":"caller-0001"}`, "", 2,
+			"internal fault is logged, not shown",
+			errors.New("password=hunter2"),
+			500,
+			`{"type":"https://store.example/problems/internal-error","title":"Internal error","status":500,"detail":"Something went wrong on our side. It has been logged; please try again.","instance":"/a%20b","code":"internal_error","next_action":"none","request_id":"caller-0001"}`,
+			"",
+			2,
 		},
 		{
-			"oversized body", &http.MaxBytesError{Limit: 10}, 413,
-			`{"type":"https://store.example/problems/body-too-large","title":"Too large","status":413,"detail":"The request body is larger than 10 bytes. Send less.","instance":"/a%20b","code":"body_too_large","request_id":"caller-0001"}`, "", 1,
+			"oversized body",
+			&http.MaxBytesError{Limit: 10},
+			413,
+			`{"type":"https://store.example/problems/body-too-large","title":"Too large","status":413,"detail":"The request body is larger than 10 bytes. Send less.","instance":"/a%20b","code":"body_too_large","next_action":"fix_arguments","request_id":"caller-0001"}`,
+			"",
+			1,
 		},
 	}
 	for _, tt := range tests {
@@ -172,7 +196,11 @@ func TestWriteProblem(t *testing.T) {
 			t.Parallel()
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/a%20b?q=secret", nil)
 			r.Header.Set("Request-Id", "caller-0001")
-			w, lines := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { httpserver.WriteProblem(w, r, tt.err) }), r)
+			w, lines := serve(t,
+				http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					httpserver.WriteProblem(w,
+						r, tt.err)
+				}), r)
 			if w.Code != tt.status || strings.TrimSpace(w.Body.String()) != tt.body {
 				t.Errorf("answer = %d %s\nwant %d %s", w.Code, w.Body, tt.status, tt.body)
 			}
@@ -189,7 +217,8 @@ func TestWriteProblem(t *testing.T) {
 func TestMuxErrors(t *testing.T) {
 	t.Parallel()
 	mux := httpserver.NewMux(nil)
-	mux.HandleFunc("GET /things/{id}", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "own text", http.StatusNotFound) })
+	mux.HandleFunc("GET /things/{id}",
+		func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "own text", http.StatusNotFound) })
 	mux.HandleFunc("POST /acp/sessions", func(http.ResponseWriter, *http.Request) {})
 	mux.HandleFunc("GET /tree/", func(http.ResponseWriter, *http.Request) {})
 	mux.ErrorsUnder("/acp/", func(w http.ResponseWriter, r *http.Request, err error) {
@@ -213,8 +242,10 @@ func TestMuxErrors(t *testing.T) {
 		t.Run(tt.method+tt.path, func(t *testing.T) {
 			t.Parallel()
 			w, lines := serve(t, mux, httptest.NewRequestWithContext(t.Context(), tt.method, tt.path, nil))
-			if w.Code != tt.status || !strings.Contains(w.Body.String(), tt.body) || w.Header().Get("Allow") != tt.allow {
-				t.Errorf("%s %s = %d Allow %q %s, want %d %q %s", tt.method, tt.path, w.Code, w.Header().Get("Allow"), w.Body, tt.status, tt.allow, tt.body)
+			if w.Code != tt.status || !strings.Contains(w.Body.String(), tt.body) ||
+				w.Header().Get("Allow") != tt.allow {
+				t.Errorf("%s %s = %d Allow %q %s, want %d %q %s", tt.method, tt.path, w.Code, w.Header().Get("Allow"),
+					w.Body, tt.status, tt.allow, tt.body)
 			}
 			if len(lines) != 1 {
 				t.Errorf("%d log lines, want 1", len(lines))
@@ -256,7 +287,12 @@ func TestClientAddress(t *testing.T) {
 				r.Header.Set("Forwarded", tt.forwarded)
 			}
 			var got netip.Addr
-			serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = httpserver.ClientIP(r.Context()) }), r)
+			serve(t,
+				http.HandlerFunc(func(_ http.ResponseWriter,
+					r *http.Request,
+				) {
+					got = httpserver.ClientIP(r.Context())
+				}), r)
 			want, _ := netip.ParseAddr(tt.want)
 			if got != want {
 				t.Errorf("ClientIP = %v, want %v", got, want)
@@ -267,7 +303,8 @@ func TestClientAddress(t *testing.T) {
 
 func TestSecurePages(t *testing.T) {
 	t.Parallel()
-	h := httpserver.SecurePages(httpserver.PagePolicy{HTTPSOnly: true})(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	h := httpserver.SecurePages(httpserver.PagePolicy{HTTPSOnly: true})(
+		http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	w, _ := serve(t, h, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
 	for name, want := range map[string]string{
 		"Content-Security-Policy": "frame-ancestors 'none'", "X-Content-Type-Options": "nosniff",

@@ -10,8 +10,9 @@ import (
 	"net/http"
 	"reflect"
 	"strings"
-	"unicode/utf8"
 
+	"ace/internal/foundation/excerpt"
+	"ace/internal/foundation/jsonread"
 	"ace/internal/foundation/problem"
 )
 
@@ -19,16 +20,15 @@ import (
 const DefaultBodyLimit = 1 << 20
 
 // DecodeJSON reads the body of r into v. It refuses other media types, bodies
-// over limit bytes (0: DefaultBodyLimit), text that is not UTF-8, members named
-// twice, nesting deeper than 64 and anything after the value. Members that v
-// does not have are ignored. A missing Content-Type counts as JSON. The
+// over limit bytes (0: DefaultBodyLimit) and what jsonread.Check refuses. Fields
+// that v does not have are ignored. A missing Content-Type counts as JSON. The
 // problems are unsupported_media_type, body_too_large, invalid_json (with line
 // and column) and invalid_type (with a JSON Pointer).
 func DecodeJSON(r *http.Request, v any, limit int64) error {
 	return decodeJSON(r, v, limit, false)
 }
 
-// DecodeStrictJSON is DecodeJSON that also refuses members which v does not
+// DecodeStrictJSON is DecodeJSON that also refuses fields that v does not
 // have, with the problem unknown_field.
 func DecodeStrictJSON(r *http.Request, v any, limit int64) error {
 	return decodeJSON(r, v, limit, true)
@@ -53,10 +53,12 @@ func CheckJSONType(r *http.Request) error {
 		return nil
 	}
 	media, params, err := mime.ParseMediaType(header)
-	isJSON := media == "application/json" || strings.HasPrefix(media, "application/") && strings.HasSuffix(media, "+json")
+	isJSON := media == "application/json" || strings.HasPrefix(media, "application/") && strings.HasSuffix(media,
+		"+json")
 	charset := strings.ToLower(params["charset"])
 	if err != nil || !isJSON || charset != "" && charset != "utf-8" && charset != "us-ascii" {
-		return problem.New(problem.UnsupportedMedia, "unsupported_media_type", "Send the body as JSON in UTF-8 with the header Content-Type: application/json.")
+		return problem.New(problem.UnsupportedMedia, "unsupported_media_type",
+			"Send the body as JSON in UTF-8 with the header Content-Type: application/json.")
 	}
 	return nil
 }
@@ -85,18 +87,16 @@ func ReadBody(r *http.Request, limit int64) ([]byte, error) {
 	case errors.As(err, &tooLarge):
 		return nil, bodyTooLarge(tooLarge.Limit)
 	case err != nil:
-		return nil, problem.New(problem.Malformed, "body_unreadable", "The request body ended early or came too slowly. Send it again, whole.")
+		return nil, problem.New(problem.Malformed, "body_unreadable",
+			"The request body ended early or came too slowly. Send it again, whole.")
 	case int64(buf.Len()) > limit:
 		return nil, bodyTooLarge(limit)
 	}
 	return buf.Bytes(), nil
 }
 
-// UnmarshalJSON reads data into v under the rules of DecodeJSON.
-func UnmarshalJSON(data []byte, v any) error { return unmarshal(data, v, false) }
-
 func unmarshal(data []byte, v any, strict bool) error {
-	if err := CheckJSON(data); err != nil {
+	if err := jsonread.Check(data); err != nil {
 		return err
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))
@@ -109,33 +109,27 @@ func unmarshal(data []byte, v any, strict bool) error {
 	return nil
 }
 
+// maxName is how many bytes of an unknown field's name an error quotes.
+const maxName = 64
+
 // decodeProblem words what encoding/json says about a text that is valid JSON.
 func decodeProblem(data []byte, err error) error {
 	if wrongType, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		detail := fmt.Sprintf("Expected %s, found %s.", typeWords(wrongType.Type), valueWords(wrongType.Value))
-		return problem.New(problem.Invalid, "invalid_type", detail).At(pointerAt(data, wrongType.Offset)).Advise("fix_arguments")
+		return problem.New(problem.Invalid, "invalid_type", detail).At(pointerAt(data, wrongType.Offset)).Advise(
+			"fix_arguments")
 	}
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		name = strings.Trim(name, `"`)
-		return problem.New(problem.Invalid, "unknown_field", fmt.Sprintf("There is no member %q here. Remove it or check its spelling.", shorten(name))).
-			At("/" + escapePointer(shorten(name))).Advise("fix_arguments")
+		return problem.New(problem.Invalid, "unknown_field",
+			fmt.Sprintf("There is no field %q here. Remove it or check its spelling.", excerpt.Bytes(name, maxName))).
+			At("/" + escapePointer(excerpt.Bytes(name, maxName))).Advise("fix_arguments")
 	}
 	if _, ok := errors.AsType[*problem.Problem](err); ok { // an UnmarshalJSON method of a wire type said it better
 		return err
 	}
-	return problem.New(problem.Invalid, "invalid_value", "A value in the body cannot be read. Check the body against the documented schema.").Advise("fix_arguments")
-}
-
-func shorten(s string) string {
-	const most = 64
-	if len(s) <= most {
-		return s
-	}
-	cut := most
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return s[:cut] + "…"
+	return problem.New(problem.Invalid, "invalid_value",
+		"A value in the body cannot be read. Check the body against the documented schema.").Advise("fix_arguments")
 }
 
 func typeWords(t reflect.Type) string {

@@ -21,8 +21,14 @@ func TestMembersOfProblems(t *testing.T) {
 		want map[string]any // besides what every problem has
 	}{
 		{"none", base, map[string]any{}},
-		{"some", base.With("app", "notes").With("retryable", false), map[string]any{"app": "notes", "retryable": false}},
-		{"nested", base.With("connect", map[string]string{"url": "https://a.example/"}), map[string]any{"connect": map[string]any{"url": "https://a.example/"}}},
+		{
+			"some", base.With("app", "notes").With("retryable", false),
+			map[string]any{"app": "notes", "retryable": false},
+		},
+		{
+			"nested", base.With("connect", map[string]string{"url": "https://a.example/"}),
+			map[string]any{"connect": map[string]any{"url": "https://a.example/"}},
+		},
 		{"no replacement", base.With("code", "fine").With("status", 200), map[string]any{}},
 		{"nothing that cannot be encoded", base.With("app", func() {}), map[string]any{}},
 	}
@@ -38,7 +44,7 @@ func TestMembersOfProblems(t *testing.T) {
 			if w.Code != 409 || got["code"] != "not_connected" || got["status"] != 409.0 {
 				t.Errorf("answer %d %s", w.Code, w.Body)
 			}
-			for _, known := range []string{"type", "title", "status", "detail", "instance", "code"} {
+			for _, known := range []string{"type", "title", "status", "detail", "instance", "code", "next_action"} {
 				delete(got, known)
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {

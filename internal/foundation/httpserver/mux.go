@@ -116,9 +116,13 @@ func (f *fallback) Write(b []byte) (int, error) {
 func muxProblem(status int, allow string) *problem.Problem {
 	switch status {
 	case http.StatusNotFound:
-		return problem.New(problem.NotFound, "not_found", "There is nothing at this address. Check the path; the documents under /.well-known and /openapi.json list what there is.")
+		return problem.New(problem.NotFound, "not_found",
+			"There is nothing at this address. Check the path; the documents under /.well-known and /openapi.json "+
+				"list what there is.")
 	case http.StatusMethodNotAllowed:
-		return problem.New(problem.MethodNotAllowed, "method_not_allowed", "This address does not take that method. Use "+strings.ReplaceAll(allow, ", ", " or ")+".")
+		return problem.New(problem.MethodNotAllowed, "method_not_allowed",
+			"This address does not take that method. Use "+strings.ReplaceAll(allow, ", ", " or ")+".")
 	}
-	return problem.New(problem.KindOf(status), "bad_request", "The request line cannot be understood. Send an ordinary path that begins with a slash.")
+	return problem.New(problem.KindOf(status), "bad_request",
+		"The request line cannot be understood. Send an ordinary path that begins with a slash.")
 }

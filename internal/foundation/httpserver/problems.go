@@ -28,14 +28,11 @@ type ProblemBody struct {
 	Instance   string         `json:"instance" doc:"Path of the request."`
 	Code       string         `json:"code" doc:"Stable name of the problem, to branch on."`
 	Errors     []problem.Item `json:"errors,omitempty" doc:"Single faults inside the input."`
-	NextAction string         `json:"next_action,omitempty" doc:"What to do next, for programs."`
+	NextAction string         `json:"next_action" doc:"What to do next, for programs: connect_app, fix_arguments, retry_later and others; none where nothing helps."`
 	RequestID  string         `json:"request_id,omitempty" doc:"Name this when you report the problem."`
 	RetryAfter int            `json:"retry_after_seconds,omitempty" doc:"Whole seconds to wait before trying again."`
 	Policies   []string       `json:"violated-policies,omitempty" doc:"Names of the limits that the request is over, as RateLimit-Policy tells them."`
 }
-
-// quotaExceeded is the registered problem type of draft-ietf-httpapi-ratelimit-headers.
-const quotaExceeded = "https://iana.org/assignments/http-problem-types#quota-exceeded"
 
 // statusClientClosed stands in the access line of a request whose client went
 // away before the answer. Nobody receives it.
@@ -81,7 +78,8 @@ func classify(ctx context.Context, err error) *problem.Problem {
 	case errors.Is(err, context.Canceled) && errors.Is(ctx.Err(), context.Canceled):
 		return problem.New(problem.Timeout, clientGone, "The client closed the connection before the answer.")
 	case errors.Is(err, context.DeadlineExceeded) && errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return problem.New(problem.Timeout, "request_timeout", "This took longer than a request may. Try again, with less at once if you can.")
+		return problem.New(problem.Timeout, "request_timeout",
+			"This took longer than a request may. Try again, with less at once if you can.")
 	}
 	return p
 }
@@ -92,22 +90,35 @@ func internalProblem() *problem.Problem {
 }
 
 func bodyTooLarge(limit int64) *problem.Problem {
-	return problem.New(problem.TooLarge, "body_too_large", fmt.Sprintf("The request body is larger than %d bytes. Send less.", limit))
+	return problem.New(problem.TooLarge, "body_too_large",
+		fmt.Sprintf("The request body is larger than %d bytes. Send less.", limit))
 }
 
 // NewProblemBody fills the JSON of p for the request r.
 func NewProblemBody(r *http.Request, p *problem.Problem) ProblemBody {
 	return ProblemBody{
 		Type: problemType(r.Context(), p), Title: p.Kind.Title(), Status: p.Kind.Status(), Detail: p.Detail,
-		Instance: r.URL.EscapedPath(), Code: p.Code, Errors: p.Items, NextAction: p.NextAction,
+		Instance: r.URL.EscapedPath(), Code: p.Code, Errors: p.Items, NextAction: nextAction(p),
 		RequestID: RequestID(r.Context()), RetryAfter: RetryAfterSeconds(p), Policies: p.Policies,
 	}
 }
 
-func problemType(ctx context.Context, p *problem.Problem) string {
-	if p.Kind == problem.RateLimited {
-		return quotaExceeded
+// nextAction is the advice of p, or else what helps against every problem of
+// its kind, or "none".
+func nextAction(p *problem.Problem) string {
+	switch {
+	case p.NextAction != "":
+		return p.NextAction
+	case p.Kind.Temporary(), p.RetryAfter > 0:
+		return "retry_later"
+	case p.Kind == problem.Malformed, p.Kind == problem.Invalid, p.Kind == problem.TooLarge,
+		p.Kind == problem.UnsupportedMedia:
+		return "fix_arguments"
 	}
+	return "none"
+}
+
+func problemType(ctx context.Context, p *problem.Problem) string {
 	if x := exchangeOf(ctx); x != nil && x.base != "" {
 		return x.base + "/problems/" + strings.ReplaceAll(p.Code, "_", "-")
 	}

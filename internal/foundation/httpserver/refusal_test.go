@@ -18,7 +18,8 @@ func TestRefusalInFrontOfTheMux(t *testing.T) {
 	t.Parallel()
 	mux := httpserver.NewMux(nil)
 	mux.HandleFunc("GET /c/{token}", func(http.ResponseWriter, *http.Request) { t.Error("the handler was called") })
-	mux.ErrorsUnder("/other", func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusTeapot) })
+	mux.ErrorsUnder("/other",
+		func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusTeapot) })
 	refuse := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mux.NoteRoute(r)
 		httpserver.NoteSignature(r.Context(), "invalid: time", "")
@@ -33,7 +34,8 @@ func TestRefusalInFrontOfTheMux(t *testing.T) {
 	delete(lines[0], "request_id")
 	delete(lines[0], "bytes")
 	want := map[string]any{
-		"level": "INFO", "msg": "request", "host": "store", "method": "GET", "route": "GET /c/{token}", "path": "/c/{token}",
+		"level": "INFO", "msg": "request", "host": "store", "method": "GET", "route": "GET /c/{token}",
+		"path":   "/c/{token}",
 		"status": 429.0, "client": "192.0.2.1", "problem": "rate_limited", "signature": "invalid: time",
 	}
 	if diff := cmp.Diff(want, lines[0]); diff != "" {

@@ -1,6 +1,9 @@
 package httpserver
 
-import "net/http"
+import (
+	"maps"
+	"net/http"
+)
 
 // PagePolicy says what a browser may do with the HTML of a host.
 type PagePolicy struct {
@@ -12,7 +15,8 @@ type PagePolicy struct {
 	HTTPSOnly bool
 }
 
-const defaultContentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
+const defaultContentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
+	"font-src 'self'; " +
 	"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // SecurePages sets the security headers of pages for people. A handler may
@@ -21,18 +25,19 @@ func SecurePages(p PagePolicy) Middleware {
 	if p.ContentSecurityPolicy == "" {
 		p.ContentSecurityPolicy = defaultContentPolicy
 	}
+	fields := http.Header{}
+	fields.Set("Content-Security-Policy", p.ContentSecurityPolicy)
+	fields.Set("X-Content-Type-Options", "nosniff")
+	fields.Set("X-Frame-Options", "DENY")
+	fields.Set("Referrer-Policy", "no-referrer")
+	fields.Set("Cross-Origin-Opener-Policy", "same-origin")
+	fields.Set("Permissions-Policy", "camera=(), microphone=(), geolocation=()")
+	if p.HTTPSOnly {
+		fields.Set("Strict-Transport-Security", "max-age=31536000")
+	}
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			h := w.Header()
-			h.Set("Content-Security-Policy", p.ContentSecurityPolicy)
-			h.Set("X-Content-Type-Options", "nosniff")
-			h.Set("X-Frame-Options", "DENY")
-			h.Set("Referrer-Policy", "no-referrer")
-			h.Set("Cross-Origin-Opener-Policy", "same-origin")
-			h.Set("Permissions-Policy", "camera=(), microphone=(), geolocation=()")
-			if p.HTTPSOnly {
-				h.Set("Strict-Transport-Security", "max-age=31536000")
-			}
+			maps.Copy(w.Header(), fields)
 			next.ServeHTTP(w, r)
 		})
 	}

@@ -38,7 +38,8 @@ type Options struct {
 	// MaxHeaderBytes bounds a request's header. Default 32 KiB.
 	MaxHeaderBytes int
 	// DrainDelay is the time between "not ready" and refusing connections, so
-	// that a balancer can take the process out. Default 0.
+	// that a balancer can take the process out. Long polls go on meanwhile: a
+	// client that was answered would only come back. Default 0.
 	DrainDelay time.Duration
 	// DrainTimeout bounds the wait for requests in flight. Default 20 s.
 	DrainTimeout time.Duration
@@ -74,7 +75,7 @@ type Server struct {
 	draining  chan struct{}
 }
 
-// New answers a server that has bound nothing yet. Nil options are the
+// New returns a server that has bound nothing yet. Nil options are the
 // defaults.
 func New(log *slog.Logger, listeners []Listener, o *Options) *Server {
 	return &Server{log: log, listeners: listeners, options: o.withDefaults(), draining: make(chan struct{})}
@@ -149,8 +150,10 @@ func (s *Server) Run(ctx context.Context) error {
 	defer cut()
 
 	servers := make([]*http.Server, len(s.listeners))
+	requests := make([]atomic.Int64, len(s.listeners)) // in flight
 	failed := make(chan error, len(s.listeners))
 	for i, l := range s.listeners {
+		l.Handler = counted(&requests[i], l.Handler)
 		servers[i] = s.httpServer(base, l)
 		go func() { failed <- serve(servers[i], s.bound[i], l) }()
 	}
@@ -162,8 +165,20 @@ func (s *Server) Run(ctx context.Context) error {
 	case failure = <-failed:
 	}
 	s.ready.Store(false)
+	if failure == nil {
+		time.Sleep(s.options.DrainDelay)
+	}
 	close(s.draining)
-	return errors.Join(failure, s.drain(servers, failure == nil))
+	return errors.Join(failure, s.drain(servers, requests))
+}
+
+// counted counts the requests that are in flight.
+func counted(requests *atomic.Int64, h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		defer requests.Add(-1)
+		h.ServeHTTP(w, r)
+	})
 }
 
 func (s *Server) httpServer(base context.Context, l Listener) *http.Server {
@@ -196,11 +211,9 @@ func serve(server *http.Server, bound net.Listener, l Listener) error {
 }
 
 // drain stops the servers: gently up to the bound, then by cutting what is
-// left. wait is false when a listener broke and no balancer needs time.
-func (s *Server) drain(servers []*http.Server, wait bool) error {
-	if wait && s.options.DrainDelay > 0 {
-		time.Sleep(s.options.DrainDelay)
-	}
+// left. A connection that has sent nothing yet is no request: clients open some
+// in advance, and the standard server waits for those, too.
+func (s *Server) drain(servers []*http.Server, requests []atomic.Int64) error {
 	ctx, cancel := context.WithTimeout(context.Background(), s.options.DrainTimeout)
 	defer cancel()
 	errs := make([]error, len(servers))
@@ -208,21 +221,29 @@ func (s *Server) drain(servers []*http.Server, wait bool) error {
 	for i, server := range servers {
 		group.Go(func() {
 			server.SetKeepAlivesEnabled(false)
-			if err := server.Shutdown(ctx); err != nil {
-				errs[i] = fmt.Errorf("%s still had requests in flight after %s; they were cut", s.listeners[i].Name, s.options.DrainTimeout)
-				_ = server.Close() // the sentence above is the report
+			if err := server.Shutdown(ctx); err == nil {
+				return
 			}
+			if requests[i].Load() > 0 {
+				errs[i] = fmt.Errorf("%s still had requests in flight after %s; they were cut", s.listeners[i].Name,
+					s.options.DrainTimeout)
+			}
+			_ = server.Close() // the sentence above is the report
 		})
 	}
 	group.Wait()
 	return errors.Join(errs...)
 }
 
+// Draining returns a channel that is closed when the listeners close, after the
+// drain delay.
+func (s *Server) Draining() <-chan struct{} { return s.draining }
+
 type drainKey struct{}
 
-// Draining is closed when the server that serves ctx's request begins to stop.
-// A long poll that sees it answers what it has. It is nil, which never fires,
-// outside of a Server.
+// Draining returns a channel that is closed when the server of ctx's request
+// closes its listeners. A long poll that sees it responds with what it has. The
+// channel is nil, which never fires, outside of a Server.
 func Draining(ctx context.Context) <-chan struct{} {
 	c, _ := ctx.Value(drainKey{}).(chan struct{})
 	return c

@@ -18,9 +18,12 @@ import (
 
 // start runs a server with one listener on a free port. stop ends its context
 // and answers what Run returned.
-func start(t *testing.T, h http.Handler, o *httpserver.Options) (srv *httpserver.Server, base string, stop func() error) {
+func start(t *testing.T, h http.Handler, o *httpserver.Options) (srv *httpserver.Server, base string,
+	stop func() error,
+) {
 	t.Helper()
-	srv = httpserver.New(slog.New(slog.DiscardHandler), []httpserver.Listener{{Name: "store", Addr: "127.0.0.1:0", Handler: h}}, o)
+	srv = httpserver.New(slog.New(slog.DiscardHandler),
+		[]httpserver.Listener{{Name: "store", Addr: "127.0.0.1:0", Handler: h}}, o)
 	if err := srv.Listen(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -156,6 +159,26 @@ func TestDrainIsBounded(t *testing.T) {
 	}
 }
 
+// Clients open connections in advance: one that has sent nothing is not waited
+// for, and is no request that was cut.
+func TestDrainWithAnUnusedConnection(t *testing.T) {
+	t.Parallel()
+	_, base, stop := start(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "served")
+	}), &httpserver.Options{DrainTimeout: 20 * time.Millisecond})
+	unused, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(base, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = unused.Close() }()
+	if got := get(t, base); got != "served" { // by then the connection before it has been accepted
+		t.Fatalf("GET = %q", got)
+	}
+	if err := stop(); err != nil {
+		t.Errorf("Run = %v, want no error for a connection without a request", err)
+	}
+}
+
 func TestAllowTimeOutlivesTheTimeouts(t *testing.T) {
 	t.Parallel()
 	// Both the read and the write timeout end long before the handler does.
@@ -171,7 +194,8 @@ func TestAllowTimeOutlivesTheTimeouts(t *testing.T) {
 	mux.Handle("/plain", slow)
 	mux.Handle("/long", httpserver.AllowTime(10*time.Second)(slow))
 	h := httpserver.Chain(mux, httpserver.LimitTime(50*time.Millisecond))
-	_, base, _ := start(t, h, &httpserver.Options{ReadTimeout: 100 * time.Millisecond, WriteTimeout: 100 * time.Millisecond})
+	_, base, _ := start(t,
+		h, &httpserver.Options{ReadTimeout: 100 * time.Millisecond, WriteTimeout: 100 * time.Millisecond})
 	if got := get(t, base+"/long"); got != "waited" {
 		t.Errorf("GET /long = %q, want waited", got)
 	}
@@ -211,7 +235,10 @@ func TestTLS(t *testing.T) {
 	peer := httptest.NewTLSServer(http.NotFoundHandler()) // lends its certificate and a client that trusts it
 	t.Cleanup(peer.Close)
 	srv := httpserver.New(slog.New(slog.DiscardHandler), []httpserver.Listener{{
-		Name: "store", Addr: "127.0.0.1:0", TLS: &tls.Config{Certificates: peer.TLS.Certificates, MinVersion: tls.VersionTLS12},
+		Name: "store", Addr: "127.0.0.1:0", TLS: &tls.Config{
+			Certificates: peer.TLS.Certificates,
+			MinVersion:   tls.VersionTLS12,
+		},
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Proto) }),
 	}}, nil)
 	if err := srv.Listen(t.Context()); err != nil {
@@ -245,7 +272,10 @@ func TestOneListenerFailing(t *testing.T) {
 	t.Parallel()
 	srv := httpserver.New(slog.New(slog.DiscardHandler), []httpserver.Listener{
 		{Name: "good", Addr: "127.0.0.1:0", Handler: http.NotFoundHandler()},
-		{Name: "bad", Addr: "127.0.0.1:0", Handler: http.NotFoundHandler(), TLS: &tls.Config{MinVersion: tls.VersionTLS12}},
+		{
+			Name: "bad", Addr: "127.0.0.1:0", Handler: http.NotFoundHandler(),
+			TLS: &tls.Config{MinVersion: tls.VersionTLS12},
+		},
 	}, nil)
 	if err := srv.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "serving bad") {
 		t.Errorf("Run with a listener without certificate = %v, want it to name bad", err)

@@ -23,7 +23,10 @@ func TestSignBytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, key := range map[string]crypto.Signer{"ES256": p256, "EdDSA": ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))} {
+	for name, key := range map[string]crypto.Signer{
+		"ES256": p256,
+		"EdDSA": ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)),
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, err := httpsig.NewSigner(key)

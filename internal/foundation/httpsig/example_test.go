@@ -21,8 +21,12 @@ func Example() {
 	header.Set("Content-Type", "application/json")
 	header.Set(httpsig.HeaderContentDigest, httpsig.ContentDigest(body))
 	answer := httpsig.ResponseMessage(http.StatusOK, header, nil)
-	components := []httpsig.Component{httpsig.Field("@status"), httpsig.Field("content-digest"), httpsig.Field("content-type")}
-	if err := signer.Sign(answer, "sig1", components, httpsig.Params{Created: time.Unix(1_800_000_000, 0)}); err != nil {
+	components := []httpsig.Component{
+		httpsig.Field("@status"), httpsig.Field("content-digest"),
+		httpsig.Field("content-type"),
+	}
+	if err := signer.Sign(answer, "sig1", components,
+		httpsig.Params{Created: time.Unix(1_800_000_000, 0)}); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -33,6 +37,7 @@ func Example() {
 		return
 	}
 	key, _ := httpsig.FindKey([]httpsig.JWK{signer.JWK()}, signatures[0].Params.KeyID)
-	fmt.Println(signatures[0].Covers(components...), signatures[0].VerifyJWK(answer, key), httpsig.VerifyContentDigest(header, body))
+	fmt.Println(signatures[0].Covers(components...), signatures[0].VerifyJWK(answer, key),
+		httpsig.VerifyContentDigest(header, body))
 	// Output: true <nil> <nil>
 }

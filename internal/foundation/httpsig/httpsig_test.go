@@ -19,7 +19,8 @@ func TestSignAndVerify(t *testing.T) {
 	t.Parallel()
 	const body = `{"a":1}`
 	components := []httpsig.Component{
-		httpsig.Field("@method"), httpsig.Field("@authority"), httpsig.Field("@path"), httpsig.Field("@query"), httpsig.Field("@scheme"),
+		httpsig.Field("@method"), httpsig.Field("@authority"), httpsig.Field("@path"), httpsig.Field("@query"),
+		httpsig.Field("@scheme"),
 		httpsig.Field("@target-uri"), httpsig.Field("Content-Digest"), httpsig.Field("content-type"),
 		{Name: "x-dict", Key: "b"},
 		httpsig.Field("host"),
@@ -44,9 +45,13 @@ func TestSignAndVerify(t *testing.T) {
 		}
 		prepare := func() *http.Request {
 			r := request(t, http.MethodPost, "https://Store.example:443/a%20b?q=1", map[string]string{
-				"Content-Type": " application/json ", "Content-Digest": httpsig.ContentDigest([]byte(body)), "X-Dict": "a=1,  b=2;p",
+				"Content-Type": " application/json ", "Content-Digest": httpsig.ContentDigest([]byte(body)),
+				"X-Dict": "a=1,  b=2;p",
 			}, body)
-			p := httpsig.Params{Created: time.Unix(1000, 0), Expires: time.Unix(1300, 0), Alg: signer.Alg(), Nonce: "n", Tag: "t"}
+			p := httpsig.Params{
+				Created: time.Unix(1000, 0), Expires: time.Unix(1300, 0), Alg: signer.Alg(), Nonce: "n",
+				Tag: "t",
+			}
 			if err := signer.Sign(httpsig.RequestMessage(r, "https"), "sig1", components, p); err != nil {
 				t.Fatal(err)
 			}
@@ -83,7 +88,8 @@ func TestSignAndVerify(t *testing.T) {
 func TestBaseText(t *testing.T) {
 	t.Parallel()
 	r := request(t, http.MethodGet, "https://Store.example:443", map[string]string{
-		"X-Two": " a ", "X-Dict": `x=1;q="y", flag, list=(1 2);z`,
+		"X-Two":           " a ",
+		"X-Dict":          `x=1;q="y", flag, list=(1 2);z`,
 		"Signature-Input": `s=("@path" "@query" "@target-uri" "x-two" "x-dict";key="x" "x-dict";key="flag" "x-dict";key="list" "content-length");alg="ed25519";created=7;other=tok`,
 		"Signature":       "s=:AA==:",
 	}, "12345")
@@ -115,9 +121,14 @@ func TestOverTheWire(t *testing.T) {
 		t.Fatal(err)
 	}
 	components := []httpsig.Component{
-		httpsig.Field("@method"), httpsig.Field("@target-uri"), httpsig.Field("@authority"), httpsig.Field("content-length"), httpsig.Field("content-digest"),
+		httpsig.Field("@method"), httpsig.Field("@target-uri"), httpsig.Field("@authority"),
+		httpsig.Field("content-length"), httpsig.Field("content-digest"),
 	}
-	answers := []httpsig.Component{httpsig.Field("@status"), httpsig.Field("content-digest"), {Name: "@authority", Req: true}, {Name: "signature", Key: "sig1", Req: true}}
+	answers := []httpsig.Component{
+		httpsig.Field("@status"), httpsig.Field("content-digest"),
+		{Name: "@authority", Req: true},
+		{Name: "signature", Key: "sig1", Req: true},
+	}
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked := httpsig.RequestMessage(r, "https")
 		signatures, err := httpsig.Parse(r.Header)
@@ -126,7 +137,8 @@ func TestOverTheWire(t *testing.T) {
 		}
 		text := fmt.Sprint(err)
 		w.Header().Set("Content-Digest", httpsig.ContentDigest([]byte(text)))
-		if err := signer.Sign(httpsig.ResponseMessage(http.StatusAccepted, w.Header(), asked), "sig1", answers, httpsig.Params{Created: time.Now()}); err != nil {
+		if err := signer.Sign(httpsig.ResponseMessage(http.StatusAccepted, w.Header(), asked), "sig1", answers,
+			httpsig.Params{Created: time.Now()}); err != nil {
 			text = err.Error()
 		}
 		w.WriteHeader(http.StatusAccepted)
@@ -134,7 +146,8 @@ func TestOverTheWire(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	const body = "hello"
-	r := request(t, http.MethodPost, server.URL+"/a/%2Fb?x=%20y", map[string]string{"Content-Digest": httpsig.ContentDigest([]byte(body))}, body)
+	r := request(t, http.MethodPost, server.URL+"/a/%2Fb?x=%20y",
+		map[string]string{"Content-Digest": httpsig.ContentDigest([]byte(body))}, body)
 	asked := httpsig.RequestMessage(r, "https")
 	if err := signer.Sign(asked, "sig1", components, httpsig.Params{Created: time.Now()}); err != nil {
 		t.Fatal(err)
@@ -216,7 +229,8 @@ func TestParseRefuses(t *testing.T) {
 func TestUnsupportedComponents(t *testing.T) {
 	t.Parallel()
 	for _, component := range []string{
-		`"x";sf`, `"x";bs`, `"x";tr`, `"@query-param";name="q"`, `"@request-target"`, `"@status"`, `"@unknown"`, `"x";key=1`, `"x";key=""`,
+		`"x";sf`, `"x";bs`, `"x";tr`, `"@query-param";name="q"`, `"@request-target"`, `"@status"`, `"@unknown"`,
+		`"x";key=1`, `"x";key=""`,
 		`"@path";key="a"`, `"x";req=?0`, `"x";req`, `"gone"`, `"x";key="gone"`, `"y";key="a"`,
 	} {
 		r := request(t, http.MethodGet, "https://store.example/?q=1", map[string]string{
@@ -228,7 +242,8 @@ func TestUnsupportedComponents(t *testing.T) {
 			continue
 		}
 		for _, private := range generate(t) {
-			if err := signatures[0].Verify(httpsig.RequestMessage(r, "https"), private.Public()); !errors.Is(err, httpsig.ErrComponent) {
+			if err := signatures[0].Verify(httpsig.RequestMessage(r, "https"), private.Public()); !errors.Is(err,
+				httpsig.ErrComponent) {
 				t.Errorf("Verify over %s = %v, want ErrComponent", component, err)
 			}
 			break
@@ -246,7 +261,8 @@ func TestSeveralSignatures(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := signer.Sign(m, "sig-"+strings.ToLower(kind), []httpsig.Component{httpsig.Field("@authority")}, httpsig.Params{}); err != nil {
+		if err := signer.Sign(m, "sig-"+strings.ToLower(kind), []httpsig.Component{httpsig.Field("@authority")},
+			httpsig.Params{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -298,7 +314,8 @@ func TestSignRefuses(t *testing.T) {
 
 func TestVerifyAlgorithms(t *testing.T) {
 	t.Parallel()
-	r := request(t, http.MethodGet, "https://store.example/", map[string]string{"Signature-Input": `s=("@path")`, "Signature": "s=:AA==:"}, "")
+	r := request(t, http.MethodGet, "https://store.example/",
+		map[string]string{"Signature-Input": `s=("@path")`, "Signature": "s=:AA==:"}, "")
 	m := httpsig.RequestMessage(r, "https")
 	signatures, err := httpsig.Parse(r.Header)
 	if err != nil {
@@ -401,7 +418,8 @@ func FuzzParse(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, input, signature string) {
-		r := request(t, http.MethodGet, "https://store.example/?q", map[string]string{"Signature-Input": input, "Signature": signature, "X": "a=1"}, "")
+		r := request(t, http.MethodGet, "https://store.example/?q",
+			map[string]string{"Signature-Input": input, "Signature": signature, "X": "a=1"}, "")
 		signatures, err := httpsig.Parse(r.Header)
 		if err != nil && !errors.Is(err, httpsig.ErrMalformed) {
 			t.Fatalf("Parse(%q, %q) = %v", input, signature, err)

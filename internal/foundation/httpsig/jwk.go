@@ -48,7 +48,7 @@ type JWK struct {
 	Expires   int64 `json:"exp,omitempty"`
 }
 
-// NewJWK answers the JWK of a public key for signatures. Its key id is the
+// NewJWK returns the JWK of a public key for signatures. Its key id is the
 // thumbprint of RFC 7638. The error wraps ErrKey.
 func NewJWK(public crypto.PublicKey) (JWK, error) {
 	k := JWK{Use: "sig"}
@@ -74,8 +74,8 @@ func NewJWK(public crypto.PublicKey) (JWK, error) {
 	return k, err
 }
 
-// ParseJWK reads a public key. A key that carries private members is refused:
-// whoever publishes one has lost it. The errors wrap ErrKey.
+// ParseJWK reads a public key. A key with private fields is refused:
+// one that was published is compromised. The errors wrap ErrKey.
 func ParseJWK(data []byte) (JWK, error) {
 	var k struct {
 		JWK
@@ -124,7 +124,7 @@ func ParseKeys(members []json.RawMessage) []JWK {
 	return keys
 }
 
-// FindKey answers the key that keyID names: by its kid, or by its thumbprint.
+// FindKey returns the key that keyID names: by its kid, or by its thumbprint.
 func FindKey(keys []JWK, keyID string) (JWK, bool) {
 	for _, k := range keys {
 		if k.KID == keyID && keyID != "" {
@@ -139,7 +139,7 @@ func FindKey(keys []JWK, keyID string) (JWK, bool) {
 	return JWK{}, false
 }
 
-// Public answers the key: an ed25519.PublicKey, an *ecdsa.PublicKey on P-256 or
+// Public returns the key: an ed25519.PublicKey, an *ecdsa.PublicKey on P-256 or
 // an *rsa.PublicKey of 2048 to 4096 bits. The errors wrap ErrKey.
 func (k JWK) Public() (crypto.PublicKey, error) {
 	switch {
@@ -183,7 +183,7 @@ func (k JWK) rsa() (crypto.PublicKey, error) {
 	return public, nil
 }
 
-// Thumbprint is the base64url SHA-256 of the members that make the key, RFC
+// Thumbprint is the base64url SHA-256 of the required fields of the key, RFC
 // 7638 (https://www.rfc-editor.org/rfc/rfc7638).
 func (k JWK) Thumbprint() (string, error) {
 	var members any // encoding/json writes maps in the order that RFC 7638 asks for

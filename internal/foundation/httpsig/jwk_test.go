@@ -46,7 +46,7 @@ func TestThumbprintVectors(t *testing.T) {
 	}
 }
 
-// generate makes a key pair of each kind.
+// generate returns a key pair of each kind.
 func generate(t testing.TB) map[string]crypto.Signer {
 	t.Helper()
 	_, ed, err := ed25519.GenerateKey(rand.Reader)
@@ -156,7 +156,8 @@ func TestParseKeySet(t *testing.T) {
 			t.Errorf("FindKey(%q) found a key", id)
 		}
 	}
-	many, err := httpsig.ParseKeySet([]byte(`{"keys":[` + strings.TrimSuffix(strings.Repeat(good+",", 100), ",") + `]}`))
+	many, err := httpsig.ParseKeySet(
+		[]byte(`{"keys":[` + strings.TrimSuffix(strings.Repeat(good+",", 100), ",") + `]}`))
 	if err != nil || len(many) != httpsig.MaxKeys {
 		t.Errorf("ParseKeySet of 100 keys = %d, %v, want %d", len(many), err, httpsig.MaxKeys)
 	}
@@ -169,7 +170,8 @@ func TestParseKeySet(t *testing.T) {
 
 func FuzzParseJWK(f *testing.F) {
 	for _, seed := range []string{
-		`{"kty":"OKP","crv":"Ed25519","x":"` + edX + `"}`, `{"kty":"EC","crv":"P-256","x":"` + edX + `","y":"` + edX + `"}`,
+		`{"kty":"OKP","crv":"Ed25519","x":"` + edX + `"}`,
+		`{"kty":"EC","crv":"P-256","x":"` + edX + `","y":"` + edX + `"}`,
 		`{"kty":"RSA","n":"` + strings.Repeat("z", 342) + `","e":"AQAB"}`, `{"keys":[]}`,
 	} {
 		f.Add([]byte(seed))

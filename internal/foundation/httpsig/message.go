@@ -30,11 +30,12 @@ type Message struct {
 	Request *Message
 }
 
-// RequestMessage answers the parts of a request. scheme is the one that the
-// client used, which a server behind a proxy has to be told.
+// RequestMessage returns the parts of a request. scheme is the one that the
+// client used, which a server behind a proxy has to configure.
 func RequestMessage(r *http.Request, scheme string) *Message {
 	m := &Message{
-		Method: r.Method, Scheme: strings.ToLower(scheme), Path: r.URL.EscapedPath(), RawQuery: r.URL.RawQuery, Header: r.Header,
+		Method: r.Method, Scheme: strings.ToLower(scheme), Path: r.URL.EscapedPath(), RawQuery: r.URL.RawQuery,
+		Header:        r.Header,
 		ContentLength: r.ContentLength, Host: r.Host,
 	}
 	if m.Host == "" {
@@ -44,7 +45,7 @@ func RequestMessage(r *http.Request, scheme string) *Message {
 	return m
 }
 
-// ResponseMessage answers the parts of an answer to request, which may be nil.
+// ResponseMessage returns the parts of an answer to request, which may be nil.
 func ResponseMessage(status int, header http.Header, request *Message) *Message {
 	return &Message{Status: status, Header: header, Request: request}
 }

@@ -25,10 +25,12 @@ func peerRequest(t *testing.T) *http.Request {
 // Another implementation verifies what we sign.
 func TestPeerVerifies(t *testing.T) {
 	t.Parallel()
-	fields := *httpsign.NewFields().AddHeaders("@method", "@authority", "@path", "@query", "@target-uri", "content-digest").AddDictHeader("signature-agent", "agent")
+	fields := *httpsign.NewFields().AddHeaders("@method", "@authority", "@path", "@query", "@target-uri",
+		"content-digest").AddDictHeader("signature-agent", "agent")
 	config := httpsign.NewVerifyConfig().SetVerifyCreated(true)
 	components := []httpsig.Component{
-		httpsig.Field("@method"), httpsig.Field("@authority"), httpsig.Field("@path"), httpsig.Field("@query"), httpsig.Field("@target-uri"),
+		httpsig.Field("@method"), httpsig.Field("@authority"), httpsig.Field("@path"), httpsig.Field("@query"),
+		httpsig.Field("@target-uri"),
 		httpsig.Field("content-digest"),
 		{Name: "signature-agent", Key: "agent"},
 	}
@@ -51,7 +53,10 @@ func TestPeerVerifies(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := peerRequest(t)
-		p := httpsig.Params{Created: time.Now(), Expires: time.Now().Add(time.Minute), Alg: signer.Alg(), Tag: "web-bot-auth"}
+		p := httpsig.Params{
+			Created: time.Now(), Expires: time.Now().Add(time.Minute), Alg: signer.Alg(),
+			Tag: "web-bot-auth",
+		}
 		if err := signer.Sign(httpsig.RequestMessage(r, "https"), "sig1", components, p); err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +73,8 @@ func TestPeerVerifies(t *testing.T) {
 // We verify what another implementation signs.
 func TestPeerSigns(t *testing.T) {
 	t.Parallel()
-	fields := *httpsign.NewFields().AddHeaders("@method", "@authority", "@path", "@query", "@scheme", "content-type").AddDictHeader("signature-agent", "other")
+	fields := *httpsign.NewFields().AddHeaders("@method", "@authority", "@path", "@query", "@scheme",
+		"content-type").AddDictHeader("signature-agent", "other")
 	config := httpsign.NewSignConfig().SignAlg(true).SignCreated(true).SetNonce("n").SetTag("t").SetKeyID("k")
 	for kind, private := range generate(t) {
 		var signer *httpsign.Signer
@@ -96,7 +102,8 @@ func TestPeerSigns(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := signatures[0]
-		if err := s.Verify(httpsig.RequestMessage(r, "https"), private.Public()); err != nil || s.Params.KeyID != "k" || s.Params.Tag != "t" {
+		if err := s.Verify(httpsig.RequestMessage(r, "https"), private.Public()); err != nil || s.Params.KeyID != "k" ||
+			s.Params.Tag != "t" {
 			t.Errorf("%s: Verify() = %v with %+v, want nil", kind, err, s.Params)
 		}
 	}

@@ -22,7 +22,7 @@ type Signer struct {
 	alg string
 }
 
-// NewSigner answers a signer for an Ed25519 key or an ECDSA key on P-256; the
+// NewSigner returns a signer for an Ed25519 key or an ECDSA key on P-256; the
 // key may live in a key service. The error wraps ErrAlgorithm or ErrKey.
 func NewSigner(key crypto.Signer) (*Signer, error) {
 	alg, err := Algorithm(key.Public())
@@ -101,7 +101,8 @@ func (s *Signer) sign(random io.Reader, data []byte) ([]byte, error) {
 		return nil, err
 	}
 	var pair struct{ R, S *big.Int }
-	if rest, err := asn1.Unmarshal(der, &pair); err != nil || len(rest) > 0 || pair.R.BitLen() > 256 || pair.S.BitLen() > 256 {
+	if rest, err := asn1.Unmarshal(der, &pair); err != nil || len(rest) > 0 || pair.R.BitLen() > 256 ||
+		pair.S.BitLen() > 256 {
 		return nil, fmt.Errorf("%w: the key made an unreadable signature", ErrAlgorithm)
 	}
 	value := make([]byte, 64)
@@ -121,7 +122,12 @@ func (p Params) sfv() *httpsfv.Params {
 			params.Add(moment.name, moment.at.Unix())
 		}
 	}
-	for _, text := range []struct{ name, value string }{{"keyid", p.KeyID}, {"alg", p.Alg}, {"nonce", p.Nonce}, {"tag", p.Tag}} {
+	for _, text := range []struct{ name, value string }{
+		{"keyid", p.KeyID},
+		{"alg", p.Alg},
+		{"nonce", p.Nonce},
+		{"tag", p.Tag},
+	} {
 		if text.value != "" {
 			params.Add(text.name, text.value)
 		}

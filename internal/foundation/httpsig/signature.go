@@ -42,7 +42,7 @@ type Component struct {
 	foreign string // the identifier of a component that is not supported here
 }
 
-// Field answers the component of a field or, with @, of a derived one.
+// Field returns the component of a field or, with @, of a derived one.
 func Field(name string) Component { return Component{Name: strings.ToLower(name)} }
 
 func (c Component) item() httpsfv.Item {
@@ -146,7 +146,8 @@ func topLevelMembers(text string) int {
 func parseOne(label string, input, value httpsfv.Member) (Signature, error) {
 	list, ok := input.(httpsfv.InnerList)
 	if !ok || len(list.Items) > MaxComponents {
-		return Signature{}, fmt.Errorf("%w: the input %q is not a list of up to %d components", ErrMalformed, label, MaxComponents)
+		return Signature{}, fmt.Errorf("%w: the input %q is not a list of up to %d components", ErrMalformed, label,
+			MaxComponents)
 	}
 	item, ok := value.(httpsfv.Item)
 	if !ok {
@@ -231,7 +232,7 @@ func (s *Signature) Covers(components ...Component) bool {
 	return true
 }
 
-// Base answers the text that is signed (RFC 9421 section 2.5). The error wraps
+// Base returns the text that is signed (RFC 9421 section 2.5). The error wraps
 // ErrComponent.
 func (s *Signature) Base(m *Message) (string, error) {
 	var b strings.Builder

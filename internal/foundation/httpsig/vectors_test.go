@@ -86,8 +86,10 @@ func TestStoreProfileVectors(t *testing.T) {
 	// What the signature alone says about the vectors that are not verified; the
 	// others fail by rules about who signs and what has to be covered.
 	outcomes := map[string]error{
-		"expired": httpsig.ErrTime, "created-in-future": httpsig.ErrTime, "window-too-long": httpsig.ErrTime, "missing-expires": httpsig.ErrTime,
-		"alg-hmac": httpsig.ErrAlgorithm, "other-authority": httpsig.ErrInvalid, "tampered-agent": httpsig.ErrInvalid,
+		"expired": httpsig.ErrTime, "created-in-future": httpsig.ErrTime, "window-too-long": httpsig.ErrTime,
+		"missing-expires": httpsig.ErrTime,
+		"alg-hmac":        httpsig.ErrAlgorithm, "other-authority": httpsig.ErrInvalid,
+		"tampered-agent":     httpsig.ErrInvalid,
 		"tampered-signature": httpsig.ErrInvalid, "malformed-signature-input": httpsig.ErrMalformed,
 	}
 	seen := 0
@@ -113,7 +115,8 @@ func TestStoreProfileVectors(t *testing.T) {
 				if err == nil && known {
 					err = s.VerifyJWK(m, keys[0])
 				}
-				if agent := (httpsig.Component{Name: "signature-agent"}); s.Covers(agent) == (v.Name != "valid-legacy-string-agent") {
+				if agent := (httpsig.Component{Name: "signature-agent"}); s.Covers(agent) ==
+					(v.Name != "valid-legacy-string-agent") {
 					t.Errorf("Covers(signature-agent) = %t", s.Covers(agent))
 				}
 			}
@@ -209,7 +212,8 @@ func TestSignedDirectoryVector(t *testing.T) {
 	if err := signatures[0].VerifyJWK(m, keys[0]); err != nil {
 		t.Errorf("Verify() = %v, want nil", err)
 	}
-	if err := httpsig.VerifyContentDigest(header, []byte(v.Body)); err != nil || httpsig.ContentDigest([]byte(v.Body)) != v.ContentDigest {
+	if err := httpsig.VerifyContentDigest(header, []byte(v.Body)); err != nil ||
+		httpsig.ContentDigest([]byte(v.Body)) != v.ContentDigest {
 		t.Errorf("VerifyContentDigest = %v, ContentDigest = %s", err, httpsig.ContentDigest([]byte(v.Body)))
 	}
 	if _, err := signatures[0].Base(httpsig.ResponseMessage(200, header, nil)); !errors.Is(err, httpsig.ErrComponent) {

@@ -66,7 +66,7 @@ type Keeper struct {
 	mac   func(label string, parts ...[]byte) string
 }
 
-// New answers a keeper. mac is a keyed digest, for example seal.Box.MAC.
+// New returns a keeper. mac is a keyed digest, for example seal.Box.MAC.
 func New(store Store, mac func(label string, parts ...[]byte) string) *Keeper {
 	return &Keeper{store: store, mac: mac}
 }
@@ -98,12 +98,12 @@ func (k *Keeper) Begin(ctx context.Context, scope, key string, body []byte, newI
 	case err != nil:
 		return nil, err
 	case kept.Fingerprint != rec.Fingerprint:
-		return nil, problem.New(problem.Conflict, "idempotency_conflict",
+		return nil, problem.New(problem.Unprocessable, "idempotency_key_reused",
 			"This idempotency key was used for a different request. Use a new key for a new request.")
 	case kept.Answer != nil:
 		return &Attempt{Replay: kept.Answer}, nil
 	case !owned:
-		return nil, problem.New(problem.Conflict, "idempotency_in_flight",
+		return nil, problem.New(problem.Conflict, "idempotency_in_progress",
 			"The first request with this idempotency key is still running. Repeat it in a moment.").After(time.Second)
 	}
 	return &Attempt{ResourceID: kept.ResourceID, keeper: k, scope: kept.Scope, key: kept.Key}, nil

@@ -12,7 +12,7 @@ type Memory struct {
 	rows map[[2]string]Record
 }
 
-// NewMemory answers an empty store.
+// NewMemory returns an empty store.
 func NewMemory() *Memory { return &Memory{rows: map[[2]string]Record{}} }
 
 // Claim implements Store.

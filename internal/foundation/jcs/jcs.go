@@ -4,49 +4,48 @@
 //
 //	{"b":1.0, "a":[ ]}  ->  {"a":[],"b":1}
 //
-// Members are sorted, spaces go, 1.0 and 1 are one number, escapes are
-// resolved. What stays different: the order of arrays, and a member that is
+// Fields are sorted, spaces go, 1.0 and 1 are one number, escapes are
+// resolved. What stays different: the order of arrays, and a field that is
 // null from one that is absent.
 //
 // Numbers are IEEE 754 doubles, as RFC 8785 demands: integers beyond 2^53 that
 // share a double share a form. Text that two readers may understand
-// differently is refused: a member named twice, half of a surrogate pair, a
+// differently is refused: a field named twice, half of a surrogate pair, a
 // number too large for a double, bytes that are not UTF-8.
 package jcs
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"ace/internal/foundation/jsonread"
 )
 
-// MaxDepth is how deep objects and arrays may nest.
-const MaxDepth = 64
-
-// ErrInvalid is what every error of Canonical wraps. The text around it says
+// ErrInvalid is what every error of this package wraps. The text around it says
 // what is wrong and never quotes the input, which may hold secrets.
 var ErrInvalid = errors.New("not canonicalizable JSON")
 
-// Canonical answers the canonical form of one JSON value.
+// Canonical returns the canonical form of one JSON value.
 func Canonical(data []byte) ([]byte, error) {
-	if !utf8.Valid(data) {
-		return nil, fmt.Errorf("%w: not UTF-8", ErrInvalid)
+	v, err := jsonread.Parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("%w: not one sound JSON value", ErrInvalid) // the problem may quote a name
 	}
-	if !json.Valid(data) {
-		return nil, fmt.Errorf("%w: syntax error", ErrInvalid)
+	return Encode(v)
+}
+
+// Encode returns the canonical form of a value that was parsed.
+func Encode(v *jsonread.Value) ([]byte, error) {
+	if v.Ambiguous() {
+		return nil, fmt.Errorf("%w: half of a surrogate pair", ErrInvalid)
 	}
-	w := walker{in: data, out: make([]byte, 0, len(data))}
-	if err := w.value(0); err != nil {
-		return nil, err
-	}
-	return w.out, nil
+	return appendValue(make([]byte, 0, v.Size()), v)
 }
 
 // Equal reports whether both texts are valid and mean the same.
@@ -56,107 +55,49 @@ func Equal(a, b []byte) bool {
 	return errA == nil && errB == nil && bytes.Equal(ca, cb)
 }
 
-// walker moves over JSON that is known to be valid.
-type walker struct {
-	in  []byte
-	pos int
-	out []byte
-}
-
-// space moves to the next byte that means something and answers it.
-func (w *walker) space() byte {
-	for strings.IndexByte(" \t\r\n", w.in[w.pos]) >= 0 {
-		w.pos++
-	}
-	return w.in[w.pos]
-}
-
-func (w *walker) value(depth int) error {
-	if depth > MaxDepth {
-		return fmt.Errorf("%w: nested deeper than %d levels", ErrInvalid, MaxDepth)
-	}
-	switch c := w.space(); c {
-	case '{':
-		return w.object(depth)
-	case '[':
-		return w.array(depth)
-	case '"':
-		text, err := w.text()
-		w.out = appendText(w.out, text)
-		return err
-	case 't', 'n':
-		w.out = append(w.out, w.in[w.pos:w.pos+4]...)
-		w.pos += 4
-	case 'f':
-		w.out = append(w.out, "false"...)
-		w.pos += 5
-	default:
-		return w.number()
-	}
-	return nil
-}
-
-func (w *walker) array(depth int) error {
-	w.pos++
-	w.out = append(w.out, '[')
-	for w.space() != ']' {
-		if w.in[w.pos] == ',' {
-			w.pos++
-			w.out = append(w.out, ',')
-		}
-		if err := w.value(depth + 1); err != nil {
-			return err
-		}
-	}
-	w.pos++
-	w.out = append(w.out, ']')
-	return nil
-}
-
-// member is one member of an object: its name and where its value lies in the
-// output that is being built.
-type member struct {
-	name       string
-	from, upto int
-}
-
-func (w *walker) object(depth int) error {
-	w.pos++
-	start := len(w.out)
-	var members []member
-	for w.space() != '}' {
-		if w.in[w.pos] == ',' {
-			w.pos++
-			w.space()
-		}
-		name, err := w.text()
-		if err != nil {
-			return err
-		}
-		w.space()
-		w.pos++ // the colon
-		from := len(w.out)
-		if err := w.value(depth + 1); err != nil {
-			return err
-		}
-		members = append(members, member{name, from, len(w.out)})
-	}
-	w.pos++
-	slices.SortStableFunc(members, func(a, b member) int { return compareUTF16(a.name, b.name) })
-	values := slices.Clone(w.out[start:])
-	w.out = append(w.out[:start], '{')
-	for i, m := range members {
-		if i > 0 {
-			if m.name == members[i-1].name {
-				return fmt.Errorf("%w: a member is named twice in one object", ErrInvalid)
+func appendValue(out []byte, v *jsonread.Value) ([]byte, error) {
+	var err error
+	switch v.Kind() {
+	case jsonread.Absent:
+		return nil, fmt.Errorf("%w: there is no value", ErrInvalid)
+	case jsonread.Null:
+		return append(out, "null"...), nil
+	case jsonread.True:
+		return append(out, "true"...), nil
+	case jsonread.False:
+		return append(out, "false"...), nil
+	case jsonread.String:
+		return appendText(out, v.Text()), nil
+	case jsonread.Number:
+		return appendNumber(out, v.Text())
+	case jsonread.Array:
+		out = append(out, '[')
+		first := true
+		for item := range v.Items() {
+			if !first {
+				out = append(out, ',')
 			}
-			w.out = append(w.out, ',')
+			first = false
+			if out, err = appendValue(out, item); err != nil {
+				return nil, err
+			}
 		}
-		w.out = append(appendText(w.out, m.name), ':')
-		w.out = append(w.out, values[m.from-start:m.upto-start]...)
+		return append(out, ']'), nil
+	default: // an object
+		out = append(out, '{')
+		first := true
+		for name, value := range v.SortedFields(compareUTF16) {
+			if !first {
+				out = append(out, ',')
+			}
+			first = false
+			out = append(appendText(out, name), ':')
+			if out, err = appendValue(out, value); err != nil {
+				return nil, err
+			}
+		}
+		return append(out, '}'), nil
 	}
-	w.out = append(w.out, '}')
-	return nil
 }
 
 // compareUTF16 orders names by their UTF-16 code units (RFC 8785 section
@@ -171,54 +112,6 @@ func compareUTF16(a, b string) int {
 		a, b = a[na:], b[nb:]
 	}
 	return len(a) - len(b)
-}
-
-// text reads a string, escapes resolved.
-func (w *walker) text() (string, error) {
-	start, escaped := w.pos, false
-	for w.pos++; w.in[w.pos] != '"'; w.pos++ {
-		if w.in[w.pos] == '\\' {
-			escaped = true
-			w.pos++
-		}
-	}
-	w.pos++
-	raw := w.in[start:w.pos]
-	if !escaped {
-		return string(raw[1 : len(raw)-1]), nil
-	}
-	if loneSurrogate(raw) {
-		return "", fmt.Errorf("%w: half of a surrogate pair", ErrInvalid)
-	}
-	var text string
-	if err := json.Unmarshal(raw, &text); err != nil {
-		return "", fmt.Errorf("%w: unreadable string", ErrInvalid)
-	}
-	return text, nil
-}
-
-// loneSurrogate looks for \u escapes that name half a character, which
-// encoding/json would silently make U+FFFD.
-func loneSurrogate(raw []byte) bool {
-	high := false // the escape before this byte was the first half of a pair
-	for i := 1; i < len(raw)-1; {
-		var unit rune
-		width := 1
-		if raw[i] == '\\' {
-			width = 2
-			if raw[i+1] == 'u' {
-				n, _ := strconv.ParseUint(string(raw[i+2:i+6]), 16, 32)
-				unit, width = rune(n), 6
-			}
-		}
-		low := unit >= 0xDC00 && unit <= 0xDFFF
-		if high != low {
-			return true
-		}
-		high = unit >= 0xD800 && unit <= 0xDBFF
-		i += width
-	}
-	return high
 }
 
 func appendText(out []byte, text string) []byte {
@@ -245,28 +138,23 @@ func appendText(out []byte, text string) []byte {
 	return append(out, '"')
 }
 
-// number writes a number as ECMAScript does (RFC 8785 section 3.2.2.3).
-func (w *walker) number() error {
-	start := w.pos
-	for w.pos < len(w.in) && strings.IndexByte("+-.0123456789eE", w.in[w.pos]) >= 0 {
-		w.pos++
-	}
-	f, err := strconv.ParseFloat(string(w.in[start:w.pos]), 64)
+// appendNumber writes a number as ECMAScript does (RFC 8785 section 3.2.2.3).
+func appendNumber(out []byte, text string) ([]byte, error) {
+	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsInf(f, 0) {
-		return fmt.Errorf("%w: a number is too large", ErrInvalid)
+		return nil, fmt.Errorf("%w: a number is too large", ErrInvalid)
 	}
 	if f == 0 {
-		w.out = append(w.out, '0') // -0 too
-		return nil
+		return append(out, '0'), nil // -0 too
 	}
 	format := byte('f')
 	if abs := math.Abs(f); abs < 1e-6 || abs >= 1e21 {
 		format = 'e'
 	}
-	at := len(w.out)
-	w.out = strconv.AppendFloat(w.out, f, format, -1, 64)
-	if n := len(w.out); format == 'e' && n-at >= 4 && w.out[n-4] == 'e' && w.out[n-2] == '0' {
-		w.out = append(w.out[:n-2], w.out[n-1]) // e-07 -> e-7
+	start := len(out)
+	out = strconv.AppendFloat(out, f, format, -1, 64)
+	if n := len(out); format == 'e' && n-start >= 4 && out[n-4] == 'e' && out[n-2] == '0' {
+		out = append(out[:n-2], out[n-1]) // e-07 -> e-7
 	}
-	return nil
+	return out, nil
 }

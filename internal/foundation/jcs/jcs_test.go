@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"ace/internal/foundation/jcs"
+	"ace/internal/foundation/jsonread"
 )
 
 func TestCanonical(t *testing.T) {
@@ -70,7 +71,7 @@ func TestCanonicalRefuses(t *testing.T) {
 		{"two high halves", `"\ud800\ud800"`},
 		{"half in a name", `{"\udfff":1}`},
 		{"too large", `1e309`},
-		{"too deep", strings.Repeat("[", jcs.MaxDepth+2) + strings.Repeat("]", jcs.MaxDepth+2)},
+		{"too deep", strings.Repeat("[", jsonread.MaxDepth+2) + strings.Repeat("]", jsonread.MaxDepth+2)},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -144,7 +145,8 @@ func FuzzCanonical(f *testing.F) {
 			t.Fatalf("Canonical(Canonical(%q)) = %q, %v, want %q", in, twice, err, once)
 		}
 		var before, after any
-		if json.Unmarshal(in, &before) != nil || json.Unmarshal(once, &after) != nil || !reflect.DeepEqual(before, after) {
+		if json.Unmarshal(in, &before) != nil || json.Unmarshal(once, &after) != nil || !reflect.DeepEqual(before,
+			after) {
 			t.Fatalf("Canonical(%q) = %q, which means something else", in, once)
 		}
 	})

@@ -10,116 +10,140 @@ import (
 
 // Memory is a Queue in memory, for tests of what schedules jobs.
 type Memory struct {
+	lanes *Lanes
+
 	mu   sync.Mutex
 	rows map[[2]string]*memoryRow
 }
 
 type memoryRow struct {
 	Job
-	leasedUntil time.Time
-	parked      bool
+	lane   Lane
+	leased bool
+	parked bool
 }
 
-// NewMemory answers an empty queue.
-func NewMemory() *Memory { return &Memory{rows: map[[2]string]*memoryRow{}} }
+// readyAt returns when the row may be claimed.
+func (r *memoryRow) readyAt() time.Time {
+	if r.leased {
+		return r.LeaseUntil
+	}
+	return r.RunAt
+}
+
+// NewMemory returns an empty queue.
+func NewMemory(lanes *Lanes) *Memory { return &Memory{lanes: lanes, rows: map[[2]string]*memoryRow{}} }
 
 // Schedule adds jobs, or pulls forward the ones that are there.
 func (m *Memory) Schedule(jobs ...Job) {
+	m.ScheduleQuietly(jobs...)
+	m.lanes.Scheduled(jobs...)
+}
+
+// ScheduleQuietly is Schedule by another process: it wakes no lane of this one.
+func (m *Memory) ScheduleQuietly(jobs ...Job) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, job := range jobs {
 		key := [2]string{job.Kind, job.Ref}
+		if job.RunAt.IsZero() {
+			job.RunAt = time.Now()
+		}
 		row, ok := m.rows[key]
 		if !ok {
-			m.rows[key] = &memoryRow{Job: Job{Kind: job.Kind, Ref: job.Ref, RunAt: job.RunAt}}
+			m.rows[key] = &memoryRow{
+				Job: Job{Kind: job.Kind, Ref: job.Ref, RunAt: job.RunAt}, lane: m.lanes.Of(job.Kind),
+			}
 			continue
 		}
 		if row.parked || job.RunAt.Before(row.RunAt) {
 			row.RunAt = job.RunAt
 		}
-		row.parked = false
+		row.parked, row.lane = false, m.lanes.Of(job.Kind)
 		row.Sequence++
 	}
 }
 
-// Claim implements Queue.
-func (m *Memory) Claim(_ context.Context, limit int, lease time.Duration) ([]Job, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	now := time.Now()
-	var due []*memoryRow
-	for _, row := range m.rows {
-		if !row.parked && !row.RunAt.After(now) && !row.leasedUntil.After(now) {
-			due = append(due, row)
-		}
-	}
-	slices.SortFunc(due, func(a, b *memoryRow) int {
-		return cmp.Or(a.RunAt.Compare(b.RunAt), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Ref, b.Ref))
-	})
-	var claimed []Job
-	for _, row := range due[:min(limit, len(due))] {
-		row.leasedUntil = now.Add(lease)
-		row.Token++
-		claimed = append(claimed, row.Job)
-	}
-	return claimed, nil
-}
+// Lane implements Queue.
+func (m *Memory) Lane(lane Lane, kinds ...string) Source { return &memorySource{m, lane, kinds} }
 
-// Finish implements Queue.
-func (m *Memory) Finish(_ context.Context, job Job) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	row, ours := m.ours(job)
-	switch {
-	case !ours:
-	case row.Sequence == job.Sequence:
-		delete(m.rows, [2]string{job.Kind, job.Ref})
-	default:
-		row.leasedUntil, row.Tries = time.Time{}, 0
-	}
-	return nil
-}
-
-// Postpone implements Queue.
-func (m *Memory) Postpone(_ context.Context, job Job, _ string) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	row, ours := m.ours(job)
-	if !ours {
-		return nil
-	}
-	row.leasedUntil, row.Tries = time.Time{}, job.Tries
-	if row.Sequence == job.Sequence {
-		row.RunAt, row.parked = job.RunAt, job.RunAt.IsZero()
-	}
-	return nil
-}
-
-// NextDue implements Queue.
-func (m *Memory) NextDue(context.Context) (time.Time, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	var next time.Time
-	for _, row := range m.rows {
-		at := row.RunAt
-		if row.leasedUntil.After(at) {
-			at = row.leasedUntil
-		}
-		if !row.parked && (next.IsZero() || at.Before(next)) {
-			next = at
-		}
-	}
-	return next, nil
-}
-
-// Len answers how many jobs are kept, parked ones included.
+// Len returns how many jobs are stored, parked ones included.
 func (m *Memory) Len() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.rows)
 }
 
-func (m *Memory) ours(job Job) (*memoryRow, bool) {
-	row, ok := m.rows[[2]string{job.Kind, job.Ref}]
-	return row, ok && row.Token == job.Token
+type memorySource struct {
+	*Memory
+	lane  Lane
+	kinds []string
+}
+
+// waiting returns the jobs that are not parked, the earliest first.
+func (s *memorySource) waiting() []*memoryRow {
+	var rows []*memoryRow
+	for _, row := range s.rows {
+		if !row.parked && row.lane == s.lane && (len(s.kinds) == 0 || slices.Contains(s.kinds, row.Kind)) {
+			rows = append(rows, row)
+		}
+	}
+	slices.SortFunc(rows, func(a, b *memoryRow) int {
+		return cmp.Or(a.readyAt().Compare(b.readyAt()), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Ref, b.Ref))
+	})
+	return rows
+}
+
+// Claim implements Source.
+func (s *memorySource) Claim(_ context.Context, limit int, lease time.Duration) ([]Job, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now()
+	var claimed []Job
+	for _, row := range s.waiting() {
+		if len(claimed) == limit || row.readyAt().After(now) {
+			break
+		}
+		row.leased, row.LeaseUntil = true, now.Add(lease)
+		row.Token++
+		claimed = append(claimed, row.Job)
+	}
+	return claimed, nil
+}
+
+// Next implements Source.
+func (s *memorySource) Next(context.Context) (time.Duration, bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	waiting := s.waiting()
+	if len(waiting) == 0 {
+		return 0, false, nil
+	}
+	return time.Until(waiting[0].readyAt()), true, nil
+}
+
+// End implements Source.
+func (s *memorySource) End(_ context.Context, ended []End) (again bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, end := range ended {
+		key := [2]string{end.Kind, end.Ref}
+		row, ok := s.rows[key]
+		if !ok || row.Token != end.Token || !row.leased {
+			continue
+		}
+		row.leased, row.LeaseUntil, row.Tries = false, time.Time{}, end.Tries
+		switch {
+		case row.Sequence != end.Sequence:
+			again = true
+			if end.Done {
+				row.Tries = 0
+			}
+		case end.Done:
+			delete(s.rows, key)
+		default:
+			row.RunAt, row.parked = end.RunAt, end.RunAt.IsZero()
+		}
+	}
+	return again, nil
 }

@@ -1,75 +1,78 @@
-// Package jsonread reads JSON of foreign callers member by member.
+// Package jsonread reads JSON of foreign callers: it parses and validates a text
+// in one pass and reads objects field by field.
 //
-// Protocols have to be read liberally: members that we do not know are
-// ignored, null counts as absent, and all faults of a request are told at once,
-// each with its place. Decoding into structs cannot do that: it stops at the
-// first wrong type, matches names in any case and keeps what it is given.
+// Protocols have to be read liberally: fields that we do not know are ignored,
+// null counts as absent, and all errors of a request are reported at once, each
+// with its location. Decoding into structs cannot do that: it stops at the first
+// wrong type and matches names in any case.
 //
-//	Read(data)            -> Object (invalid_json, invalid_type)
-//	  o.Text("id", …)        values, checked; a fault is noted and the
-//	  o.Object("item")       zero value answered
-//	o.Err()               -> nil, or one problem with an item per fault
+//	Parse(data)             -> Value (problem invalid_json)
+//	  v.Object()            -> Object (problem invalid_type)
+//	    o.Text("id", …)        values, checked; an error is noted and the
+//	    o.Object("item")       zero value returned
+//	  o.Err()               -> nil, or one problem with an item for each error
+//	  jcs.Encode(v)         -> the canonical form of the same text
+//	Check(data)             -> the rules of Parse alone, for other decoders
 //
-// An Object keeps nothing beyond the call: what is not asked for is gone when
-// the reader is.
+//	parse.go  the grammar and its rules      value.go  values as they were sent
+//	path.go   locations as JSONPath
 package jsonread
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
-	"ace/internal/foundation/httpserver"
 	"ace/internal/foundation/problem"
 )
 
-// MaxFaults is how many faults one reading tells.
+// MaxFaults is how many errors one reading reports.
 const MaxFaults = 20
 
-// Object is a JSON object under its place in the text. The zero Object is an
-// absent one: reading from it answers zero values and notes nothing.
+// Object is a JSON object and its location in the text. The zero Object is an
+// absent one: reading from it returns zero values and notes nothing.
 type Object struct {
-	members map[string]any
-	place   string
-	faults  *faults
+	value  *Value
+	place  string
+	faults *faults
 }
 
 type faults struct{ items []problem.Item }
 
-// Read parses data, which must be one JSON object. The problems are
+// Read parses data, which must be one JSON object. It returns problems
 // invalid_json and invalid_type.
 func Read(data []byte) (Object, error) {
-	if err := httpserver.CheckJSON(data); err != nil {
+	v, err := Parse(data)
+	if err != nil {
 		return Object{}, err
 	}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber()
-	var value any
-	if err := dec.Decode(&value); err != nil {
-		return Object{}, problem.New(problem.Malformed, "invalid_json", "The body is not JSON.").Advise("fix_arguments")
-	}
-	members, ok := value.(map[string]any)
-	if !ok {
-		return Object{}, problem.New(problem.Invalid, "invalid_type", "Expected an object, found "+kindOf(value)+".").At("").Advise("fix_arguments")
-	}
-	return Object{members: members, faults: &faults{}}, nil
+	return v.Object()
 }
 
 // ReadOptional is Read where an empty text counts as an empty object.
 func ReadOptional(data []byte) (Object, error) {
-	if len(bytes.TrimSpace(data)) == 0 {
-		data = []byte("{}")
+	v, err := ParseOptional(data)
+	if err != nil {
+		return Object{}, err
 	}
-	return Read(data)
+	return v.OptionalObject()
 }
 
-// Err answers the faults noted so far in any object of the text: nil, or a
+// ParseOptional is Parse where an empty text is an absent value, nil.
+func ParseOptional(data []byte) (*Value, error) {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return nil, nil //nolint:nilnil // an absent value
+	}
+	return Parse(data)
+}
+
+func (o Object) field(name string) *Value { return o.value.Field(name) }
+
+// Err returns the errors noted so far in any object of the text: nil, or a
 // problem of kind Invalid with an item for each. Its code is that of the first.
 func (o Object) Err() error {
 	if o.faults == nil || len(o.faults.items) == 0 {
@@ -78,12 +81,12 @@ func (o Object) Err() error {
 	first := o.faults.items[0]
 	detail := first.Detail
 	if more := len(o.faults.items) - 1; more > 0 {
-		detail += fmt.Sprintf(" %d more faults are listed.", more)
+		detail += fmt.Sprintf(" %d more errors are listed.", more)
 	}
 	return problem.New(problem.Invalid, first.Code, detail).WithItems(o.faults.items...).Advise("fix_arguments")
 }
 
-// Fault notes a fault at a member; name "" is the object itself.
+// Fault notes an error at a field; name "" is the object itself.
 func (o Object) Fault(name, code, detail string) {
 	o.note(o.Place(name), code, detail)
 }
@@ -94,7 +97,7 @@ func (o Object) note(place, code, detail string) {
 	}
 }
 
-// Place is the JSON Pointer of a member; name "" is the object itself.
+// Place is the JSON Pointer of a field; name "" is the object itself.
 func (o Object) Place(name string) string {
 	if name == "" {
 		return o.place
@@ -106,50 +109,59 @@ func (o Object) Place(name string) string {
 }
 
 // Present reports whether the object is there.
-func (o Object) Present() bool { return o.members != nil }
+func (o Object) Present() bool { return o.value != nil }
 
-// Has reports whether a member is there and not null.
-func (o Object) Has(name string) bool { return o.members[name] != nil }
+// Value returns the object as it was sent, nil if it is absent.
+func (o Object) Value() *Value { return o.value }
 
-// Names lists the members, sorted.
-func (o Object) Names() []string { return slices.Sorted(maps.Keys(o.members)) }
+// Has reports whether a field is there and not null.
+func (o Object) Has(name string) bool { return o.field(name).Kind() > Null }
 
-// Filled reports whether a member holds anything at all: a number, true or
-// false, text that is not empty, or something inside an object or array. It
-// tells that a secret was sent without looking at it.
-func (o Object) Filled(name string) bool { return filled(o.members[name]) }
-
-func filled(value any) bool {
-	switch v := value.(type) {
-	case nil:
-		return false
-	case string:
-		return v != ""
-	case []any:
-		return slices.ContainsFunc(v, filled)
-	case map[string]any:
-		for _, inner := range v {
-			if filled(inner) {
-				return true
-			}
-		}
-		return false
+// Names lists the fields, sorted.
+func (o Object) Names() []string {
+	if o.value == nil {
+		return nil
 	}
-	return true
+	names := make([]string, 0, len(o.value.fields))
+	for _, f := range o.value.fields {
+		names = append(names, strings.Clone(f.name))
+	}
+	slices.Sort(names)
+	return names
 }
 
-// Need notes the fault missing_field for a member that is absent or null.
+// Filled reports whether a field holds anything at all: a number, true or
+// false, text that is not empty, or something inside an object or array. It
+// shows that a secret was sent without looking at it.
+func (o Object) Filled(name string) bool { return filled(o.field(name)) }
+
+func filled(v *Value) bool {
+	switch v.Kind() {
+	case Absent, Null:
+		return false
+	case String:
+		return v.raw != `""`
+	case Array:
+		return slices.ContainsFunc(v.items, func(item Value) bool { return filled(&item) })
+	case Map:
+		return slices.ContainsFunc(v.fields, func(f field) bool { return filled(&f.value) })
+	default:
+		return true
+	}
+}
+
+// Need notes the error missing_field for a field that is absent or null.
 func (o Object) Need(name, detail string) bool {
-	if o.members == nil || o.Has(name) {
+	if o.value == nil || o.Has(name) {
 		return true
 	}
 	o.Fault(name, "missing_field", detail)
 	return false
 }
 
-// wrong notes that the value of a member has another type than wanted.
+// wrong notes that the value of a field has another type than wanted.
 func (o Object) wrong(name, wanted string) {
-	o.Fault(name, "invalid_type", "Expected "+wanted+", found "+kindOf(o.members[name])+".")
+	o.Fault(name, "invalid_type", "Expected "+wanted+", found "+kindOf(o.field(name))+".")
 }
 
 // Text reads a string of up to most characters. An absent one is "".
@@ -157,11 +169,12 @@ func (o Object) Text(name string, most int) string {
 	if !o.Has(name) {
 		return ""
 	}
-	text, ok := o.members[name].(string)
-	if !ok {
+	value := o.field(name)
+	if value.Kind() != String {
 		o.wrong(name, "a string")
 		return ""
 	}
+	text := value.Text()
 	if !o.fits(o.Place(name), text, most) {
 		return ""
 	}
@@ -185,27 +198,27 @@ func (o Object) Bool(name string) bool {
 	if !o.Has(name) {
 		return false
 	}
-	b, ok := o.members[name].(bool)
-	if !ok {
+	value := o.field(name)
+	if value.Kind() != True && value.Kind() != False {
 		o.wrong(name, "true or false")
 	}
-	return b
+	return value.Kind() == True
 }
 
 // Int reads a whole number from least to most; 2.0 counts as one. ok is false
-// where it is absent or faulty.
+// where it is absent or invalid.
 func (o Object) Int(name string, least, most int64) (n int64, ok bool) {
 	if !o.Has(name) {
 		return 0, false
 	}
-	number, isNumber := o.members[name].(json.Number)
-	if !isNumber {
+	value := o.field(name)
+	if value.Kind() != Number {
 		o.wrong(name, "a whole number")
 		return 0, false
 	}
-	n, err := strconv.ParseInt(number.String(), 10, 64)
+	n, err := strconv.ParseInt(value.raw, 10, 64)
 	if err != nil {
-		f, err := number.Float64()
+		f, err := strconv.ParseFloat(value.raw, 64)
 		if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
 			o.Fault(name, "invalid_value", fmt.Sprintf("Send a whole number from %d to %d.", least, most))
 			return 0, false
@@ -219,31 +232,31 @@ func (o Object) Int(name string, least, most int64) (n int64, ok bool) {
 	return n, true
 }
 
-// Object reads an object; an absent or faulty one is the zero Object.
+// Object reads an object; an absent or invalid one is the zero Object.
 func (o Object) Object(name string) Object {
 	if !o.Has(name) {
 		return Object{}
 	}
-	members, ok := o.members[name].(map[string]any)
-	if !ok {
+	value := o.field(name)
+	if value.Kind() != Map {
 		o.wrong(name, "an object")
 		return Object{}
 	}
-	return Object{members: members, place: o.Place(name), faults: o.faults}
+	return Object{value: value, place: o.Place(name), faults: o.faults}
 }
 
 // Objects reads an array of up to most objects.
 func (o Object) Objects(name string, most int) []Object {
 	values := o.array(name, most)
 	objects := make([]Object, 0, len(values))
-	for i, value := range values {
+	for i := range values {
+		value := &values[i]
 		place := o.Place(name) + "/" + strconv.Itoa(i)
-		members, ok := value.(map[string]any)
-		if !ok {
+		if value.Kind() != Map {
 			o.note(place, "invalid_type", "Expected an object, found "+kindOf(value)+".")
 			continue
 		}
-		objects = append(objects, Object{members: members, place: place, faults: o.faults})
+		objects = append(objects, Object{value: value, place: place, faults: o.faults})
 	}
 	return objects
 }
@@ -253,11 +266,11 @@ func (o Object) Texts(name string, count, most int) []string {
 	var texts []string
 	for i, value := range o.array(name, count) {
 		place := o.Place(name) + "/" + strconv.Itoa(i)
-		text, ok := value.(string)
-		if !ok {
-			o.note(place, "invalid_type", "Expected a string, found "+kindOf(value)+".")
+		if value.Kind() != String {
+			o.note(place, "invalid_type", "Expected a string, found "+kindOf(&value)+".")
 			continue
 		}
+		text := value.Text()
 		if o.fits(place, text, most) {
 			texts = append(texts, text)
 		}
@@ -265,41 +278,41 @@ func (o Object) Texts(name string, count, most int) []string {
 	return texts
 }
 
-func (o Object) array(name string, most int) []any {
+func (o Object) array(name string, most int) []Value {
 	if !o.Has(name) {
 		return nil
 	}
-	values, ok := o.members[name].([]any)
-	if !ok {
+	value := o.field(name)
+	if value.Kind() != Array {
 		o.wrong(name, "an array")
 		return nil
 	}
-	if len(values) > most {
-		o.Fault(name, "too_many", fmt.Sprintf("This array may have %d members at most.", most))
+	if len(value.items) > most {
+		o.Fault(name, "too_many", fmt.Sprintf("This array may have %d items at most.", most))
 		return nil
 	}
-	return values
+	return value.items
 }
 
-// bounded answers the object under name, if it has members and at most count
-// of them; more are a fault.
+// bounded returns the object under name, if it has fields and at most count of
+// them; more are an error.
 func (o Object) bounded(name string, count int) (inner Object, ok bool) {
 	inner = o.Object(name)
-	if len(inner.members) > count {
-		o.Fault(name, "too_many", fmt.Sprintf("This object may have %d members at most.", count))
+	if inner.Value().Len() > count {
+		o.Fault(name, "too_many", fmt.Sprintf("This object may have %d fields at most.", count))
 		return inner, false
 	}
-	return inner, len(inner.members) > 0
+	return inner, inner.Value().Len() > 0
 }
 
 // TextMap reads an object of up to count strings of up to most characters
-// each. Members that are not strings are faults.
+// each. Fields that are not strings are errors.
 func (o Object) TextMap(name string, count, most int) map[string]string {
 	inner, ok := o.bounded(name, count)
 	if !ok {
 		return nil
 	}
-	texts := make(map[string]string, len(inner.members))
+	texts := make(map[string]string, inner.Value().Len())
 	for _, key := range inner.Names() {
 		if !o.fits(o.Place(name), key, 128) {
 			continue
@@ -318,23 +331,23 @@ func (o Object) Scalars(name string, count, most int) map[string]any {
 	if !ok {
 		return nil
 	}
-	scalars := make(map[string]any, len(inner.members))
+	scalars := make(map[string]any, inner.Value().Len())
 	for _, key := range inner.Names() {
 		if !o.fits(o.Place(name), key, 128) {
 			continue
 		}
-		switch v := inner.members[key].(type) {
-		case string:
+		switch value := inner.field(key); value.Kind() {
+		case String:
 			scalars[key] = inner.Text(key, most)
-		case bool:
-			scalars[key] = v
-		case json.Number:
-			if len(v) > 32 {
+		case True, False:
+			scalars[key] = value.scalar()
+		case Number:
+			if len(value.raw) > 32 {
 				inner.Fault(key, "too_long", "This number may have 32 characters at most.")
 				continue
 			}
-			scalars[key] = v
-		case nil:
+			scalars[key] = value.scalar()
+		case Null:
 		default:
 			inner.wrong(key, "a string, a number, true or false")
 		}
@@ -342,39 +355,31 @@ func (o Object) Scalars(name string, count, most int) map[string]any {
 	return scalars
 }
 
-// JSON answers a member as JSON text; an absent one is nil. Numbers keep their
-// spelling, spaces and the order of members are lost.
+// JSON returns a field as JSON text without spaces, the fields of objects
+// sorted; an absent one is nil. Numbers keep their spelling.
 func (o Object) JSON(name string) []byte {
 	if !o.Has(name) {
 		return nil
 	}
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(o.members[name]); err != nil {
-		return nil // unreachable: the value came out of a JSON parser
-	}
-	return bytes.TrimSpace(out.Bytes())
+	return o.field(name).AppendJSON(nil)
 }
 
-func kindOf(value any) string {
-	switch value.(type) {
-	case nil:
+func kindOf(v *Value) string {
+	switch v.Kind() {
+	case Absent, Null:
 		return "null"
-	case string:
+	case String:
 		return "a string"
-	case bool:
+	case True, False:
 		return "true or false"
-	case json.Number:
+	case Number:
 		return "a number"
-	case []any:
+	case Array:
 		return "an array"
+	default:
+		return "an object"
 	}
-	return "an object"
 }
 
-// IsText reports whether a member is a string.
-func (o Object) IsText(name string) bool {
-	_, ok := o.members[name].(string)
-	return ok
-}
+// IsText reports whether a field is a string.
+func (o Object) IsText(name string) bool { return o.field(name).Kind() == String }

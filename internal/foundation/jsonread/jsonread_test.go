@@ -105,12 +105,18 @@ func TestFaults(t *testing.T) {
 			o.Objects("d", 9)
 			o.Int("e", 0, 9)
 			o.Texts("f", 9, 9)
-		}, []string{"/a invalid_type", "/b invalid_type", "/c invalid_type", "/d invalid_type", "/e invalid_type", "/f invalid_type"}},
+		}, []string{
+			"/a invalid_type", "/b invalid_type", "/c invalid_type", "/d invalid_type", "/e invalid_type",
+			"/f invalid_type",
+		}},
 		{"numbers", `{"a":1.5,"b":0,"c":10,"d":1e300,"e":9223372036854775808}`, func(o jsonread.Object) {
 			for _, name := range []string{"a", "b", "c", "d", "e"} {
 				o.Int(name, 1, 9)
 			}
-		}, []string{"/a invalid_value", "/b invalid_value", "/c invalid_value", "/d invalid_value", "/e invalid_value"}},
+		}, []string{
+			"/a invalid_value", "/b invalid_value", "/c invalid_value", "/d invalid_value",
+			"/e invalid_value",
+		}},
 		{"long", `{"a":"ééé","b":["ok","ééé"],"c":{"k":"ééé"}}`, func(o jsonread.Object) {
 			o.Text("a", 2)
 			o.Texts("b", 2, 2)
@@ -138,7 +144,10 @@ func TestFaults(t *testing.T) {
 			o.Need("b", "Send b.")
 			o.Object("c").Need("d", "an absent object misses nothing")
 		}, []string{"/a missing_field", "/b missing_field"}},
-		{"escaped place", `{"a/b":{"~":1}}`, func(o jsonread.Object) { o.Object("a/b").Text("~", 9) }, []string{"/a~1b/~0 invalid_type"}},
+		{
+			"escaped place", `{"a/b":{"~":1}}`, func(o jsonread.Object) { o.Object("a/b").Text("~", 9) },
+			[]string{"/a~1b/~0 invalid_type"},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -218,7 +227,10 @@ func TestPath(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	for _, seed := range []string{`{"a":{"b":[1,"x",null]}}`, `{}`, `[]`, `{"a":"\ud800"}`, `{"a":1e999}`, `{"a":{"":{"":1}}}`} {
+	for _, seed := range []string{
+		`{"a":{"b":[1,"x",null]}}`, `{}`, `[]`, `{"a":"\ud800"}`, `{"a":1e999}`,
+		`{"a":{"":{"":1}}}`,
+	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {

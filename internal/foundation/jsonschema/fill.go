@@ -2,8 +2,8 @@ package jsonschema
 
 import "slices"
 
-// defaults are the defaults inside a schema: what an object gets for members
-// that were left out, and what its members get in turn.
+// defaults are the defaults inside a schema: those of the properties of an
+// object, and of their own properties in turn.
 type defaults struct {
 	values map[string]any       // by member
 	inside map[string]*defaults // by member
@@ -12,8 +12,8 @@ type defaults struct {
 
 const maxDepth = 32
 
-// defaultsOf collects them; nil where there are none. Alternatives are left
-// out: nobody knows which one is meant.
+// defaultsOf returns the defaults of a schema, or nil if there are none.
+// Alternatives are skipped: it is unknown which one applies.
 func defaultsOf(schema map[string]any) *defaults { return defaultsAt(schema, 0) }
 
 func defaultsAt(schema map[string]any, depth int) *defaults {
@@ -43,9 +43,8 @@ func defaultsAt(schema map[string]any, depth int) *defaults {
 	return d
 }
 
-// Fill puts the defaults of the schema into a decoded object, for members that
-// are not there. Objects that are left out stay out, whatever their members
-// would get.
+// Fill sets the missing properties of a decoded object that have defaults. It
+// does not create missing objects, whatever the defaults of their properties.
 func (s *Schema) Fill(object map[string]any) { s.defaults.fill(object) }
 
 func (d *defaults) fill(value any) {
@@ -69,7 +68,7 @@ func (d *defaults) fill(value any) {
 	}
 }
 
-// clone keeps callers from changing the schema through what they were given.
+// clone copies a default, so that callers cannot change the schema.
 func clone(value any) any {
 	switch v := value.(type) {
 	case map[string]any:

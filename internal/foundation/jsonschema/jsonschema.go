@@ -1,13 +1,13 @@
-// Package jsonschema checks values that programs send against a JSON Schema and
-// tells what is wrong in our own words.
+// Package jsonschema validates values that programs send against a JSON Schema
+// and reports errors in plain sentences.
 //
 //	Compile(schema) -> Schema, once
-//	   Fill(arguments)  what was left out and has a default
+//	   Fill(arguments)  what is missing and has a default
 //	   Check(text), CheckValue(decoded)
-//	      -> nil, or invalid_arguments with an item per fault: the place as a JSON
-//	         Pointer, a code, what would be right; never the value itself
+//	      -> nil, or invalid_arguments with an item per error: a JSON Pointer,
+//	         a code, what would be valid; never the value itself
 //
-// A schema stands on its own: references to other documents are refused.
+// A schema is self-contained: references to other documents are refused.
 package jsonschema
 
 import (
@@ -20,6 +20,7 @@ import (
 	"slices"
 	"strings"
 
+	"ace/internal/foundation/plainjson"
 	"ace/internal/foundation/problem"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -34,13 +35,13 @@ type Schema struct {
 
 type noLoader struct{}
 
-// Load refuses: a schema must stand on its own.
+// Load refuses: a schema must be self-contained.
 func (noLoader) Load(url string) (any, error) {
 	return nil, fmt.Errorf("the schema refers to %s outside of itself", url)
 }
 
-// Compile reads a JSON Schema (draft 2020-12 unless it says another) that
-// stands on its own and describes an object.
+// Compile parses a JSON Schema (draft 2020-12 unless it names another) that is
+// self-contained and describes an object.
 func Compile(schema json.RawMessage) (*Schema, error) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
 	if err != nil {
@@ -65,11 +66,11 @@ func Compile(schema json.RawMessage) (*Schema, error) {
 	return &Schema{compiled, defaultsOf(root)}, nil
 }
 
-// maxFaults bounds how many faults are told at once.
-const maxFaults = 8
+// maxErrors bounds the reported errors.
+const maxErrors = 8
 
-// Check validates a JSON value. It returns the problem invalid_arguments with
-// one item per fault, naming the place and what is right, never the value.
+// Check validates a JSON value. It returns invalid_arguments with one item per
+// error: where it is and what is valid, never the value.
 func (s *Schema) Check(data json.RawMessage) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
@@ -80,8 +81,7 @@ func (s *Schema) Check(data json.RawMessage) error {
 	return s.CheckValue(value)
 }
 
-// CheckValue is Check for a value that was decoded already, its numbers as
-// json.Number.
+// CheckValue is Check for a decoded value with numbers as json.Number.
 func (s *Schema) CheckValue(value any) error {
 	err := s.schema.Validate(value)
 	if err == nil {
@@ -96,13 +96,14 @@ func (s *Schema) CheckValue(value any) error {
 	slices.SortFunc(items, func(a, b problem.Item) int { // the library walks maps
 		return cmp.Or(strings.Compare(a.Pointer, b.Pointer), strings.Compare(a.Code, b.Code))
 	})
-	return problem.New(problem.Invalid, "invalid_arguments", "Some arguments are wrong.").WithItems(items...).Advise("fix_arguments")
+	return problem.New(problem.Invalid, "invalid_arguments", "Some arguments are wrong.").WithItems(items...).Advise(
+		"fix_arguments")
 }
 
-// collect gathers the leaves of a tree of errors. Alternatives are told as a
-// whole: the faults of every branch would only confuse.
+// collect returns the leaves of a tree of errors. Alternatives are reported as
+// a whole: the errors of every branch would confuse.
 func collect(e *jsonschema.ValidationError, items *[]problem.Item) {
-	if len(*items) >= maxFaults {
+	if len(*items) >= maxErrors {
 		return
 	}
 	switch e.ErrorKind.(type) {
@@ -143,7 +144,7 @@ func collect(e *jsonschema.ValidationError, items *[]problem.Item) {
 	}
 }
 
-// addBound words the limits of numbers, texts, arrays and objects.
+// addBound describes the limits of numbers, strings, arrays and objects.
 func addBound(k jsonschema.ErrorKind, at string, add func(at, code, format string, args ...any)) {
 	switch k := k.(type) {
 	case *kind.Minimum:
@@ -171,7 +172,7 @@ func addBound(k jsonschema.ErrorKind, at string, add func(at, code, format strin
 	}
 }
 
-// formatHint shows what a format asks for, where its name does not.
+// formatHint describes a format whose name does not say it.
 func formatHint(format string) string {
 	switch format {
 	case "uri":
@@ -211,15 +212,13 @@ func choices(want []any) string {
 	return strings.Join(out, ", ")
 }
 
-// text is a value of a schema as JSON, with nothing escaped that need not be.
+// text returns a value of a schema as JSON, without unnecessary escapes.
 func text(v any) string {
-	var b strings.Builder
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(v); err != nil {
+	encoded, err := plainjson.Marshal(v)
+	if err != nil {
 		return "?" // it was decoded from JSON
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return string(encoded)
 }
 
 func pointer(path []string) string {

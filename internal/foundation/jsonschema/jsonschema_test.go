@@ -43,9 +43,15 @@ func TestCheck(t *testing.T) {
 		{`{"to":["a@b.example"],"limit":1.5}`, "/limit invalid_type must be a whole number"},
 		{`{"to":["a@b.example"],"kind":"s3cret"}`, `/kind invalid_choice must be one of "a", "<b>"`},
 		{`{"to":["a@b.example"],"a/b~c":"s3cret"}`, "/a~1b~0c invalid_format must match the pattern ^x+$"},
-		{`{"to":["a@b.example"],"cc":"s3cret"}`, "/cc unknown_field is not an argument here; remove it or check its spelling"},
+		{
+			`{"to":["a@b.example"],"cc":"s3cret"}`,
+			"/cc unknown_field is not an argument here; remove it or check its spelling",
+		},
 		{`{"to":["a@b.example"],"either":3}`, "/either invalid_value does not fit the schema of the tool"},
-		{`{"limit":0,"kind":1}`, `/kind invalid_choice must be one of "a", "<b>"; /limit out_of_range must be at least 1; /to required is required`},
+		{
+			`{"limit":0,"kind":1}`,
+			`/kind invalid_choice must be one of "a", "<b>"; /limit out_of_range must be at least 1; /to required is required`,
+		},
 	}
 	for _, tt := range tests {
 		err := s.Check(json.RawMessage(tt.in))
@@ -115,7 +121,10 @@ func TestFillHandsOutCopies(t *testing.T) {
 
 func TestCompileRefuses(t *testing.T) {
 	t.Parallel()
-	for _, in := range []string{``, `[]`, `{"type":"string"}`, `{"type":"object","properties":3}`, `{"type":"object","$ref":"https://elsewhere.example/schema.json"}`} {
+	for _, in := range []string{
+		``, `[]`, `{"type":"string"}`, `{"type":"object","properties":3}`,
+		`{"type":"object","$ref":"https://elsewhere.example/schema.json"}`,
+	} {
 		if _, err := jsonschema.Compile(json.RawMessage(in)); err == nil {
 			t.Errorf("Compile(%s) took it", in)
 		}
@@ -123,7 +132,8 @@ func TestCompileRefuses(t *testing.T) {
 }
 
 func ExampleSchema_Check() {
-	s, err := jsonschema.Compile(json.RawMessage(`{"type":"object","properties":{"limit":{"type":"integer","maximum":50}}}`))
+	s, err := jsonschema.Compile(
+		json.RawMessage(`{"type":"object","properties":{"limit":{"type":"integer","maximum":50}}}`))
 	if err != nil {
 		fmt.Println(err)
 		return

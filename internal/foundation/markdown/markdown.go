@@ -5,7 +5,7 @@
 //	                   addresses such as javascript:
 //	Markdown -> Markdown with absolute links, for readers elsewhere
 //
-// The HTML is safe to show whoever wrote the text.
+// The HTML is safe to show, even for untrusted text.
 package markdown
 
 import (
@@ -29,14 +29,14 @@ func HTML(text string) (string, error) {
 	return b.String(), nil
 }
 
-// Absolute resolves the addresses of links and images against base. What
-// stands in code is left as it is.
+// Absolute resolves the URLs of links and images against base. Code
+// is not changed.
 func Absolute(text string, base *url.URL) string {
 	return Rewrite(text, func(to *url.URL) *url.URL { return base.ResolveReference(to) })
 }
 
-// Rewrite replaces the addresses of links and images. Addresses inside the
-// page, such as #top, and what stands in code are left as they are.
+// Rewrite replaces the URLs of links and images. Links inside the page,
+// such as #top, and code are not changed.
 func Rewrite(text string, change func(*url.URL) *url.URL) string {
 	var b strings.Builder
 	fence := ""

@@ -16,7 +16,10 @@ func TestHTML(t *testing.T) {
 	tests := []struct{ name, in, want string }{
 		{"heading", "# A b", `<h1 id="a-b">A b</h1>`},
 		{"table", "| a | b |\n| --- | --- |\n| 1 | 2 |", "<table>"},
-		{"html is left out", "<script>alert(1)</script>\n\nx <b onclick=y>z</b>", "x <!-- raw HTML omitted -->z<!-- raw HTML omitted -->"},
+		{
+			"html is left out", "<script>alert(1)</script>\n\nx <b onclick=y>z</b>",
+			"x <!-- raw HTML omitted -->z<!-- raw HTML omitted -->",
+		},
 		{"script address", "[a](javascript:alert(1))", `<a href="">a</a>`},
 		{"data address", "![a](data:text/html,x)", `<img src="" alt="a">`},
 	}
@@ -24,7 +27,8 @@ func TestHTML(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			got, err := markdown.HTML(tt.in)
-			if err != nil || !strings.Contains(got, tt.want) || strings.Contains(got, "alert(1)") && strings.Contains(got, "<script") {
+			if err != nil || !strings.Contains(got, tt.want) || strings.Contains(got, "alert(1)") &&
+				strings.Contains(got, "<script") {
 				t.Errorf("HTML(%q) = %q, %v, want %q in it", tt.in, got, err, tt.want)
 			}
 		})
@@ -38,12 +42,21 @@ func TestAbsolute(t *testing.T) {
 		t.Fatal(err)
 	}
 	tests := []struct{ name, in, want string }{
-		{"rooted", "see [a](/b) and [c](/d \"t\").\n", "see [a](https://shop.example/b) and [c](https://shop.example/d \"t\").\n"},
+		{
+			"rooted", "see [a](/b) and [c](/d \"t\").\n",
+			"see [a](https://shop.example/b) and [c](https://shop.example/d \"t\").\n",
+		},
 		{"beside", "[a](setup)", "[a](https://shop.example/docs/setup)"},
 		{"image", "![a](/i.png)", "![a](https://shop.example/i.png)"},
-		{"absolute already", "[a](https://x.example/) [m](mailto:a@b.example)", "[a](https://x.example/) [m](mailto:a@b.example)"},
+		{
+			"absolute already", "[a](https://x.example/) [m](mailto:a@b.example)",
+			"[a](https://x.example/) [m](mailto:a@b.example)",
+		},
 		{"inside the page", "[a](#b)", "[a](#b)"},
-		{"code span", "`[a](/b)` [a](/b) ``x` [a](/b)`` [c](/d)", "`[a](/b)` [a](https://shop.example/b) ``x` [a](/b)`` [c](https://shop.example/d)"},
+		{
+			"code span", "`[a](/b)` [a](/b) ``x` [a](/b)`` [c](/d)",
+			"`[a](/b)` [a](https://shop.example/b) ``x` [a](/b)`` [c](https://shop.example/d)",
+		},
 		{"open backtick", "` [a](/b)", "` [a](https://shop.example/b)"},
 		{"fence", "```\n[a](/b)\n```\n[a](/b)", "```\n[a](/b)\n```\n[a](https://shop.example/b)"},
 		{"indented", "    [a](/b)\n", "    [a](/b)\n"},

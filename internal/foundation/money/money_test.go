@@ -54,7 +54,10 @@ func TestTimes(t *testing.T) {
 
 func TestValidCurrency(t *testing.T) {
 	t.Parallel()
-	for in, want := range map[string]bool{"USD": true, "usd": false, "US": false, "USDC": false, "U$D": false, "": false} {
+	for in, want := range map[string]bool{
+		"USD": true, "usd": false, "US": false, "USDC": false, "U$D": false,
+		"": false,
+	} {
 		if got := money.ValidCurrency(in); got != want {
 			t.Errorf("ValidCurrency(%q) = %v, want %v", in, got, want)
 		}

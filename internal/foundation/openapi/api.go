@@ -1,13 +1,16 @@
 package openapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
 	"net/http"
 	"reflect"
+	"strconv"
 
 	"ace/internal/foundation/httpserver"
+	"ace/internal/foundation/plainjson"
 
 	"github.com/danielgtaylor/huma/v2"
 )
@@ -27,6 +30,9 @@ type Options struct {
 	// MaxBodyBytes bounds request bodies where the operation does not.
 	// 0: httpserver.DefaultBodyLimit.
 	MaxBodyBytes int64
+	// Strict refuses query parameters that an operation does not have, with the
+	// nearest one that it has.
+	Strict bool
 	// Limited describes the answer 429 that every operation may give. Empty:
 	// nothing is limited.
 	Limited string
@@ -54,7 +60,7 @@ type API struct {
 	described []described
 }
 
-// New answers an API that mounts its routes on mux. Title and version head the
+// New returns an API that mounts its routes on mux. Title and version head the
 // document. Nil options are the defaults.
 func New(mux Mux, title, version string, o *Options) *API {
 	if o == nil {
@@ -109,8 +115,7 @@ func schemaName(t reflect.Type, hint string) string {
 
 // marshal writes JSON without escaping <, > and &, which agents read as noise.
 func marshal(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
+	enc := plainjson.NewEncoder(w)
 	return enc.Encode(v)
 }
 
@@ -125,8 +130,11 @@ type Operation struct {
 	Summary     string
 	Description string
 	Tags        []string
-	Status      int      // of success; 0: 200, or 204 without a Body
-	Security    []string // names of schemes of which one is needed
+	Status      int // of success; 0: 200, or 204 without a Body
+	// Also are further statuses that come with the same body, each with what it
+	// means.
+	Also     map[int]string
+	Security []string // names of schemes of which one is needed
 	// MaxBodyBytes bounds the body; 0: the limit of the API.
 	MaxBodyBytes int64
 	// Middleware wraps this route alone, for example httpserver.AllowTime.
@@ -151,7 +159,9 @@ func Handle[In, Out any](api *API, op Operation, fn func(context.Context, *In) (
 		Tags: op.Tags, DefaultStatus: op.Status, Hidden: op.Hidden, Deprecated: op.Deprecated,
 		// The door reads and bounds the body; the library must not set deadlines.
 		MaxBodyBytes: -1, BodyReadTimeout: -1,
-		Metadata: map[string]any{routeKey: &route{limit: limit, middleware: op.Middleware}},
+		Metadata: map[string]any{routeKey: &route{
+			limit: limit, middleware: op.Middleware, registry: registry, strict: api.options.Strict,
+		}},
 		Responses: map[string]*huma.Response{"default": {
 			Description: "Problem",
 			Content: map[string]*huma.MediaType{"application/problem+json": {
@@ -169,4 +179,10 @@ func Handle[In, Out any](api *API, op Operation, fn func(context.Context, *In) (
 		}
 		return out, nil
 	})
+	usual := h.Responses[strconv.Itoa(cmp.Or(op.Status, http.StatusOK))]
+	for status, description := range op.Also {
+		h.Responses[strconv.Itoa(status)] = &huma.Response{
+			Description: description, Content: usual.Content, Headers: usual.Headers,
+		}
+	}
 }

@@ -90,7 +90,8 @@ func parameterNodes(parameters []Parameter) []any {
 			schema = decodeTree(p.Schema)
 		}
 		nodes[i] = map[string]any{
-			"name": p.Name, "in": p.In, "description": p.Description, "required": p.Required || p.In == "path", "schema": schema,
+			"name": p.Name, "in": p.In, "description": p.Description, "required": p.Required || p.In == "path",
+			"schema": schema,
 		}
 	}
 	return nodes

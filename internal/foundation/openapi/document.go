@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"ace/internal/foundation/plainjson"
 )
 
 // Document is the OpenAPI 3.1 document of every operation registered so far,
@@ -30,6 +32,7 @@ func (api *API) Document() ([]byte, error) {
 	}
 	tree["paths"] = paths
 	schemas := child(child(tree, "components"), "schemas")
+	nullFields(api.huma.OpenAPI().Components.Schemas, schemas)
 	openAnswers(paths, schemas)
 	used := map[string]bool{}
 	collect(paths, schemas, used)
@@ -41,8 +44,7 @@ func (api *API) Document() ([]byte, error) {
 	share(list, schemas)
 	api.addLimited(tree, paths)
 	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
+	enc := plainjson.NewEncoder(&buf)
 	enc.SetIndent("", "  ")
 	if err := enc.Encode(tree); err != nil {
 		return nil, fmt.Errorf("encoding the OpenAPI document: %w", err)
@@ -89,7 +91,7 @@ func (api *API) addLimited(tree, paths map[string]any) {
 	}
 }
 
-// mergePaths answers the paths of the library and the described ones, spelled
+// mergePaths returns the paths of the library and the described ones, spelled
 // as OpenAPI wants them.
 func mergePaths(tree map[string]any, more []described) (map[string]any, error) {
 	paths := map[string]any{}

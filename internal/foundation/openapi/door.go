@@ -5,9 +5,11 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"ace/internal/foundation/httpserver"
+	"ace/internal/foundation/jsonread"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -19,6 +21,8 @@ const routeKey = "route"
 type route struct {
 	limit      int64
 	middleware []httpserver.Middleware
+	registry   huma.Registry
+	strict     bool // unknown query parameters are refused
 }
 
 // adapter mounts operations of the library on our mux.
@@ -31,6 +35,12 @@ func (a *adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
 		panic("openapi: operation registered past Handle: " + op.OperationID)
 	}
 	serve := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if rt.strict {
+			if err := checkParameters(op, r); err != nil {
+				httpserver.WriteProblem(w, r, err)
+				return
+			}
+		}
 		body, err := readBody(op, rt, r)
 		if err != nil {
 			httpserver.WriteProblem(w, r, err)
@@ -59,13 +69,13 @@ func readBody(op *huma.Operation, rt *route, r *http.Request) ([]byte, error) {
 	if err != nil || len(body) == 0 || !takesJSON {
 		return body, err
 	}
-	return body, httpserver.CheckJSON(body)
+	return body, jsonread.Check(body)
 }
 
 type inner = huma.Context
 
-// door stands between the library and the connection: it hands in the body it
-// has checked, and it answers failures itself.
+// door is between the library and the connection: it passes the checked body on
+// and writes failures itself.
 type door struct {
 	inner
 	w        http.ResponseWriter
@@ -75,7 +85,19 @@ type door struct {
 	answered bool
 }
 
-// BodyReader answers the checked body.
+// fields returns the names of the fields that the body may have beside one that
+// it may not have, at a place such as body.lines[0].colour.
+func (d *door) fields(location string) []string {
+	op := d.inner.Operation()
+	rt, ok := op.Metadata[routeKey].(*route)
+	at := strings.LastIndexByte(location, '.')
+	if !ok || at < 0 {
+		return nil
+	}
+	return fieldsAt(op, rt.registry, location[:at])
+}
+
+// BodyReader returns the checked body.
 func (d *door) BodyReader() io.Reader { return bytes.NewReader(d.body) }
 
 // Header hides media types with a +json suffix, which the library does not know.
@@ -145,7 +167,7 @@ func catchFailures(ctx huma.Context, _ string, v any) (any, error) {
 		d.fail(e.err)
 		return nil, nil
 	case *huma.ErrorModel:
-		d.fail(inputProblem(e))
+		d.fail(inputProblem(e, d.fields))
 		return nil, nil
 	}
 	return v, nil

@@ -32,7 +32,8 @@ func greet(_ context.Context, in *greetInput) (*greetOutput, error) {
 func ExampleHandle() {
 	mux := httpserver.NewMux(nil)
 	api := openapi.New(mux, "Greetings", "1.0.0", nil)
-	openapi.Handle(api, openapi.Operation{Method: "GET", Path: "/greetings/{name}", ID: "greet", Summary: "Greet a person"}, greet)
+	openapi.Handle(api,
+		openapi.Operation{Method: "GET", Path: "/greetings/{name}", ID: "greet", Summary: "Greet a person"}, greet)
 
 	for _, name := range []string{"Ada", "nobody"} {
 		w := httptest.NewRecorder()
@@ -41,5 +42,5 @@ func ExampleHandle() {
 	}
 	// Output:
 	// 200 {"text":"Hello, Ada!"}
-	// 404 {"type":"about:blank","title":"Not found","status":404,"detail":"There is nobody of that name.","instance":"/greetings/nobody","code":"person_not_found"}
+	// 404 {"type":"about:blank","title":"Not found","status":404,"detail":"There is nobody of that name.","instance":"/greetings/nobody","code":"person_not_found","next_action":"none"}
 }

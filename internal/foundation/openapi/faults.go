@@ -13,16 +13,22 @@ import (
 // inputProblem words what the library found wrong with a request. Its own
 // texts may hold input values; none of them is kept unless it consists of
 // words of the schema alone.
-func inputProblem(e *huma.ErrorModel) error {
+func inputProblem(e *huma.ErrorModel, fields func(location string) []string) error {
 	if len(e.Errors) == 0 {
 		if e.Status == http.StatusBadRequest {
-			return problem.New(problem.Malformed, "body_required", "This request needs a JSON body.").Advise("fix_arguments")
+			return problem.New(problem.Malformed, "body_required",
+				"This request needs a JSON body.").Advise("fix_arguments")
 		}
 		return fmt.Errorf("library answered status %d: %s", e.Status, e.Detail)
 	}
 	items := make([]problem.Item, len(e.Errors))
 	for i, d := range e.Errors {
 		items[i] = item(d)
+		if items[i].Code == "unknown_field" {
+			at := items[i].Pointer
+			name := unescape(at[strings.LastIndexByte(at, '/')+1:])
+			items[i].Detail = unknownDetail("field", name, fields(d.Location))
+		}
 	}
 	detail := fmt.Sprintf("%d values are wrong: see errors.", len(items))
 	if len(items) == 1 {
@@ -39,7 +45,10 @@ func item(d *huma.ErrorDetail) problem.Item {
 	}
 	if rest, ok := between(d.Message, "expected property ", " is present"); ok {
 		name, with, _ := strings.Cut(rest, " to be present when ")
-		return problem.Item{Pointer: pointer + "/" + escape(name), Code: "required", Detail: fmt.Sprintf("Is required together with %s.", with)}
+		return problem.Item{
+			Pointer: pointer + "/" + escape(name), Code: "required",
+			Detail: fmt.Sprintf("Is required together with %s.", with),
+		}
 	}
 	for _, w := range wordings {
 		if rest, ok := strings.CutPrefix(d.Message, w.prefix); ok {
@@ -62,18 +71,36 @@ type wording struct{ prefix, code, words, detail string }
 
 // More specific prefixes stand first.
 var wordings = [...]wording{
-	{prefix: "unexpected property", code: "unknown_field", detail: "There is no such member here. Remove it or check its spelling."},
-	{prefix: "unknown query parameter", code: "unknown_parameter", detail: "There is no such parameter here. Remove it or check its spelling."},
+	{
+		prefix: "unexpected property", code: "unknown_field",
+		detail: "There is no such field here. Remove it or check its spelling.",
+	},
+	{
+		prefix: "unknown query parameter", code: "unknown_parameter",
+		detail: "There is no such parameter here. Remove it or check its spelling.",
+	},
 	{prefix: "required ", code: "required", detail: "Is required."},
-	{prefix: "expected string to be RFC 3339 date-time", code: "invalid_format", detail: "Must be a time such as 2026-01-31T12:00:00Z."},
-	{prefix: "expected string to be RFC 3339 date", code: "invalid_format", detail: "Must be a date such as 2026-01-31."},
-	{prefix: "expected string to be RFC 3339 time", code: "invalid_format", detail: "Must be a time such as 12:00:00Z."},
+	{
+		prefix: "expected string to be RFC 3339 date-time", code: "invalid_format",
+		detail: "Must be a time such as 2026-01-31T12:00:00Z.",
+	},
+	{
+		prefix: "expected string to be RFC 3339 date", code: "invalid_format",
+		detail: "Must be a date such as 2026-01-31.",
+	},
+	{
+		prefix: "expected string to be RFC 3339 time", code: "invalid_format",
+		detail: "Must be a time such as 12:00:00Z.",
+	},
 	{prefix: "expected string to be RFC 5322 email", code: "invalid_format", detail: "Must be an e-mail address."},
 	{prefix: "expected string to be RFC 5890 hostname", code: "invalid_format", detail: "Must be a host name."},
 	{prefix: "expected string to be RFC 2673 ipv4", code: "invalid_format", detail: "Must be an IPv4 address."},
 	{prefix: "expected string to be RFC 2373 ipv6", code: "invalid_format", detail: "Must be an IPv6 address."},
 	{prefix: "expected string to be either RFC 2673", code: "invalid_format", detail: "Must be an IP address."},
-	{prefix: "expected string to be RFC 3986 uri", code: "invalid_format", detail: "Must be an address such as https://example.com/path."},
+	{
+		prefix: "expected string to be RFC 3986 uri", code: "invalid_format",
+		detail: "Must be an address such as https://example.com/path.",
+	},
 	{prefix: "expected string to be RFC 4122 uuid", code: "invalid_format", detail: "Must be a UUID."},
 	{prefix: "expected string to be regex", code: "invalid_format", detail: "Must be a regular expression."},
 	{prefix: "expected string to be base64", code: "invalid_format", detail: "Must be base64."},
@@ -113,6 +140,8 @@ func between(s, before, after string) (string, bool) {
 	}
 	return strings.CutSuffix(s, after)
 }
+
+func unescape(s string) string { return strings.NewReplacer("~1", "/", "~0", "~").Replace(s) }
 
 func escape(s string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(s) }
 

@@ -12,7 +12,7 @@ import (
 // the document. For plain values the tag nullable:"true" does.
 type Nullable[T any] struct{ value *T }
 
-// NullableOf answers value as it is, nil as null.
+// NullableOf returns value as it is, nil as null.
 func NullableOf[T any](value *T) Nullable[T] { return Nullable[T]{value} }
 
 // Value is nil for null.
@@ -29,7 +29,7 @@ func (n *Nullable[T]) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Schema tells the library what stands there.
+// Schema describes the value to the library.
 func (Nullable[T]) Schema(r huma.Registry) *huma.Schema {
 	return &huma.Schema{AnyOf: []*huma.Schema{r.Schema(reflect.TypeFor[T](), true, ""), {Type: "null"}}}
 }

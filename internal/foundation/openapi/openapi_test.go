@@ -61,7 +61,8 @@ type server struct {
 func setup(t *testing.T) *server {
 	t.Helper()
 	s := &server{mux: httpserver.NewMux(nil)}
-	s.api = openapi.New(s.mux, "Notes", "1.0.0", &openapi.Options{Servers: []string{"https://notes.example"}, MaxBodyBytes: 400})
+	s.api = openapi.New(s.mux, "Notes", "1.0.0",
+		&openapi.Options{Servers: []string{"https://notes.example"}, MaxBodyBytes: 400})
 	openapi.Handle(s.api, openapi.Operation{Method: "PUT", Path: "/notes/{id}", ID: "putNote", Summary: "Keep a note"},
 		func(_ context.Context, in *noteInput) (*noteOutput, error) {
 			if in.ID == "gone" {
@@ -80,7 +81,8 @@ func setup(t *testing.T) *server {
 func (s *server) do(t *testing.T, r *http.Request) *httptest.ResponseRecorder {
 	t.Helper()
 	w := httptest.NewRecorder()
-	httpserver.Chain(s.mux, httpserver.Instrument(slog.New(slog.NewTextHandler(&s.log, nil)), "store", nil)).ServeHTTP(w, r)
+	httpserver.Chain(s.mux, httpserver.Instrument(slog.New(slog.NewTextHandler(&s.log, nil)), "store", nil)).ServeHTTP(
+		w, r)
 	return w
 }
 
@@ -121,46 +123,70 @@ func TestErrors(t *testing.T) {
 		{name: "problem of the handler", path: "/notes/gone", body: `{"title":"a"}`, status: 410, code: "note_gone"},
 		{name: "internal fault", path: "/notes/fault", body: `{"title":"a"}`, status: 500, code: "internal_error"},
 		{name: "not JSON", path: "/notes/n1", body: `{"title":hunter2}`, status: 400, code: "invalid_json"},
-		{name: "duplicate", path: "/notes/n1", body: `{"title":"a","title":"hunter2"}`, status: 400, code: "invalid_json"},
+		{
+			name: "duplicate", path: "/notes/n1", body: `{"title":"a","title":"hunter2"}`, status: 400,
+			code: "invalid_json",
+		},
 		{name: "empty", path: "/notes/n1", body: ``, status: 400, code: "body_required"},
-		{name: "too large", path: "/notes/n1", body: `{"title":"` + strings.Repeat("a", 400) + `"}`, status: 413, code: "body_too_large"},
+		{
+			name: "too large", path: "/notes/n1", body: `{"title":"` + strings.Repeat("a", 400) + `"}`, status: 413,
+			code: "body_too_large",
+		},
 		{
 			name: "required", path: "/notes/n1", body: `{}`, status: 400, code: "invalid_request",
 			items: []problem.Item{{Pointer: "/title", Code: "required", Detail: "Is required."}},
 		},
 		{
-			name: "unknown member", path: "/notes/n1", body: `{"title":"a","hunter2/x":1}`, status: 400, code: "invalid_request",
-			items: []problem.Item{{Pointer: "/hunter2~1x", Code: "unknown_field", Detail: "There is no such member here. Remove it or check its spelling."}},
+			name: "unknown member", path: "/notes/n1", body: `{"title":"a","hunter2/x":1}`, status: 400,
+			code: "invalid_request",
+			items: []problem.Item{{
+				Pointer: "/hunter2~1x", Code: "unknown_field",
+				Detail: "There is no such field here. Remove it or check its spelling.",
+			}},
 		},
 		{
-			name: "wrong type deep inside", path: "/notes/n1", body: `{"title":"a","lines":[{"quantity":1},{"quantity":"two"}]}`, status: 400, code: "invalid_request",
-			items: []problem.Item{{Pointer: "/lines/1/quantity", Code: "invalid_type", Detail: "Must be a whole number."}},
+			name: "wrong type deep inside", path: "/notes/n1",
+			body: `{"title":"a","lines":[{"quantity":1},{"quantity":"two"}]}`, status: 400, code: "invalid_request",
+			items: []problem.Item{{
+				Pointer: "/lines/1/quantity", Code: "invalid_type",
+				Detail: "Must be a whole number.",
+			}},
 		},
 		{
-			name: "range", path: "/notes/n1", body: `{"title":"a","lines":[{"quantity":0}]}`, status: 400, code: "invalid_request",
+			name: "range", path: "/notes/n1", body: `{"title":"a","lines":[{"quantity":0}]}`, status: 400,
+			code:  "invalid_request",
 			items: []problem.Item{{Pointer: "/lines/0/quantity", Code: "out_of_range", Detail: "Must be at least 1."}},
 		},
 		{
-			name: "length and pattern", path: "/notes/n1", body: `{"title":"HUNTER2HUNTER2"}`, status: 400, code: "invalid_request",
+			name: "length and pattern", path: "/notes/n1", body: `{"title":"HUNTER2HUNTER2"}`, status: 400,
+			code: "invalid_request",
 			items: []problem.Item{
 				{Pointer: "/title", Code: "invalid_length", Detail: "Characters allowed at most: 10."},
 				{Pointer: "/title", Code: "invalid_format", Detail: "Must match the pattern ^[a-z]+$."},
 			},
 		},
 		{
-			name: "e-mail", path: "/notes/n1", body: `{"title":"a","mail":"hunter2"}`, status: 400, code: "invalid_request",
+			name: "e-mail", path: "/notes/n1", body: `{"title":"a","mail":"hunter2"}`, status: 400,
+			code:  "invalid_request",
 			items: []problem.Item{{Pointer: "/mail", Code: "invalid_format", Detail: "Must be an e-mail address."}},
 		},
 		{
-			name: "address", path: "/notes/n1", body: `{"title":"a","link":"http://[hunter2"}`, status: 400, code: "invalid_request",
-			items: []problem.Item{{Pointer: "/link", Code: "invalid_format", Detail: "Must be an address such as https://example.com/path."}},
+			name: "address", path: "/notes/n1", body: `{"title":"a","link":"http://[hunter2"}`, status: 400,
+			code: "invalid_request",
+			items: []problem.Item{{
+				Pointer: "/link", Code: "invalid_format",
+				Detail: "Must be an address such as https://example.com/path.",
+			}},
 		},
 		{
-			name: "too many", path: "/notes/n1", body: `{"title":"a","lines":[{"quantity":1},{"quantity":1},{"quantity":1}]}`, status: 400, code: "invalid_request",
+			name: "too many", path: "/notes/n1",
+			body: `{"title":"a","lines":[{"quantity":1},{"quantity":1},{"quantity":1}]}`, status: 400,
+			code:  "invalid_request",
 			items: []problem.Item{{Pointer: "/lines", Code: "invalid_length", Detail: "Entries allowed at most: 2."}},
 		},
 		{
-			name: "parameters", path: "/notes/n?limit=hunter2", body: `{"title":"a"}`, status: 400, code: "invalid_request",
+			name: "parameters", path: "/notes/n?limit=hunter2", body: `{"title":"a"}`, status: 400,
+			code: "invalid_request",
 			items: []problem.Item{
 				{Pointer: "id", Code: "invalid_length", Detail: "Characters needed at least: 2."},
 				{Pointer: "limit", Code: "invalid_type", Detail: "Must be a whole number."},
@@ -180,13 +206,15 @@ func TestErrors(t *testing.T) {
 			if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {
 				t.Fatalf("body %s: %v", w.Body, err)
 			}
-			if w.Code != tt.status || got.Code != tt.code || w.Header().Get("Content-Type") != "application/problem+json" {
+			if w.Code != tt.status || got.Code != tt.code ||
+				w.Header().Get("Content-Type") != "application/problem+json" {
 				t.Errorf("answer = %d %s, want %d %s", w.Code, w.Body, tt.status, tt.code)
 			}
 			if diff := cmp.Diff(tt.items, got.Errors); diff != "" {
 				t.Errorf("errors (-want +got):\n%s", diff)
 			}
-			if text := w.Body.String(); strings.Contains(strings.ReplaceAll(text, "/hunter2~1x", ""), "unter2") || strings.Contains(text, "secret inner") {
+			if text := w.Body.String(); strings.Contains(strings.ReplaceAll(text, "/hunter2~1x", ""), "unter2") ||
+				strings.Contains(text, "secret inner") {
 				t.Errorf("answer echoes input or inner text: %s", text)
 			}
 		})
@@ -195,7 +223,10 @@ func TestErrors(t *testing.T) {
 
 func TestMediaTypes(t *testing.T) {
 	t.Parallel()
-	for media, want := range map[string]int{"": 201, "application/json": 201, "application/vnd.x+json; charset=utf-8": 201, "text/plain": 415, "application/x-www-form-urlencoded": 415} {
+	for media, want := range map[string]int{
+		"": 201, "application/json": 201,
+		"application/vnd.x+json; charset=utf-8": 201, "text/plain": 415, "application/x-www-form-urlencoded": 415,
+	} {
 		r := put("/notes/n1", `{"title":"a"}`)
 		r.Header.Set("Content-Type", media)
 		if w := setup(t).do(t, r); w.Code != want {
@@ -225,13 +256,17 @@ func TestMiddlewareOfOneRoute(t *testing.T) {
 		left = time.Until(deadline)
 		return nil, nil
 	})
-	if w := s.do(t, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/wait", nil)); w.Code != 204 || left < 59*time.Minute {
+	if w := s.do(t, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/wait", nil)); w.Code != 204 ||
+		left < 59*time.Minute {
 		t.Errorf("GET /wait = %d with %s left, want 204 with an hour", w.Code, left)
 	}
 }
 
 func FuzzPutNote(f *testing.F) {
-	for _, seed := range []string{`{"title":"a"}`, `{}`, `[]`, `null`, `{"title":1,"lines":{}}`, `{"lines":[null]}`, `{"meta":{"a":1}}`, "\x00"} {
+	for _, seed := range []string{
+		`{"title":"a"}`, `{}`, `[]`, `null`, `{"title":1,"lines":{}}`, `{"lines":[null]}`,
+		`{"meta":{"a":1}}`, "\x00",
+	} {
 		f.Add(seed)
 	}
 	mux := httpserver.NewMux(nil)

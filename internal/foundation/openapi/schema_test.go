@@ -20,7 +20,7 @@ type item struct {
 	Tags  []string `json:"tags,omitempty"`
 }
 
-type shelf struct {
+type library struct {
 	Best  item      `json:"best" doc:"The best one."`
 	Rest  []item    `json:"rest"`
 	Since time.Time `json:"since"`
@@ -47,10 +47,12 @@ type tree struct {
 func TestSchemaOf(t *testing.T) {
 	t.Parallel()
 	item := func(closed string, extra string) string {
-		return `{` + closed + extra + `"properties":{"name":{"description":"What it is called.","type":"string"},"price":{"format":"int64","minimum":0,"type":"integer"},"tags":{"items":{"type":"string"},"type":"array"}},"required":["name","price"],"type":"object"}`
+		return `{` + closed + extra +
+			`"properties":{"name":{"description":"What it is called.","type":"string"},"price":{"format":"int64","minimum":0,"type":"integer"},"tags":{"items":{"type":"string"},"type":"array"}},"required":["name","price"],"type":"object"}`
 	}
-	shelf := func(closed string) string {
-		return `{` + closed + `"properties":{"any":{},"best":` + item(closed, `"description":"The best one.",`) + `,"rest":{"items":` + item(closed, "") +
+	library := func(closed string) string {
+		return `{` + closed + `"properties":{"any":{},"best":` + item(closed,
+			`"description":"The best one.",`) + `,"rest":{"items":` + item(closed, "") +
 			`,"type":"array"},"since":{"format":"date-time","type":"string"}},"required":["best","rest","since"],"type":"object"}`
 	}
 	tests := []struct {
@@ -58,9 +60,13 @@ func TestSchemaOf(t *testing.T) {
 		got  json.RawMessage
 		want string
 	}{
-		{"open", openapi.SchemaOf[shelfAlias](), shelf("")},
-		{"closed", openapi.InputSchemaOf[shelfAlias](), shelf(`"additionalProperties":false,`)},
-		{"may be null", openapi.SchemaOf[page](), `{"properties":{"next":{"description":"Where to go on.","format":"int64","type":["integer","null"]},"parts":{"items":{"properties":{"why":{"type":["string","null"]}},"required":["why"],"type":"object"},"type":"array"}},"required":["parts","next"],"type":"object"}`},
+		{"open", openapi.SchemaOf[libraryAlias](), library("")},
+		{"closed", openapi.InputSchemaOf[libraryAlias](), library(`"additionalProperties":false,`)},
+		{
+			"may be null",
+			openapi.SchemaOf[page](),
+			`{"properties":{"next":{"description":"Where to go on.","format":"int64","type":["integer","null"]},"parts":{"items":{"properties":{"why":{"type":["string","null"]}},"required":["why"],"type":"object"},"type":"array"}},"required":["parts","next"],"type":"object"}`,
+		},
 		{"empty", openapi.InputSchemaOf[struct{}](), `{"additionalProperties":false,"type":"object"}`},
 	}
 	for _, tt := range tests {
@@ -84,7 +90,7 @@ func TestSchemaOf(t *testing.T) {
 	}
 }
 
-type shelfAlias = shelf
+type libraryAlias = library
 
 func TestSchemaOfRecursiveTypePanics(t *testing.T) {
 	t.Parallel()
@@ -110,10 +116,19 @@ func TestDocument(t *testing.T) {
 			) {
 				return nil, nil
 			})
-		openapi.Describe(s.api, openapi.Operation{Method: "POST", Path: "/acp/sessions", ID: "acpCreate", Summary: "Create a session"}, openapi.Description{
-			Parameters: []openapi.Parameter{{Name: "API-Version", In: "header", Description: "Version.", Required: true}},
-			Request:    &openapi.Content{Schema: openapi.InputSchemaOf[item]()},
-			Responses:  map[int]openapi.Content{201: {Description: "The session.", Schema: json.RawMessage(`{"type":"object"}`)}, 0: {Description: "Error."}},
+		openapi.Describe(s.api, openapi.Operation{
+			Method: "POST", Path: "/acp/sessions", ID: "acpCreate",
+			Summary: "Create a session",
+		}, openapi.Description{
+			Parameters: []openapi.Parameter{{
+				Name: "API-Version", In: "header", Description: "Version.",
+				Required: true,
+			}},
+			Request: &openapi.Content{Schema: openapi.InputSchemaOf[item]()},
+			Responses: map[int]openapi.Content{201: {
+				Description: "The session.",
+				Schema:      json.RawMessage(`{"type":"object"}`),
+			}, 0: {Description: "Error."}},
 		})
 		return s.api
 	}
@@ -130,7 +145,10 @@ func TestDocument(t *testing.T) {
 			t.Fatal("Document() differs between equal registrations")
 		}
 	}
-	for _, want := range []string{`"openapi": "3.1.0"`, `"/notes/{id}"`, `"/files/{path}"`, `"/acp/sessions"`, `"API-Version"`, `"#/components/schemas/Problem"`, `"application/problem+json"`} {
+	for _, want := range []string{
+		`"openapi": "3.1.0"`, `"/notes/{id}"`, `"/files/{path}"`, `"/acp/sessions"`,
+		`"API-Version"`, `"#/components/schemas/Problem"`, `"application/problem+json"`,
+	} {
 		if !bytes.Contains(one, []byte(want)) {
 			t.Errorf("document lacks %s", want)
 		}
@@ -186,7 +204,8 @@ func TestNullable(t *testing.T) {
 		t.Fatal(err)
 	}
 	branches := schema.Properties["error"].AnyOf
-	if len(branches) != 2 || branches[0].Properties["code"] == nil || branches[1].Type != "null" || len(schema.Required) != 1 {
+	if len(branches) != 2 || branches[0].Properties["code"] == nil || branches[1].Type != "null" ||
+		len(schema.Required) != 1 {
 		t.Errorf("schema = %s", openapi.SchemaOf[answer]())
 	}
 	for _, value := range []*inside{nil, {"gone"}} {
@@ -195,7 +214,8 @@ func TestNullable(t *testing.T) {
 			t.Fatal(err)
 		}
 		var back answer
-		if err := json.Unmarshal(text, &back); err != nil || (back.Error.Value() == nil) != (value == nil) || value != nil && *back.Error.Value() != *value {
+		if err := json.Unmarshal(text, &back); err != nil || (back.Error.Value() == nil) != (value == nil) ||
+			value != nil && *back.Error.Value() != *value {
 			t.Errorf("%s reads as %+v, %v", text, back, err)
 		}
 	}

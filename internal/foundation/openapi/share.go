@@ -9,12 +9,12 @@ import (
 	"unicode"
 )
 
-// minShared is the size from which a schema that stands in several places is
+// minShared is the size from which a schema that appears in several places is
 // moved to the components, in bytes.
 const minShared = 160
 
-// sharing moves schemas of described operations that stand in several places
-// to the components. Equal schemas are one; a schema that stands only inside of
+// sharing moves schemas of described operations that appear in several places
+// to the components. Equal schemas are one; a schema that appears only inside of
 // another moves with it.
 type sharing struct {
 	schemas map[string]any    // the components
@@ -84,7 +84,7 @@ func (s *sharing) count(node any, hint string) {
 	})
 }
 
-// replace answers a reference where a schema is shared, and the schema with its
+// replace returns a reference where a schema is shared, and the schema with its
 // insides replaced where it is not.
 func (s *sharing) replace(node any) any {
 	schema, ok := node.(map[string]any)

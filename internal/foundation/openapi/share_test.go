@@ -17,12 +17,20 @@ const lineSchema = `{"type":"object","description":"A line of an order, as the b
 func sharedAPI(o *openapi.Options) *openapi.API {
 	api := openapi.New(http.NewServeMux(), "Lines", "1", o)
 	describe := func(method, id, schema string, unlimited bool) {
-		openapi.Describe(api, openapi.Operation{Method: method, Path: "/lines", ID: id, Summary: id, Unlimited: unlimited}, openapi.Description{
-			Request:   &openapi.Content{Schema: json.RawMessage(lineSchema)},
-			Responses: map[int]openapi.Content{200: {Schema: json.RawMessage(schema)}, 0: {Schema: json.RawMessage(`{"type":"string"}`)}},
+		openapi.Describe(api, openapi.Operation{
+			Method: method, Path: "/lines", ID: id, Summary: id,
+			Unlimited: unlimited,
+		}, openapi.Description{
+			Request: &openapi.Content{Schema: json.RawMessage(lineSchema)},
+			Responses: map[int]openapi.Content{
+				200: {Schema: json.RawMessage(schema)},
+				0:   {Schema: json.RawMessage(`{"type":"string"}`)},
+			},
 		})
 	}
-	describe(http.MethodPost, "open_line", `{"type":"object","properties":{"line":`+lineSchema+`,"examples":{"type":"array","items":`+lineSchema+`}}}`, false)
+	describe(http.MethodPost, "open_line",
+		`{"type":"object","properties":{"line":`+lineSchema+`,"examples":{"type":"array","items":`+lineSchema+`}}}`,
+		false)
 	describe(http.MethodPut, "change_line", lineSchema, true)
 	return api
 }
@@ -49,7 +57,7 @@ func resolve(node any, schemas map[string]any) any {
 	return node
 }
 
-// TestSharedSchemas moves what stands in several places, and says the same.
+// TestSharedSchemas moves what appears in several places without changing its meaning.
 func TestSharedSchemas(t *testing.T) {
 	t.Parallel()
 	api := sharedAPI(nil)
@@ -78,7 +86,10 @@ func TestSharedSchemas(t *testing.T) {
 	if err := json.Unmarshal([]byte(lineSchema), &line); err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]any{"type": "object", "properties": map[string]any{"line": line, "examples": map[string]any{"type": "array", "items": line}}}
+	want := map[string]any{
+		"type":       "object",
+		"properties": map[string]any{"line": line, "examples": map[string]any{"type": "array", "items": line}},
+	}
 	answer := d.Paths["/lines"]["post"]["responses"].(map[string]any)["200"].(map[string]any)["content"].(map[string]any)["application/json"].(map[string]any)["schema"]
 	if diff := cmp.Diff(any(want), resolve(answer, d.Components.Schemas)); diff != "" {
 		t.Errorf("answer (-want +got):\n%s", diff)
@@ -110,7 +121,8 @@ func TestLimited(t *testing.T) {
 		if limited != (text != "") || unlimited {
 			t.Errorf("%q: limited %t, unlimited %t", text, limited, unlimited)
 		}
-		if r := d.Components.Responses["RateLimited"]; r.Description != text || text != "" && r.Headers["Retry-After"] == nil {
+		if r := d.Components.Responses["RateLimited"]; r.Description != text || text != "" &&
+			r.Headers["Retry-After"] == nil {
 			t.Errorf("%q: response %+v", text, r)
 		}
 	}

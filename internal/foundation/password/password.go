@@ -21,7 +21,7 @@ import (
 	"golang.org/x/crypto/argon2"
 )
 
-// Parameters of new digests, and the most that a kept one may ask for.
+// Parameters of new digests, and the most that a stored one may ask for.
 const (
 	memoryKiB    = 19 * 1024
 	passes       = 2
@@ -38,16 +38,17 @@ type Hasher struct {
 	decoy string // verified where there is no user, so that nobody learns that by the time
 }
 
-// New answers a hasher.
+// New returns a hasher.
 func New() *Hasher {
 	h := &Hasher{slots: make(chan struct{}, runtime.GOMAXPROCS(0))}
-	h.decoy = encode(make([]byte, saltSize), digest([]byte(rand.Text()), make([]byte, saltSize), memoryKiB, passes, threads))
+	h.decoy = encode(make([]byte, saltSize),
+		digest([]byte(rand.Text()), make([]byte, saltSize), memoryKiB, passes, threads))
 	return h
 }
 
-// Hash answers the digest of a password for keeping.
+// Hash returns the digest of a password for keeping.
 func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
-	if err := h.take(ctx); err != nil {
+	if err := h.acquire(ctx); err != nil {
 		return "", err
 	}
 	defer h.free()
@@ -58,18 +59,18 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 	return encode(salt, digest([]byte(password), salt, memoryKiB, passes, threads)), nil
 }
 
-// Verify reports whether a kept digest is that of a password. An empty digest
+// Verify reports whether a stored digest is that of a password. An empty digest
 // takes as long as any other and is never right.
-func (h *Hasher) Verify(ctx context.Context, kept, password string) (bool, error) {
-	if err := h.take(ctx); err != nil {
+func (h *Hasher) Verify(ctx context.Context, stored, password string) (bool, error) {
+	if err := h.acquire(ctx); err != nil {
 		return false, err
 	}
 	defer h.free()
-	known := kept != ""
+	known := stored != ""
 	if !known {
-		kept = h.decoy
+		stored = h.decoy
 	}
-	p, err := parse(kept)
+	p, err := parse(stored)
 	if err != nil {
 		return false, err
 	}
@@ -77,7 +78,7 @@ func (h *Hasher) Verify(ctx context.Context, kept, password string) (bool, error
 	return same && known, nil
 }
 
-func (h *Hasher) take(ctx context.Context) error {
+func (h *Hasher) acquire(ctx context.Context) error {
 	select {
 	case h.slots <- struct{}{}:
 		return nil
@@ -94,7 +95,8 @@ func digest(password, salt []byte, memory, passes uint32, threads uint8) []byte 
 
 func encode(salt, digest []byte) string {
 	b64 := base64.RawStdEncoding.EncodeToString
-	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, memoryKiB, passes, threads, b64(salt), b64(digest))
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, memoryKiB, passes, threads, b64(salt),
+		b64(digest))
 }
 
 type parsed struct {
@@ -103,12 +105,13 @@ type parsed struct {
 	salt, digest   []byte
 }
 
-var errFormat = errors.New("a kept password digest cannot be read")
+var errFormat = errors.New("a stored password digest cannot be read")
 
 // parse reads what encode wrote, also with other parameters of the past.
-func parse(kept string) (p parsed, err error) {
-	fields := strings.Split(kept, "$")
-	if len(fields) != 6 || fields[0] != "" || fields[1] != "argon2id" || fields[2] != fmt.Sprintf("v=%d", argon2.Version) {
+func parse(stored string) (p parsed, err error) {
+	fields := strings.Split(stored, "$")
+	if len(fields) != 6 || fields[0] != "" || fields[1] != "argon2id" || fields[2] != fmt.Sprintf("v=%d",
+		argon2.Version) {
 		return p, errFormat
 	}
 	if _, err := fmt.Sscanf(fields[3], "m=%d,t=%d,p=%d", &p.memory, &p.passes, &p.threads); err != nil {

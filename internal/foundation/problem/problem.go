@@ -41,8 +41,8 @@ const (
 	UnsupportedMedia             // a media type that is not read here
 	Unprocessable                // well-formed, understood, refused
 	RateLimited                  // over a limit; RetryAfter is set
-	Unavailable                  // a part that we need is away; retry later
-	Timeout                      // a part that we need did not answer in time
+	Unavailable                  // a dependency is unavailable; retry later
+	Timeout                      // a dependency did not respond in time
 )
 
 var statuses = [...]int{
@@ -69,7 +69,7 @@ func (k Kind) Title() string { return titles[k] }
 // Temporary reports whether the same request may succeed later unchanged.
 func (k Kind) Temporary() bool { return k == RateLimited || k == Unavailable || k == Timeout }
 
-// KindOf answers the kind whose status is status, and Internal for a status
+// KindOf returns the kind whose status is status, and Internal for a status
 // that no kind has.
 func KindOf(status int) Kind {
 	for k, s := range statuses {
@@ -104,7 +104,7 @@ type Item struct {
 	Detail  string `json:"detail" doc:"What is wrong and what would be right."`
 }
 
-// New answers a problem. Detail is shown to the caller: it must not contain
+// New returns a problem. Detail is shown to the caller: it must not contain
 // secrets or text of inner errors.
 func New(kind Kind, code, detail string) *Problem {
 	return &Problem{Kind: kind, Code: code, Detail: detail}
@@ -113,40 +113,40 @@ func New(kind Kind, code, detail string) *Problem {
 // Error makes a Problem an error. The text is safe to show.
 func (p *Problem) Error() string { return p.Code + ": " + p.Detail }
 
-// At answers a copy that names the place of the fault as a JSON Pointer.
+// At returns a copy that names the place of the fault as a JSON Pointer.
 func (p *Problem) At(pointer string) *Problem {
 	return p.WithItems(Item{Pointer: pointer, Code: p.Code, Detail: p.Detail})
 }
 
-// WithItems answers a copy with more items.
+// WithItems returns a copy with more items.
 func (p *Problem) WithItems(items ...Item) *Problem {
 	q := *p
 	q.Items = append(slices.Clip(q.Items), items...)
 	return &q
 }
 
-// After answers a copy that says when to try again.
+// After returns a copy that says when to try again.
 func (p *Problem) After(d time.Duration) *Problem {
 	q := *p
 	q.RetryAfter = d
 	return &q
 }
 
-// Advise answers a copy with a machine-readable next action.
+// Advise returns a copy with a machine-readable next action.
 func (p *Problem) Advise(next string) *Problem {
 	q := *p
 	q.NextAction = next
 	return &q
 }
 
-// Over answers a copy that names the limit that the request is over.
+// Over returns a copy that names the limit that the request is over.
 func (p *Problem) Over(policy string) *Problem {
 	q := *p
 	q.Policies = append(slices.Clip(q.Policies), policy)
 	return &q
 }
 
-// With answers a copy that holds one more member for programs. The value has
+// With returns a copy that holds one more member for programs. The value has
 // to encode as JSON.
 func (p *Problem) With(name string, value any) *Problem {
 	q := *p
@@ -165,7 +165,8 @@ func From(err error) (p *Problem, ok bool) {
 	if errors.As(err, &p) {
 		return p, true
 	}
-	return New(Internal, "internal_error", "Something went wrong on our side. It has been logged; please try again."), false
+	return New(Internal, "internal_error",
+		"Something went wrong on our side. It has been logged; please try again."), false
 }
 
 // Is reports whether err holds a problem with the code.

@@ -47,18 +47,22 @@ func TestCopiesDoNotShare(t *testing.T) {
 	one := base.At("/a")
 	two := one.At("/b").After(time.Second).Advise("fix_arguments")
 	three := two.With("connect", "a").With("app", "notes")
-	if len(two.Members) != 0 || len(three.Members) != 2 || three.With("app", "mail").Members["app"] != "mail" || three.Members["app"] != "notes" {
+	if len(two.Members) != 0 || len(three.Members) != 2 || three.With("app", "mail").Members["app"] != "mail" ||
+		three.Members["app"] != "notes" {
 		t.Errorf("members %v, %v: a derived problem changed its source", two.Members, three.Members)
 	}
-	if len(base.Items) != 0 || len(one.Items) != 1 || len(two.Items) != 2 || one.RetryAfter != 0 || one.NextAction != "" {
-		t.Errorf("items %d, %d, %d: a derived problem changed its source", len(base.Items), len(one.Items), len(two.Items))
+	if len(base.Items) != 0 || len(one.Items) != 1 || len(two.Items) != 2 || one.RetryAfter != 0 ||
+		one.NextAction != "" {
+		t.Errorf("items %d, %d, %d: a derived problem changed its source", len(base.Items), len(one.Items),
+			len(two.Items))
 	}
 }
 
 func TestKindOf(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]problem.Kind{
-		400: problem.Malformed, 404: problem.NotFound, 415: problem.UnsupportedMedia, 418: problem.Invalid, 500: problem.Internal, 502: problem.Internal,
+		400: problem.Malformed, 404: problem.NotFound, 415: problem.UnsupportedMedia, 418: problem.Invalid,
+		500: problem.Internal, 502: problem.Internal,
 	} {
 		if got := problem.KindOf(status); got != want {
 			t.Errorf("KindOf(%d) = %v, want %v", status, got, want)

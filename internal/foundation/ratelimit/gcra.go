@@ -43,7 +43,7 @@ type TableOptions struct {
 	Slots int
 }
 
-// NewTable answers an empty table. Nil options are the defaults.
+// NewTable returns an empty table. Nil options are the defaults.
 func NewTable(o *TableOptions) *Table {
 	slots := 1 << 20
 	if o != nil && o.Slots > 0 {
@@ -67,7 +67,7 @@ type GCRA struct {
 	capacity int64        // emission * burst
 }
 
-// Limiter answers the limiter of one policy. Its clients share the table with
+// Limiter returns the limiter of one policy. Its clients share the table with
 // those of other policies and never meet them. It panics on a policy that
 // Validate refuses.
 func (t *Table) Limiter(p Policy) *GCRA {
@@ -75,7 +75,10 @@ func (t *Table) Limiter(p Policy) *GCRA {
 		panic(err)
 	}
 	emission := int64(p.Window) / int64(p.Quantity)
-	return &GCRA{table: t, policy: p, seed: maphash.MakeSeed(), emission: emission, capacity: emission * int64(p.Limit())}
+	return &GCRA{
+		table: t, policy: p, seed: maphash.MakeSeed(), emission: emission,
+		capacity: emission * int64(p.Limit()),
+	}
 }
 
 // Take implements Limiter. The error is always nil.
@@ -141,7 +144,7 @@ func (g *GCRA) state(r *Result, used int64) {
 	}
 }
 
-// find answers the slot of h, or the one to give to it.
+// find returns the slot of h, or the one to give to it.
 func (s *set) find(h uint64) (at int, found bool) {
 	for i := range s.slots {
 		if s.slots[i].fingerprint == h {

@@ -117,7 +117,9 @@ func seconds(d time.Duration) int {
 // with the time to wait, or cost_too_high when waiting does not help.
 func Problem(r Result) *problem.Problem {
 	if r.TooCostly {
-		return problem.New(problem.RateLimited, "cost_too_high", fmt.Sprintf("This asks for more at once than the limit of %d ever allows. Send it in parts.", r.Policy.Limit())).
+		return problem.New(problem.RateLimited, "cost_too_high",
+			fmt.Sprintf("This asks for more at once than the limit of %d ever allows. Send it in parts.",
+				r.Policy.Limit())).
 			After(r.RetryAfter).Advise("fix_arguments").Over(r.Policy.Name)
 	}
 	wait := max(seconds(r.RetryAfter), 1)
@@ -125,7 +127,8 @@ func Problem(r Result) *problem.Problem {
 	if wait == 1 {
 		unit = "second"
 	}
-	return problem.New(problem.RateLimited, "rate_limited", fmt.Sprintf("%s Retry after %d %s.", r.Policy.words(), wait, unit)).
+	return problem.New(problem.RateLimited, "rate_limited",
+		fmt.Sprintf("%s Retry after %d %s.", r.Policy.words(), wait, unit)).
 		After(time.Duration(wait) * time.Second).Advise("retry_later").Over(r.Policy.Name)
 }
 

@@ -52,7 +52,11 @@ func TestGCRA(t *testing.T) {
 			{0, "a", 1, yes(4, time.Second)},
 			{0, "a", 4, yes(0, time.Second)},
 			{0, "a", 1, ratelimit.Result{RetryAfter: time.Second, Reset: time.Second}},
-			{300 * time.Millisecond, "a", 1, ratelimit.Result{RetryAfter: 700 * time.Millisecond, Reset: 700 * time.Millisecond}},
+			{
+				300 * time.Millisecond, "a",
+				1,
+				ratelimit.Result{RetryAfter: 700 * time.Millisecond, Reset: 700 * time.Millisecond},
+			},
 			{700 * time.Millisecond, "a", 1, yes(0, time.Second)},
 			{5 * time.Second, "a", 0, yes(5, 0)},
 		}},
@@ -152,7 +156,8 @@ func TestWindowSurvivesLongSilence(t *testing.T) {
 
 func TestWindowBoundsItsKeys(t *testing.T) {
 	t.Parallel()
-	l := ratelimit.NewWindow(ratelimit.Policy{Name: "default", Quantity: 4, Window: time.Hour}, &ratelimit.WindowOptions{MaxKeys: 640})
+	l := ratelimit.NewWindow(ratelimit.Policy{Name: "default", Quantity: 4, Window: time.Hour},
+		&ratelimit.WindowOptions{MaxKeys: 640})
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
@@ -204,7 +209,10 @@ func TestTableUnderFlood(t *testing.T) {
 func TestConcurrentTakesAreExact(t *testing.T) {
 	t.Parallel()
 	limiters := map[string]ratelimit.Limiter{
-		"gcra":   ratelimit.NewTable(&ratelimit.TableOptions{Slots: 8}).Limiter(ratelimit.Policy{Name: "c", Quantity: 100, Window: 24 * time.Hour}),
+		"gcra": ratelimit.NewTable(&ratelimit.TableOptions{Slots: 8}).Limiter(ratelimit.Policy{
+			Name:     "c",
+			Quantity: 100, Window: 24 * time.Hour,
+		}),
 		"window": ratelimit.NewWindow(ratelimit.Policy{Name: "c", Quantity: 100, Window: 24 * time.Hour}, nil),
 	}
 	for name, l := range limiters {
@@ -245,7 +253,10 @@ func TestWriteHeaders(t *testing.T) {
 	ratelimit.WriteHeaders(h,
 		ratelimit.Result{Policy: perSecond(), Allowed: true, Remaining: 3, Reset: 300 * time.Millisecond},
 		ratelimit.Result{},
-		ratelimit.Result{Policy: ratelimit.Policy{Name: "default", Quantity: 120, Window: time.Minute}, Remaining: 0, Reset: 2100 * time.Millisecond},
+		ratelimit.Result{
+			Policy: ratelimit.Policy{Name: "default", Quantity: 120, Window: time.Minute}, Remaining: 0,
+			Reset: 2100 * time.Millisecond,
+		},
 	)
 	want := http.Header{}
 	want.Set("RateLimit-Policy", `"client";q=5;w=5, "default";q=120;w=60`)
@@ -258,7 +269,8 @@ func TestWriteHeaders(t *testing.T) {
 func TestProblem(t *testing.T) {
 	t.Parallel()
 	p := ratelimit.Problem(ratelimit.Result{Policy: perSecond(), RetryAfter: 10 * time.Millisecond})
-	if p.Code != "rate_limited" || p.Detail != "At most one request per second is allowed. Retry after 1 second." || p.RetryAfter != time.Second {
+	if p.Code != "rate_limited" || p.Detail != "At most one request per second is allowed. Retry after 1 second." ||
+		p.RetryAfter != time.Second {
 		t.Errorf("Problem = %+v", p)
 	}
 	p = ratelimit.Problem(ratelimit.Result{Policy: perSecond(), TooCostly: true})

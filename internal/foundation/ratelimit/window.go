@@ -39,7 +39,7 @@ type trail struct {
 	last     int64 // milliseconds since the epoch, whole
 }
 
-// NewWindow answers a limiter without keys. Burst does not apply. It panics on
+// NewWindow returns a limiter without keys. Burst does not apply. It panics on
 // a policy that Validate refuses. Nil options are the defaults.
 func NewWindow(p Policy, o *WindowOptions) *Window {
 	p.Burst = 0
@@ -102,7 +102,7 @@ func (tr *trail) prune(now, span int64) {
 	}
 }
 
-// leaves answers when the k-th oldest unit leaves the window.
+// leaves returns when the k-th oldest unit leaves the window.
 func (tr *trail) leaves(k int, now, span int64) time.Duration {
 	at := tr.ring[(tr.first+k-1)%len(tr.ring)]
 	return time.Duration(span-int64(uint32(now)-at)) * time.Millisecond

@@ -48,7 +48,7 @@ type Ring struct {
 	digest []byte
 }
 
-// NewRing answers a ring with one random key. digest are the KeySize bytes of
+// NewRing returns a ring with one random key. digest are the KeySize bytes of
 // the key of digests; nil for random ones.
 func NewRing(digest []byte, now time.Time) *Ring {
 	if digest == nil {
@@ -59,7 +59,7 @@ func NewRing(digest []byte, now time.Time) *Ring {
 	return r
 }
 
-// LegacyRing answers the ring of a master key of KeySize bytes: the key
+// LegacyRing returns the ring of a master key of KeySize bytes: the key
 // LegacyID and the key of digests follow from it.
 func LegacyRing(master []byte) (*Ring, error) {
 	digest, err := DigestKey(master)
@@ -73,7 +73,7 @@ func LegacyRing(master []byte) (*Ring, error) {
 	return &Ring{keys: []key{{KeyInfo{ID: LegacyID, State: Primary}, encryption}}, digest: digest}, nil
 }
 
-// DigestKey answers the key of digests that follows from a master key.
+// DigestKey returns the key of digests that follows from a master key.
 func DigestKey(master []byte) ([]byte, error) {
 	if len(master) != KeySize {
 		return nil, fmt.Errorf("a master key has %d bytes, this one has %d", KeySize, len(master))
@@ -87,7 +87,7 @@ func DigestKey(master []byte) ([]byte, error) {
 
 func newID() string { return hex.EncodeToString(random(idLen / 2)) }
 
-// Clone answers a ring that can be changed apart.
+// Clone returns a ring that can be changed apart.
 func (r *Ring) Clone() *Ring { return &Ring{slices.Clone(r.keys), r.digest} }
 
 // Keys are the keys of the ring, the oldest first.
@@ -99,7 +99,7 @@ func (r *Ring) Keys() []KeyInfo {
 	return all
 }
 
-// In answers the id of the first key in a state, or "".
+// In returns the id of the first key in a state, or "".
 func (r *Ring) In(state State) string {
 	for i := range r.keys {
 		if r.keys[i].State == state {
@@ -155,7 +155,7 @@ type wire struct {
 	Digest []byte `json:"digest"`
 }
 
-// Secrets answers the ring as bytes, keys included, to be wrapped.
+// Secrets returns the ring as bytes, keys included, to be wrapped.
 func (r *Ring) Secrets() ([]byte, error) {
 	text, err := json.Marshal(wire{r.keys, r.digest})
 	if err != nil {

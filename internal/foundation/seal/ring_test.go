@@ -73,7 +73,11 @@ func TestLifeOfAKey(t *testing.T) {
 		{"pending", func() {}, seal.LegacyID, []bool{true, true}},
 		{"promoted", func() { ring.Promote() }, id, []bool{true, true}},
 		{"old one disabled", func() { ring.Set("", seal.Retiring, seal.Disabled) }, id, []bool{false, true}},
-		{"old one enabled again", func() { ring.Set(seal.LegacyID, seal.Disabled, seal.Retiring) }, id, []bool{true, true}},
+		{
+			"old one enabled again", func() { ring.Set(seal.LegacyID, seal.Disabled, seal.Retiring) },
+			id,
+			[]bool{true, true},
+		},
 	}
 	ahead := ring.Clone()
 	ahead.Promote()
@@ -82,7 +86,8 @@ func TestLifeOfAKey(t *testing.T) {
 		s.do()
 		box := boxOf(t, ring)
 		if box.Primary() != s.primary || box.MAC("x") != mac {
-			t.Errorf("%s: primary %s, digests changed: %t; want %s, false", s.name, box.Primary(), box.MAC("x") != mac, s.primary)
+			t.Errorf("%s: primary %s, digests changed: %t; want %s, false", s.name, box.Primary(), box.MAC("x") != mac,
+				s.primary)
 		}
 		if used, _ := seal.KeyOf(mustSeal(t, box)); used != s.primary {
 			t.Errorf("%s: sealed with %s, want %s", s.name, used, s.primary)
@@ -113,7 +118,10 @@ func TestResealKeepsThePlace(t *testing.T) {
 		t.Fatalf("Reseal = %q, %v", again, err)
 	}
 	there := here
-	for _, change := range []func(){func() { there.Row = "con_2" }, func() { there = here; there.Account = "acc_2" }, func() { there = here; there.Column = "other" }, func() { there = here; there.Table = "farewell" }} {
+	for _, change := range []func(){
+		func() { there.Row = "con_2" }, func() { there = here; there.Account = "acc_2" },
+		func() { there = here; there.Column = "other" }, func() { there = here; there.Table = "farewell" },
+	} {
 		change()
 		if got, err := box.Open(again, there); !errors.Is(err, seal.ErrOpen) {
 			t.Errorf("at %v: %q, %v, want ErrOpen", there, got, err)
@@ -123,7 +131,10 @@ func TestResealKeepsThePlace(t *testing.T) {
 		}
 	}
 	// Parts that hold what stands between parts elsewhere.
-	a, b := seal.Place{Table: "t", Column: "c", Row: "a|b", Account: "x"}, seal.Place{Table: "t", Column: "c", Row: "a", Account: "b|x"}
+	a, b := seal.Place{Table: "t", Column: "c", Row: "a|b", Account: "x"}, seal.Place{
+		Table: "t", Column: "c", Row: "a",
+		Account: "b|x",
+	}
 	text, err = box.Seal([]byte("sesame"), a)
 	if err != nil {
 		t.Fatal(err)
@@ -207,11 +218,13 @@ func TestRingSurvivesWrapping(t *testing.T) {
 	key := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{1}, seal.KeySize))
 	for name, damaged := range map[string]string{
 		"empty": "", "cut": string(secrets[:len(secrets)-9]), "no keys": `{"keys":[],"digest":"` + key + `"}`,
-		"short key":     `{"keys":[{"id":"00000000","state":"primary","key":"c2VzYW1l"}],"digest":"` + key + `"}`,
-		"short digest":  `{"keys":[{"id":"00000000","state":"primary","key":"` + key + `"}],"digest":"c2VzYW1l"}`,
-		"two primaries": `{"keys":[{"id":"00000000","state":"primary","key":"` + key + `"},{"id":"00000001","state":"primary","key":"` + key + `"}],"digest":"` + key + `"}`,
+		"short key":    `{"keys":[{"id":"00000000","state":"primary","key":"c2VzYW1l"}],"digest":"` + key + `"}`,
+		"short digest": `{"keys":[{"id":"00000000","state":"primary","key":"` + key + `"}],"digest":"c2VzYW1l"}`,
+		"two primaries": `{"keys":[{"id":"00000000","state":"primary","key":"` + key +
+			`"},{"id":"00000001","state":"primary","key":"` + key + `"}],"digest":"` + key + `"}`,
 	} {
-		if _, err := seal.ParseRing([]byte(damaged)); err == nil || strings.Contains(err.Error(), "c2VzYW1l") || strings.Contains(err.Error(), key) {
+		if _, err := seal.ParseRing([]byte(damaged)); err == nil || strings.Contains(err.Error(), "c2VzYW1l") ||
+			strings.Contains(err.Error(), key) {
 			t.Errorf("%s: ParseRing = %v, want an error without keys", name, err)
 		}
 	}

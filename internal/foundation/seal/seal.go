@@ -60,7 +60,7 @@ type opened struct {
 // Place names where a sealed value is kept.
 type Place struct{ Table, Column, Row, Account string }
 
-// New answers a box for a master key of KeySize bytes alone: its ring is that
+// New returns a box for a master key of KeySize bytes alone: its ring is that
 // of LegacyRing.
 func New(master []byte) (*Box, error) {
 	ring, err := LegacyRing(master)
@@ -70,7 +70,7 @@ func New(master []byte) (*Box, error) {
 	return NewBox(ring)
 }
 
-// NewBox answers a box that uses a ring.
+// NewBox returns a box that uses a ring.
 func NewBox(r *Ring) (*Box, error) {
 	b := &Box{mac: r.digest, reading: make(chan struct{}, 1)}
 	return b, b.Replace(r)
@@ -198,7 +198,7 @@ func Prefix(id string) string {
 	return prefix + id + "."
 }
 
-// KeyOf answers the id of the key that a text says it was sealed with.
+// KeyOf returns the id of the key that a text says it was sealed with.
 func KeyOf(text string) (id string, ok bool) {
 	if strings.HasPrefix(text, legacyPrefix) {
 		return LegacyID, true

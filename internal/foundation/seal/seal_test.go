@@ -55,7 +55,8 @@ func TestMACDelimitsItsParts(t *testing.T) {
 	box := newBox(t)
 	a := box.MAC("idempotency", []byte("ab"), []byte("c"))
 	for name, b := range map[string]string{
-		"parts moved": box.MAC("idempotency", []byte("a"), []byte("bc")), "other label": box.MAC("client", []byte("ab"), []byte("c")),
+		"parts moved": box.MAC("idempotency", []byte("a"), []byte("bc")), "other label": box.MAC("client", []byte("ab"),
+			[]byte("c")),
 	} {
 		if a == b {
 			t.Errorf("%s: the digests are equal", name)

@@ -17,6 +17,13 @@ var ErrInUse = errors.New("another process uses this database; stop it, or use P
 // of migrations (goose format) and answers how many it applied. Replicas that
 // start together wait for one another.
 func (db *DB) Migrate(ctx context.Context, migrations fs.FS) (applied int, err error) {
+	schema, err := db.Schema(ctx, migrations)
+	if err != nil {
+		return 0, err
+	}
+	if err := schema.newer(); err != nil {
+		return 0, err
+	}
 	provider, err := db.provider(migrations)
 	if err != nil {
 		return 0, err

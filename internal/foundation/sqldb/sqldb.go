@@ -7,19 +7,22 @@
 //	  +-- Migrate   goose migrations, one replica at a time
 //	  +-- Tx        one serializable write transaction, repeated when the
 //	  |             engine asks for it
+//	  +-- Light     one writing statement that says all in its own condition
 //	  +-- Reader    statements that only read
 //
 // The portable text: placeholders $1, $2, …; times are BIGINT milliseconds;
-// JSON and binary are TEXT; INSERT … ON CONFLICT … RETURNING. A writing
-// statement always runs inside Tx.
+// JSON and binary are TEXT; INSERT … ON CONFLICT … RETURNING; Now is the clock
+// of the database, SkipLocked ends the SELECT of a claim. A writing statement
+// runs inside Tx or as Light.
 package sqldb
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
-	"math/rand/v2"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -27,8 +30,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	_ "github.com/jackc/pgx/v5/stdlib" // the "pgx" driver
+	"github.com/jackc/pgx/v5/stdlib"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
@@ -36,6 +40,7 @@ import (
 // DB is an open database. It is safe for concurrent use.
 type DB struct {
 	write, read *sql.DB
+	light       *sql.DB // for Light; on SQLite the writer
 	engine      engine
 	unlock      func() error
 	revision    atomic.Uint64 // counts the beginnings and the ends of commits; see Memo
@@ -50,7 +55,8 @@ const (
 
 // Options tunes a database; the zero value is right for a server.
 type Options struct {
-	// MaxConns bounds the connections to PostgreSQL. Zero: 16.
+	// MaxConns bounds the connections to PostgreSQL. A quarter of them is for
+	// Light and LightReader, so that jobs never wait behind requests. Zero: 16.
 	MaxConns int
 }
 
@@ -89,7 +95,7 @@ func openSQLite(ctx context.Context, path string) (*DB, error) {
 		return nil, errors.Join(fmt.Errorf("opening %s: %w", path, err), unlock())
 	}
 	write.SetMaxOpenConns(1)
-	db := &DB{write: write, unlock: unlock}
+	db := &DB{write: write, light: write, unlock: unlock}
 	if db.read, err = openKeeping("sqlite", name+"&_pragma=query_only(ON)"); err == nil {
 		db.read.SetMaxOpenConns(4)
 		db.read.SetMaxIdleConns(4)
@@ -102,22 +108,31 @@ func openSQLite(ctx context.Context, path string) (*DB, error) {
 }
 
 func openPostgres(ctx context.Context, dsn string, opts *Options) (*DB, error) {
-	pool, err := sql.Open("pgx", dsn)
+	config, err := pgx.ParseConfig(dsn)
 	if err != nil {
 		return nil, errors.New("the PostgreSQL URL cannot be read")
 	}
-	maxConns := opts.MaxConns
-	if maxConns == 0 {
-		maxConns = 16
+	maxConns := cmp.Or(opts.MaxConns, 16)
+	forLight := max(1, maxConns/4)
+	light := config.Copy()
+	maps.Copy(light.RuntimeParams, lightParams())
+	db := &DB{
+		write: openPool(config, max(1, maxConns-forLight)), light: openPool(light, forLight), engine: enginePostgres,
+		unlock: func() error { return nil },
 	}
-	pool.SetMaxOpenConns(maxConns)
-	pool.SetMaxIdleConns(maxConns)
-	pool.SetConnMaxIdleTime(5 * time.Minute)
-	db := &DB{write: pool, read: pool, engine: enginePostgres, unlock: func() error { return nil }}
-	if err := pool.PingContext(ctx); err != nil {
+	db.read = db.write
+	if err := db.write.PingContext(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("connecting to PostgreSQL: %w", withoutSecrets(err)), db.Close())
 	}
 	return db, nil
+}
+
+func openPool(config *pgx.ConnConfig, maxConns int) *sql.DB {
+	pool := stdlib.OpenDB(*config)
+	pool.SetMaxOpenConns(maxConns)
+	pool.SetMaxIdleConns(maxConns)
+	pool.SetConnMaxIdleTime(5 * time.Minute)
+	return pool
 }
 
 // withoutSecrets keeps the server's own message and drops the connection
@@ -135,8 +150,10 @@ func withoutSecrets(err error) error {
 // Close ends all connections and frees the lock file.
 func (db *DB) Close() error {
 	var errs []error
-	if db.read != nil && db.read != db.write {
-		errs = append(errs, db.read.Close())
+	for _, pool := range []*sql.DB{db.read, db.light} {
+		if pool != nil && pool != db.write {
+			errs = append(errs, pool.Close())
+		}
 	}
 	return errors.Join(append(errs, db.write.Close(), db.unlock())...)
 }
@@ -146,6 +163,9 @@ func (db *DB) Reader() *sql.DB { return db.read }
 
 // Shared reports whether other processes may use the database at the same time.
 func (db *DB) Shared() bool { return db.engine == enginePostgres }
+
+// Commits returns how many write transactions this process has tried to commit.
+func (db *DB) Commits() uint64 { return db.revision.Load() / 2 }
 
 // Brief answers the context for a read of a few rows that every request makes.
 // In SQLite such a read takes microseconds and is not cancelled: that saves the
@@ -174,11 +194,8 @@ func (db *DB) Tx(ctx context.Context, fn func(tx *sql.Tx) error) error {
 		if err == nil || !collided(err) || try == maxTries {
 			return err
 		}
-		wait := time.Duration(rand.Int64N(int64(time.Millisecond) << min(try, 9)))
-		select {
-		case <-ctx.Done():
-			return errors.Join(ctx.Err(), err)
-		case <-time.After(wait):
+		if waitErr := backOff(ctx, try); waitErr != nil {
+			return errors.Join(waitErr, err)
 		}
 	}
 }
@@ -229,7 +246,8 @@ func UniqueViolation(err error) bool {
 		return pgErr.Code == "23505"
 	}
 	if liteErr, ok := errors.AsType[*sqlite.Error](err); ok {
-		return liteErr.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE || liteErr.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY
+		return liteErr.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE ||
+			liteErr.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY
 	}
 	return false
 }

@@ -15,8 +15,16 @@ import (
 )
 
 var migrations = fstest.MapFS{
-	"0001_start.sql": {Data: []byte("-- +goose Up\nCREATE TABLE counter (id TEXT PRIMARY KEY, n BIGINT NOT NULL, open BOOLEAN NOT NULL);\n-- +goose Down\nDROP TABLE counter;\n")},
-	"0002_more.sql":  {Data: []byte("-- +goose Up\nALTER TABLE counter ADD COLUMN note TEXT NOT NULL DEFAULT '';\n-- +goose Down\nALTER TABLE counter DROP COLUMN note;\n")},
+	"0001_start.sql": {
+		Data: []byte(
+			"-- +goose Up\nCREATE TABLE counter (id TEXT PRIMARY KEY, n BIGINT NOT NULL, open BOOLEAN NOT NULL);\n-- " +
+				"+goose Down\nDROP TABLE counter;\n"),
+	},
+	"0002_more.sql": {
+		Data: []byte(
+			"-- +goose Up\nALTER TABLE counter ADD COLUMN note TEXT NOT NULL DEFAULT '';\n-- +goose Down\nALTER " +
+				"TABLE counter DROP COLUMN note;\n"),
+	},
 }
 
 func insert(t *testing.T, db *sqldb.DB, id string) {
@@ -50,7 +58,8 @@ func TestTxLosesNoUpdate(t *testing.T) {
 		wg.Wait()
 		var n int64
 		var open bool
-		if err := db.Reader().QueryRowContext(t.Context(), `SELECT n, open FROM counter WHERE id = $1`, "a").Scan(&n, &open); err != nil {
+		if err := db.Reader().QueryRowContext(t.Context(), `SELECT n, open FROM counter WHERE id = $1`, "a").Scan(&n,
+			&open); err != nil {
 			t.Fatal(err)
 		}
 		if n != writers*rounds || !open {

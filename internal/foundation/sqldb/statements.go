@@ -18,7 +18,7 @@ import (
 //	     -> under way already, in the same transaction: run it apart
 const (
 	maxStatements   = 256
-	maxStatementLen = 8 << 10
+	maxStatementLen = 16 << 10
 )
 
 // openKeeping opens a database of the driver with connections that keep their
@@ -47,7 +47,7 @@ func (c connector) Connect(context.Context) (driver.Conn, error) {
 	if !ok {
 		return nil, errors.Join(fmt.Errorf("connections of the driver lack a method: %T", opened), opened.Close())
 	}
-	return &keeping{conn: whole, kept: map[string]*statement{}}, nil
+	return &keeping{conn: fixedPlans{whole}, kept: map[string]*statement{}}, nil
 }
 
 // Driver implements driver.Connector.
@@ -91,7 +91,7 @@ func (k *keeping) QueryContext(ctx context.Context, query string, args []driver.
 		return nil, err
 	}
 	if s == nil {
-		return k.conn.QueryContext(ctx, query, args)
+		return k.conn.QueryContext(ctx, forSQLite(query), args)
 	}
 	rows, err := s.QueryContext(ctx, args)
 	if err != nil {
@@ -108,7 +108,7 @@ func (k *keeping) ExecContext(ctx context.Context, query string, args []driver.N
 		return nil, err
 	}
 	if s == nil {
-		return k.conn.ExecContext(ctx, query, args)
+		return k.conn.ExecContext(ctx, forSQLite(query), args)
 	}
 	return s.ExecContext(ctx, args)
 }
@@ -129,7 +129,7 @@ func (k *keeping) statement(ctx context.Context, query string) (*statement, erro
 			return nil, err
 		}
 	}
-	stmt, err := k.conn.PrepareContext(ctx, query)
+	stmt, err := k.conn.PrepareContext(ctx, forSQLite(query))
 	if err != nil {
 		return nil, err
 	}

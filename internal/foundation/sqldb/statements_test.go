@@ -15,7 +15,10 @@ import (
 // opened is a database of each engine with one table.
 func opened(t *testing.T, test func(t *testing.T, db *sqldb.DB)) {
 	t.Helper()
-	for name, address := range map[string]func(testing.TB) string{"sqlite": sqldbtest.SQLite, "postgres": sqldbtest.Postgres} {
+	for name, address := range map[string]func(testing.TB) string{
+		"sqlite":   sqldbtest.SQLite,
+		"postgres": sqldbtest.Postgres,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			db, err := sqldb.Open(t.Context(), address(t), nil)
@@ -38,7 +41,8 @@ func opened(t *testing.T, test func(t *testing.T, db *sqldb.DB)) {
 
 func write(t *testing.T, db *sqldb.DB, statement string, args ...any) {
 	t.Helper()
-	if err := db.Tx(t.Context(), func(tx *sql.Tx) error { _, err := tx.ExecContext(t.Context(), statement, args...); return err }); err != nil {
+	if err := db.Tx(t.Context(),
+		func(tx *sql.Tx) error { _, err := tx.ExecContext(t.Context(), statement, args...); return err }); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -63,7 +67,8 @@ func TestStatementsAreUsedAgain(t *testing.T) {
 				t.Errorf("n%d has the id %d", i%10, got)
 			}
 		}
-		if err := db.Reader().QueryRowContext(t.Context(), byName, "none").Scan(new(int64)); !errors.Is(err, sql.ErrNoRows) {
+		if err := db.Reader().QueryRowContext(t.Context(), byName, "none").Scan(new(int64)); !errors.Is(err,
+			sql.ErrNoRows) {
 			t.Errorf("a name that is not there: %v", err)
 		}
 		write(t, db, `UPDATE thing SET name = $2 WHERE id = $1`, int64(3), "renamed")
@@ -136,7 +141,8 @@ func TestManyStatements(t *testing.T) {
 	opened(t, func(t *testing.T, db *sqldb.DB) {
 		for i := range 600 {
 			var n int64
-			if err := db.Reader().QueryRowContext(t.Context(), fmt.Sprintf(`SELECT id + %d FROM thing WHERE id = $1`, i), int64(1)).Scan(&n); err != nil || n != int64(i+1) {
+			if err := db.Reader().QueryRowContext(t.Context(), fmt.Sprintf(`SELECT id + %d FROM thing WHERE id = $1`,
+				i), int64(1)).Scan(&n); err != nil || n != int64(i+1) {
 				t.Fatalf("statement %d: %d, %v", i, n, err)
 			}
 		}
@@ -166,12 +172,15 @@ func BenchmarkRead(b *testing.B) {
 	}
 	b.Cleanup(func() { _ = db.Close() })
 	if err := db.Tx(b.Context(), func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(b.Context(), `CREATE TABLE thing (id BIGINT PRIMARY KEY, name TEXT NOT NULL UNIQUE, a TEXT, b TEXT, c TEXT)`)
+		_, err := tx.ExecContext(b.Context(),
+			`CREATE TABLE thing (id BIGINT PRIMARY KEY, name TEXT NOT NULL UNIQUE, a TEXT, b TEXT, c TEXT)`)
 		return err
 	}); err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		_ = db.Reader().QueryRowContext(b.Context(), `SELECT id, name, a, b, c FROM thing WHERE name = $1 AND EXISTS (SELECT 1 FROM thing AS t WHERE t.id = thing.id)`, "x").Scan(new(any))
+		_ = db.Reader().QueryRowContext(b.Context(),
+			`SELECT id, name, a, b, c FROM thing WHERE name = $1 AND EXISTS (SELECT 1 FROM thing AS t WHERE t.id = thing.id)`, "x").
+			Scan(new(any))
 	}
 }

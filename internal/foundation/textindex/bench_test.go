@@ -12,7 +12,7 @@ import (
 
 // BenchmarkSearch100k asks one question after another of 100,000 pages and
 // reports the slowest hundredth. "hard" holds what costs most: words of every
-// page, beginnings that fit thousands of words, slips.
+// page, beginnings that fit thousands of words, typos.
 func BenchmarkSearch100k(b *testing.B) {
 	all := bigSite(100_000)
 	x := paths(all...)
@@ -23,8 +23,10 @@ func BenchmarkSearch100k(b *testing.B) {
 		usual = append(usual, strings.Join(words[1:3], " "), words[0]+" "+w[:1]+w[2:])
 	}
 	hard := []string{
-		"docs blog products help guides api news shop", "docs blog products help guides api news shop ba ko", "ba", "bako", "docs ba", "st",
-		"prodcts guidse", "docs documentation products api helo nwes shpo", "products " + strings.Repeat("x", 200), "k d s",
+		"docs blog products help guides api news shop", "docs blog products help guides api news shop ba ko", "ba",
+		"bako", "docs ba", "st",
+		"prodcts guidse", "docs documentation products api helo nwes shpo", "products " + strings.Repeat("x", 200),
+		"k d s",
 	}
 	for _, group := range []struct {
 		name    string

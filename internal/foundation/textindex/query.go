@@ -7,18 +7,18 @@ import (
 	"unicode/utf8"
 )
 
-// How much a word counts that is not quite the one that was asked for.
+// Weights of words that are not exactly those of the query.
 const (
 	factorPrefix = 0.8
 	factorParts  = 0.9
-	factorSlip   = 0.6
+	factorTypo   = 0.6
 )
 
 const (
 	minPrefix   = 2  // letters that the last word of a query needs to find longer ones
 	maxPrefixed = 64 // longer words that it may find
-	minSlip     = 4  // letters of a word that may be misspelt
-	maxSlips    = 6  // words that a misspelt one may stand for
+	minTypo     = 4  // letters of a word that may be misspelled
+	maxTypos    = 6  // words that a misspelled one may stand for
 	maxTerms    = 16 // bits of the mask of a tally
 )
 
@@ -54,8 +54,8 @@ func (x *Index) terms(query string) []term {
 	return terms[:min(len(terms), maxTerms)]
 }
 
-// weigh says what a term is worth: as much as the most common word it stands
-// for, or as a word that nothing holds.
+// weigh returns a term with its weight: that of the most common word that it
+// stands for, or of a word that no entry has.
 func (x *Index) weigh(variants []variant) term {
 	holders := 0
 	for _, v := range variants {
@@ -64,7 +64,7 @@ func (x *Index) weigh(variants []variant) term {
 	return term{x.worth(holders), variants}
 }
 
-// variants finds the words that w may mean.
+// variants returns the words that w may mean.
 func (x *Index) variants(w string, last bool) []variant {
 	var found []variant
 	id, known := x.words[w]
@@ -96,8 +96,8 @@ func (x *Index) knows(w string) bool {
 	return ok
 }
 
-// inTwo parts a word that the index knows only in two: "sitemap" finds
-// site-map. Of several ways the rarest words win.
+// inTwo splits a word that the index has only as two: "sitemap" finds site-map.
+// Of several ways the rarest words win.
 func (x *Index) inTwo(w string) []int32 {
 	if x.knows(w) || len(w) < 5 {
 		return nil
@@ -121,12 +121,13 @@ func (x *Index) holders(word int32, ok bool) int {
 	return len(x.postings[word])
 }
 
-// longer finds the words that begin with w, the most common ones first.
+// longer returns the words that begin with w, the most common ones first.
 func (x *Index) longer(w string) []variant {
 	if utf8.RuneCountInString(w) < minPrefix {
 		return nil
 	}
-	from, _ := slices.BinarySearchFunc(x.sorted, w, func(id int32, w string) int { return cmp.Compare(x.spelled[id], w) })
+	from, _ := slices.BinarySearchFunc(x.sorted, w,
+		func(id int32, w string) int { return cmp.Compare(x.spelled[id], w) })
 	var found []variant
 	for _, id := range x.sorted[from:] {
 		if !strings.HasPrefix(x.spelled[id], w) {
@@ -136,36 +137,38 @@ func (x *Index) longer(w string) []variant {
 			found = append(found, variant{id, factorPrefix})
 		}
 	}
-	return x.keepCommon(found, maxPrefixed)
+	return x.mostCommon(found, maxPrefixed)
 }
 
-// neighbours finds the words that one slip of the fingers turns into w.
+// neighbours returns the words that are one typo from w.
 func (x *Index) neighbours(w string) []variant {
 	letters := []rune(w)
-	if len(letters) < minSlip || letters[0] >= '0' && letters[0] <= '9' {
+	if len(letters) < minTypo || letters[0] >= '0' && letters[0] <= '9' {
 		return nil
 	}
 	var found []variant
 	seen := map[int32]bool{}
-	for _, hash := range slipHashes(letters) {
-		from, _ := slices.BinarySearchFunc(x.slips, hash, func(s slip, h uint32) int { return cmp.Compare(s.hash, h) })
-		for _, s := range x.slips[from:] {
+	for _, hash := range typoHashes(letters) {
+		from, _ := slices.BinarySearchFunc(x.typos, hash, func(s typo, h uint32) int { return cmp.Compare(s.hash, h) })
+		for _, s := range x.typos[from:] {
 			if s.hash != hash {
 				break
 			}
-			if !seen[s.word] && oneSlip(letters, []rune(x.spelled[s.word])) {
-				found = append(found, variant{s.word, factorSlip})
+			if !seen[s.word] && oneTypo(letters, []rune(x.spelled[s.word])) {
+				found = append(found, variant{s.word, factorTypo})
 			}
 			seen[s.word] = true
 		}
 	}
-	return x.keepCommon(found, maxSlips)
+	return x.mostCommon(found, maxTypos)
 }
 
-// keepCommon picks the words that most entries hold, without sorting the rest.
-func (x *Index) keepCommon(found []variant, most int) []variant {
+// mostCommon returns the words that most entries have, without sorting the
+// rest.
+func (x *Index) mostCommon(found []variant, most int) []variant {
 	order := func(a, b variant) int {
-		return cmp.Or(cmp.Compare(len(x.postings[b.word]), len(x.postings[a.word])), cmp.Compare(x.spelled[a.word], x.spelled[b.word]))
+		return cmp.Or(cmp.Compare(len(x.postings[b.word]), len(x.postings[a.word])),
+			cmp.Compare(x.spelled[a.word], x.spelled[b.word]))
 	}
 	kept := make([]variant, 0, min(len(found), most)+1)
 	for _, v := range found {
@@ -179,30 +182,33 @@ func (x *Index) keepCommon(found []variant, most int) []variant {
 	return kept
 }
 
-// slip is a word with one letter left out: two words that are one slip apart
-// share such a form, so that neighbours are found without comparing all words.
-type slip struct {
+// typo is a word with one letter left out: two words that are one typo apart
+// have such a form in common, so that neighbours are found without comparing
+// all words.
+type typo struct {
 	hash uint32
 	word int32
 }
 
-func slipsOf(spelled []string) []slip {
-	var all []slip
+func typosOf(spelled []string) []typo {
+	var all []typo
 	for id, w := range spelled {
 		letters := []rune(w)
-		if len(letters) < minSlip-1 || letters[0] >= '0' && letters[0] <= '9' {
+		if len(letters) < minTypo-1 || letters[0] >= '0' && letters[0] <= '9' {
 			continue
 		}
-		for _, hash := range slipHashes(letters) {
-			all = append(all, slip{hash, int32(id)}) //nolint:gosec // words are counted by int32
+		for _, hash := range typoHashes(letters) {
+			all = append(all, typo{hash, int32(id)}) //nolint:gosec // words are counted by int32
 		}
 	}
-	slices.SortFunc(all, func(a, b slip) int { return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.word, b.word)) })
+	slices.SortFunc(all,
+		func(a, b typo) int { return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.word, b.word)) })
 	return all
 }
 
-// slipHashes are the hashes of the word and of the word without each letter.
-func slipHashes(letters []rune) []uint32 {
+// typoHashes returns the hashes of the word and of the word without each
+// letter.
+func typoHashes(letters []rune) []uint32 {
 	hashes := make([]uint32, 0, len(letters)+1)
 	for out := -1; out < len(letters); out++ {
 		hash := uint32(2166136261) // FNV-1a
@@ -216,9 +222,9 @@ func slipHashes(letters []rune) []uint32 {
 	return hashes
 }
 
-// oneSlip reports whether one letter added, left out, replaced or swapped with
-// its neighbour makes b of a.
-func oneSlip(a, b []rune) bool {
+// oneTypo reports whether one letter inserted, deleted, replaced or swapped
+// with its neighbour makes b of a.
+func oneTypo(a, b []rune) bool {
 	if len(a) > len(b) {
 		a, b = b, a
 	}

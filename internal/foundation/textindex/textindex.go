@@ -2,8 +2,8 @@
 //
 //	text -> Words: fold, split, singular        the same for entries and queries
 //	     -> vocabulary -> postings (entry, weight)
-//	query word: known? itself and, if it is the last one, what it begins
-//	            unknown? written in two, or a neighbour one slip away
+//	query word: known? itself and, for the last one, longer words
+//	            unknown? written in two, or one typo from a known one
 //	     -> score per entry; entries with every word come first
 //
 // An index never changes: build a new one and swap it in. Ranking and pages
@@ -17,7 +17,7 @@ import (
 	"sync"
 )
 
-// MaxQueryWords is how many different words of a query count; the rest is
+// MaxQueryWords bounds the different words of a query; further ones are
 // ignored.
 const MaxQueryWords = 10
 
@@ -28,7 +28,7 @@ type Index struct {
 	sorted   []int32  // word numbers in alphabetical order
 	spelled  []string // word by number
 	postings [][]posting
-	slips    []slip // sorted by hash
+	typos    []typo // sorted by hash
 	scratch  sync.Pool
 }
 
@@ -43,8 +43,8 @@ type posting struct {
 type Add func(text string, weight float32)
 
 // New builds an index of n entries. texts is called once for each entry, in
-// order, and adds what it holds. Of entries that score the same, the one with
-// the lower number comes first.
+// order, and adds its texts. Of entries with the same score, the one with the
+// lower number comes first.
 func New(n int, texts func(entry int, add Add)) *Index {
 	x := &Index{entries: n, words: map[string]int32{}}
 	held := map[int32]float32{}
@@ -57,7 +57,8 @@ func New(n int, texts func(entry int, add Add)) *Index {
 			}
 		})
 		for id, weight := range held {
-			x.postings[id] = append(x.postings[id], posting{int32(entry), weight}) //nolint:gosec // entries are counted by int32
+			x.postings[id] = append(x.postings[id],
+				posting{int32(entry), weight}) //nolint:gosec // entries are counted by int32
 		}
 	}
 	x.sorted = make([]int32, len(x.spelled))
@@ -65,7 +66,7 @@ func New(n int, texts func(entry int, add Add)) *Index {
 		x.sorted[i] = int32(i) //nolint:gosec // words are counted by int32
 	}
 	slices.SortFunc(x.sorted, func(a, b int32) int { return cmp.Compare(x.spelled[a], x.spelled[b]) })
-	x.slips = slipsOf(x.spelled)
+	x.typos = typosOf(x.spelled)
 	x.scratch.New = func() any { return &tally{score: make([]float32, n), mask: make([]uint16, n)} }
 	return x
 }
@@ -81,7 +82,7 @@ func (x *Index) intern(word string) int32 {
 	return id
 }
 
-// Len is the number of entries.
+// Len returns the number of entries.
 func (x *Index) Len() int { return x.entries }
 
 // Hit is one entry that was found.
@@ -98,7 +99,7 @@ type Result struct {
 	More  bool // there are hits after these
 }
 
-// Search answers at most limit hits after the hit after (nil: from the best
+// Search returns at most limit hits after the hit after (nil: from the best
 // one). A query without a word finds nothing.
 func (x *Index) Search(query string, limit int, after *Hit) Result {
 	terms := x.terms(query)
@@ -116,7 +117,7 @@ func (x *Index) Search(query string, limit int, after *Hit) Result {
 	return t.page(uint16(1)<<len(terms)-1, best, limit, after)
 }
 
-// worth is how much a word tells: rare ones tell more.
+// worth returns the weight of a word: rare ones count more.
 func (x *Index) worth(holders int) float32 {
 	return float32(math.Log(1 + float64(x.entries)/float64(1+holders)))
 }
@@ -135,8 +136,8 @@ func (t *tally) reset() {
 	t.touched = t.touched[:0]
 }
 
-// count adds a word of the query to every entry that holds it. Its variants
-// stand from the best to the least; an entry counts with the best it has.
+// count adds a word of the query to every entry that has it. Its variants are
+// sorted, best first; an entry counts with the best one.
 func (t *tally) count(x *Index, term term, bit uint16) {
 	for _, v := range term.variants {
 		factor := term.worth * v.factor
@@ -153,13 +154,15 @@ func (t *tally) count(x *Index, term term, bit uint16) {
 	}
 }
 
-// page picks the best limit hits after the given one, without sorting the rest.
+// page returns the best limit hits after the given one, without sorting the
+// rest.
 func (t *tally) page(all uint16, best float32, limit int, after *Hit) Result {
 	r := Result{Total: len(t.touched)}
 	heap := make([]Hit, 0, limit+1) // the least of the kept hits is on top
 	for _, entry := range t.touched {
 		score, whole := min(1, t.score[entry]/best), t.mask[entry] == all
-		if len(heap) == limit && whole == heap[0].Whole && score < heap[0].Score || len(heap) == limit && !whole && heap[0].Whole {
+		if len(heap) == limit && whole == heap[0].Whole && score < heap[0].Score || len(heap) == limit && !whole &&
+			heap[0].Whole {
 			r.More = true // most entries of a common word end here
 			continue
 		}

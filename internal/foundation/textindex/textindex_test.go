@@ -59,7 +59,8 @@ func paths(all ...string) *textindex.Index {
 func TestSearchRanks(t *testing.T) {
 	t.Parallel()
 	all := []string{
-		"/pricing", "/docs", "/docs/setup", "/docs/api/pricing", "/blog/prices-2026", "/products/wall-lamps", "/products/desk-lamp",
+		"/pricing", "/docs", "/docs/setup", "/docs/api/pricing", "/blog/prices-2026", "/products/wall-lamps",
+		"/products/desk-lamp",
 		"/support/refund-policy", "/docs/site-map", "/docs/getting-started",
 	}
 	x := paths(all...)
@@ -68,7 +69,10 @@ func TestSearchRanks(t *testing.T) {
 		want        []string
 	}{
 		{"exact", "pricing", []string{"/pricing", "/docs/api/pricing"}},
-		{"last part before folder", "docs", []string{"/docs", "/docs/setup", "/docs/api/pricing", "/docs/site-map", "/docs/getting-started"}},
+		{
+			"last part before folder", "docs",
+			[]string{"/docs", "/docs/setup", "/docs/api/pricing", "/docs/site-map", "/docs/getting-started"},
+		},
 		{"plural finds singular", "lamps", []string{"/products/wall-lamps", "/products/desk-lamp"}},
 		{"singular finds plural", "price", []string{"/blog/prices-2026"}},
 		{"beginning of the last word", "ref", []string{"/support/refund-policy"}},
@@ -78,8 +82,14 @@ func TestSearchRanks(t *testing.T) {
 		{"letter added", "laamp", []string{"/products/wall-lamps", "/products/desk-lamp"}},
 		{"in two", "set up", []string{"/docs/setup"}},
 		{"in one", "sitemap", []string{"/docs/site-map"}},
-		{"every word first", "docs pricing", []string{"/docs/api/pricing", "/pricing", "/docs", "/docs/setup", "/docs/site-map", "/docs/getting-started"}},
-		{"order of words is no matter", "pricing docs", []string{"/docs/api/pricing", "/pricing", "/docs", "/docs/setup", "/docs/site-map", "/docs/getting-started"}},
+		{"every word first", "docs pricing", []string{
+			"/docs/api/pricing", "/pricing", "/docs", "/docs/setup",
+			"/docs/site-map", "/docs/getting-started",
+		}},
+		{"order of words is no matter", "pricing docs", []string{
+			"/docs/api/pricing", "/pricing", "/docs",
+			"/docs/setup", "/docs/site-map", "/docs/getting-started",
+		}},
 		{"unknown", "zebra", nil},
 		{"too short to guess", "zzz", nil},
 		{"nothing", " - ", nil},
@@ -177,7 +187,10 @@ func TestSameAnswerEachTime(t *testing.T) {
 }
 
 func FuzzSearch(f *testing.F) {
-	for _, seed := range []string{"docs", "pirce lamp", "東京 x", "\xff\xfe", "a b c d e f g h i j k l m n o p q r s t u", "'", strings.Repeat("lamp", 100)} {
+	for _, seed := range []string{
+		"docs", "pirce lamp", "東京 x", "\xff\xfe", "a b c d e f g h i j k l m n o p q r s t u",
+		"'", strings.Repeat("lamp", 100),
+	} {
 		f.Add(seed)
 	}
 	all := []string{"/docs/setup", "/products/lamp", "/東京/price", "/a/b/c/d/e"}
@@ -207,7 +220,10 @@ func FuzzSearch(f *testing.F) {
 // the spread of words that real sites have.
 func bigSite(n int) []string {
 	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // not a secret
-	syllables := []string{"ba", "ko", "ri", "ten", "mo", "sla", "fi", "gor", "nu", "pe", "dra", "vi", "lon", "ca", "ster"}
+	syllables := []string{
+		"ba", "ko", "ri", "ten", "mo", "sla", "fi", "gor", "nu", "pe", "dra", "vi", "lon", "ca",
+		"ster",
+	}
 	vocabulary := make([]string, 30_000)
 	for i := range vocabulary {
 		var b strings.Builder

@@ -10,9 +10,9 @@ import (
 // maxWord is the length at which words are cut, in runes.
 const maxWord = 40
 
-// Words splits a text the way entries and queries are split: case, accents and
-// plural endings fall away, "camelCase", "snake_case" and "v2" come apart, and
-// scripts without spaces become pairs of characters.
+// Words splits a text in the way entries and queries are split: case, accents
+// and plural endings are removed, "camelCase", "snake_case" and "v2" are
+// separated, and scripts without spaces become pairs of characters.
 func Words(text string) []string {
 	var words []string
 	var word []rune
@@ -41,7 +41,7 @@ func Words(text string) []string {
 	return words
 }
 
-// apart parts words written in camelCase: while cases can still be told apart.
+// apart separates words written in camelCase, before case is folded.
 func apart(text string) string {
 	var b strings.Builder
 	var before rune
@@ -60,7 +60,7 @@ func splits(a, b rune) bool {
 	return unicode.IsDigit(a) != unicode.IsDigit(b) || spaceless(a) != spaceless(b)
 }
 
-// spaceless tells scripts that put no space between words.
+// spaceless reports whether a script has no spaces between words.
 func spaceless(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
 }
@@ -82,7 +82,7 @@ func finish(word []rune) []string {
 	return pairs
 }
 
-// singular takes the plural ending off an English word. Words that only look
+// singular removes the plural ending of an English word. Words that only look
 // like a plural lose it too, in entries and queries alike.
 func singular(w string) string {
 	switch {
@@ -92,7 +92,8 @@ func singular(w string) string {
 		return w
 	case strings.HasSuffix(w, "ies") && len(w) > 4:
 		return w[:len(w)-3] + "y"
-	case strings.HasSuffix(w, "sses"), strings.HasSuffix(w, "xes"), strings.HasSuffix(w, "ches"), strings.HasSuffix(w, "shes"), strings.HasSuffix(w, "zzes"):
+	case strings.HasSuffix(w, "sses"), strings.HasSuffix(w, "xes"), strings.HasSuffix(w, "ches"), strings.HasSuffix(w,
+		"shes"), strings.HasSuffix(w, "zzes"):
 		return w[:len(w)-2]
 	}
 	return w[:len(w)-1]

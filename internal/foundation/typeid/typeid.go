@@ -9,7 +9,7 @@ import (
 
 const bodyLen = 26
 
-// New answers prefix, "_" and 26 characters of lower-case base32: 130 random
+// New returns prefix, "_" and 26 characters of lower-case base32: 130 random
 // bits, so that an id can serve as an access capability.
 func New(prefix string) string {
 	return prefix + "_" + strings.ToLower(rand.Text())

@@ -60,7 +60,8 @@ type Store interface {
 	RedirectURLs(ctx context.Context, accountID string) ([]string, error)
 	// ChangeRedirectURLs keeps what change makes of the list; nobody else changes
 	// it meanwhile. Without an action the entry, and the list, are not kept.
-	ChangeRedirectURLs(ctx context.Context, accountID string, change func(list []string) ([]string, audit.Entry, error)) error
+	ChangeRedirectURLs(ctx context.Context, accountID string,
+		change func(list []string) ([]string, audit.Entry, error)) error
 	TouchSession(ctx context.Context, digest string, now time.Time) error
 	DeleteSession(ctx context.Context, digest string, e audit.Entry) error
 }
@@ -95,7 +96,8 @@ var nameShape = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,39}$`)
 // invalid_email (Invalid) and account_exists (Conflict).
 func (s *Service) Create(ctx context.Context, by audit.Actor, name, email string) (*Account, *User, error) {
 	if !nameShape.MatchString(name) {
-		return nil, nil, problem.New(problem.Invalid, "invalid_account_name", "The name of an account has 1 to 40 lower-case letters, digits, - and _.").At("/name")
+		return nil, nil, problem.New(problem.Invalid, "invalid_account_name",
+			"The name of an account has 1 to 40 lower-case letters, digits, - and _.").At("/name")
 	}
 	email, err := cleanEmail(email)
 	if err != nil {
@@ -104,7 +106,8 @@ func (s *Service) Create(ctx context.Context, by audit.Actor, name, email string
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	a := &Account{ID: typeid.New(accountPrefix), Name: name, CreatedAt: now}
 	u := &User{ID: typeid.New(userPrefix), AccountID: a.ID, Email: email, Name: name, Role: Owner, CreatedAt: now}
-	if err := s.store.InsertAccount(ctx, a, u, audit.New(a.ID, by, "account.created", a.ID, map[string]string{"name": name})); err != nil {
+	if err := s.store.InsertAccount(ctx, a,
+		u, audit.New(a.ID, by, "account.created", a.ID, map[string]string{"name": name})); err != nil {
 		return nil, nil, err
 	}
 	return a, u, nil
@@ -148,7 +151,9 @@ func (s *Service) RedirectURLs(ctx context.Context, accountID string) ([]string,
 // SetRedirectURLs changes where sign-ins of an account may send browsers, as
 // landing.Entries takes it, and answers the list that counts. Its problems are
 // invalid_request and account_not_found.
-func (s *Service) SetRedirectURLs(ctx context.Context, by audit.Actor, accountID string, given []string) ([]string, error) {
+func (s *Service) SetRedirectURLs(ctx context.Context, by audit.Actor, accountID string,
+	given []string,
+) ([]string, error) {
 	list, err := landing.Entries(given)
 	if err != nil {
 		return nil, err
@@ -162,7 +167,9 @@ func (s *Service) SetRedirectURLs(ctx context.Context, by audit.Actor, accountID
 // it, whatever others do to the list at the same time, and answers the list that
 // counts. Its problems are those of SetRedirectURLs; taking off what is not there
 // is invalid_request.
-func (s *Service) EditRedirectURLs(ctx context.Context, by audit.Actor, accountID string, add, remove []string) (list []string, err error) {
+func (s *Service) EditRedirectURLs(ctx context.Context, by audit.Actor, accountID string,
+	add, remove []string,
+) (list []string, err error) {
 	err = s.store.ChangeRedirectURLs(ctx, accountID, func(before []string) ([]string, audit.Entry, error) {
 		list = slices.Clone(before)
 		for _, text := range remove {
@@ -172,7 +179,8 @@ func (s *Service) EditRedirectURLs(ctx context.Context, by audit.Actor, accountI
 			}
 			at := slices.Index(list, entry[0])
 			if at < 0 {
-				return nil, audit.Entry{}, problem.New(problem.Invalid, "invalid_request", "This address is not on the list. It may have been taken off already.").At("/remove")
+				return nil, audit.Entry{}, problem.New(problem.Invalid, "invalid_request",
+					"This address is not on the list. It may have been taken off already.").At("/remove")
 			}
 			list = slices.Delete(list, at, at+1)
 		}
@@ -186,12 +194,15 @@ func (s *Service) EditRedirectURLs(ctx context.Context, by audit.Actor, accountI
 }
 
 func redirectsSet(by audit.Actor, accountID string, list []string) audit.Entry {
-	return audit.New(accountID, by, "account.redirect_urls_set", accountID, map[string]string{"redirect_urls": strings.Join(list, " ")})
+	return audit.New(accountID, by, "account.redirect_urls_set", accountID,
+		map[string]string{"redirect_urls": strings.Join(list, " ")})
 }
 
 // Link makes a one-time secret that signs the account's first owner in, for a
 // quarter of an hour. It is kept as a digest only.
-func (s *Service) Link(ctx context.Context, by audit.Actor, accountID string) (secret string, expires time.Time, err error) {
+func (s *Service) Link(ctx context.Context, by audit.Actor, accountID string) (secret string, expires time.Time,
+	err error,
+) {
 	users, err := s.store.Users(ctx, accountID)
 	if err != nil {
 		return "", time.Time{}, err
@@ -201,7 +212,8 @@ func (s *Service) Link(ctx context.Context, by audit.Actor, accountID string) (s
 			continue
 		}
 		secret, expires = newSecret(), time.Now().UTC().Add(LinkLifetime).Truncate(time.Millisecond)
-		return secret, expires, s.store.InsertLink(ctx, s.digest("sign-in link", secret), u.ID, expires, audit.New(accountID, by, "sign_in.link_made", u.ID, nil))
+		return secret, expires, s.store.InsertLink(ctx, s.digest("sign-in link", secret), u.ID, expires,
+			audit.New(accountID, by, "sign_in.link_made", u.ID, nil))
 	}
 	return "", time.Time{}, fmt.Errorf("account %s has no owner", accountID)
 }
@@ -213,7 +225,8 @@ func (s *Service) Redeem(ctx context.Context, by audit.Actor, secret string) (*S
 		return nil, "", err
 	}
 	if u == nil {
-		return nil, "", problem.New(problem.Gone, "link_invalid", `This sign-in link was used already or is too old. Make a new one with "ace account link".`)
+		return nil, "", problem.New(problem.Gone, "link_invalid",
+			`This sign-in link was used already or is too old. Make a new one with "ace account link".`)
 	}
 	return s.begin(ctx, by, u, "link")
 }
@@ -224,7 +237,8 @@ func (s *Service) Redeem(ctx context.Context, by audit.Actor, secret string) (*S
 // (Unauthenticated) in about the same time; sign_in_blocked (RateLimited) after
 // too many wrong passwords.
 func (s *Service) SignIn(ctx context.Context, by audit.Actor, name, secret string) (*Session, string, error) {
-	refused := problem.New(problem.Unauthenticated, "sign_in_refused", "E-mail address, account name or password is wrong. Without a password, ask for a sign-in link.")
+	refused := problem.New(problem.Unauthenticated, "sign_in_refused",
+		"E-mail address, account name or password is wrong. Without a password, ask for a sign-in link.")
 	find := s.store.UserByEmail
 	name = strings.ToLower(strings.TrimSpace(name))
 	if !strings.Contains(name, "@") {
@@ -245,7 +259,8 @@ func (s *Service) SignIn(ctx context.Context, by audit.Actor, name, secret strin
 		return nil, "", refused
 	}
 	if wait := time.Until(u.BlockedUntil); wait > 0 {
-		return nil, "", problem.New(problem.RateLimited, "sign_in_blocked", "Too many wrong passwords. Try again later, or use a sign-in link.").After(wait)
+		return nil, "", problem.New(problem.RateLimited, "sign_in_blocked",
+			"Too many wrong passwords. Try again later, or use a sign-in link.").After(wait)
 	}
 	if err := s.store.CountFailure(ctx, u.ID, right, blockAfter, time.Now().Add(blockFor)); err != nil {
 		return nil, "", err
@@ -259,7 +274,9 @@ func (s *Service) SignIn(ctx context.Context, by audit.Actor, name, secret strin
 // SignInIdentity signs in whom the operator's OpenID provider vouches for:
 // the user linked to the subject, or else the one with the verified e-mail,
 // who is linked from then on. It returns user_unknown (Forbidden).
-func (s *Service) SignInIdentity(ctx context.Context, by audit.Actor, issuer, subject, verifiedEmail string) (*Session, string, error) {
+func (s *Service) SignInIdentity(ctx context.Context, by audit.Actor, issuer, subject, verifiedEmail string) (*Session,
+	string, error,
+) {
 	identity := issuer + " " + subject
 	u, err := s.store.UserBySubject(ctx, identity)
 	if err != nil {
@@ -273,13 +290,15 @@ func (s *Service) SignInIdentity(ctx context.Context, by audit.Actor, issuer, su
 			u = nil // linked to another identity: an address alone does not replace it
 		}
 		if u != nil {
-			if err := s.store.SetSubject(ctx, u.ID, identity, audit.New(u.AccountID, by, "user.linked", u.ID, nil)); err != nil {
+			if err := s.store.SetSubject(ctx, u.ID, identity,
+				audit.New(u.AccountID, by, "user.linked", u.ID, nil)); err != nil {
 				return nil, "", err
 			}
 		}
 	}
 	if u == nil {
-		return nil, "", problem.New(problem.Forbidden, "user_unknown", "Nobody here has this identity. Ask the owner of the account to add your e-mail address.")
+		return nil, "", problem.New(problem.Forbidden, "user_unknown",
+			"Nobody here has this identity. Ask the owner of the account to add your e-mail address.")
 	}
 	return s.begin(ctx, by, u, "identity")
 }
@@ -295,7 +314,8 @@ func (s *Service) begin(ctx context.Context, by audit.Actor, u *User, method str
 	}
 	session, err := s.Session(ctx, secret)
 	if err == nil && session == nil {
-		err = problem.New(problem.Forbidden, "account_disabled", "This account is disabled. Ask whoever runs this platform.")
+		err = problem.New(problem.Forbidden, "account_disabled",
+			"This account is disabled. Ask whoever runs this platform.")
 	}
 	return session, secret, err
 }
@@ -320,20 +340,24 @@ func (s *Service) Session(ctx context.Context, secret string) (*Session, error) 
 
 // SignOut ends a session.
 func (s *Service) SignOut(ctx context.Context, by audit.Actor, session *Session) error {
-	return s.store.DeleteSession(ctx, session.ID, audit.New(session.Account.ID, by, "session.ended", session.User.ID, nil))
+	return s.store.DeleteSession(ctx, session.ID,
+		audit.New(session.Account.ID, by, "session.ended", session.User.ID, nil))
 }
 
 // SetPassword gives the person of a session a password and ends that person's
 // other sessions. It returns invalid_password (Invalid).
 func (s *Service) SetPassword(ctx context.Context, by audit.Actor, session *Session, secret string) error {
 	if n := utf8.RuneCountInString(secret); n < minPassword || len(secret) > maxPassword {
-		return problem.New(problem.Invalid, "invalid_password", "A password has at least 12 characters and at most 256 bytes. A few words that nobody else would put together make a good one.").At("/password")
+		return problem.New(problem.Invalid, "invalid_password",
+			"A password has at least 12 characters and at most 256 bytes. A few words that nobody else would put "+
+				"together make a good one.").At("/password")
 	}
 	hash, err := s.hasher.Hash(ctx, secret)
 	if err != nil {
 		return err
 	}
-	return s.store.SetPassword(ctx, session.User.ID, hash, session.ID, audit.New(session.Account.ID, by, "user.password_set", session.User.ID, nil))
+	return s.store.SetPassword(ctx, session.User.ID, hash, session.ID,
+		audit.New(session.Account.ID, by, "user.password_set", session.User.ID, nil))
 }
 
 func (s *Service) digest(label, secret string) string { return s.mac(label, []byte(secret)) }

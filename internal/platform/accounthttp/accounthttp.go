@@ -74,7 +74,10 @@ type Restrict struct {
 
 func (r Restrict) parse() (apikey.Restrictions, error) {
 	networks, err := apikey.ParseNetworks(r.Networks, "/restrict/ip_cidrs")
-	return apikey.Restrictions{Apps: r.Apps, ReadOnlyTools: r.ReadOnly, RawRequests: r.RawRequests, Networks: networks}, err
+	return apikey.Restrictions{
+		Apps: r.Apps, ReadOnlyTools: r.ReadOnly, RawRequests: r.RawRequests,
+		Networks: networks,
+	}, err
 }
 
 // Key is a key as commands print it.
@@ -120,14 +123,38 @@ func New(accounts *account.Service, keys *apikey.Service, signIn func(secret str
 	s := &server{accounts, keys, signIn}
 	mux := httpserver.NewMux(nil)
 	api := openapi.New(mux, "ACE control", "1", nil)
-	openapi.Handle(api, openapi.Operation{Method: http.MethodPost, Path: "/accounts", ID: "createAccount", Summary: "Make an account", Status: http.StatusCreated}, s.createAccount)
-	openapi.Handle(api, openapi.Operation{Method: http.MethodGet, Path: "/accounts", ID: "listAccounts", Summary: "All accounts"}, s.listAccounts)
-	openapi.Handle(api, openapi.Operation{Method: http.MethodPost, Path: "/accounts/{name}/link", ID: "linkAccount", Summary: "Make a sign-in link", Status: http.StatusCreated}, s.link)
-	openapi.Handle(api, openapi.Operation{Method: http.MethodGet, Path: "/accounts/{name}/redirect-urls", ID: "getRedirectURLs", Summary: "Where sign-ins may send browsers"}, s.redirects)
-	openapi.Handle(api, openapi.Operation{Method: http.MethodPatch, Path: "/accounts/{name}/redirect-urls", ID: "changeRedirectURLs", Summary: "Add and take off such addresses"}, s.changeRedirects)
-	openapi.Handle(api, openapi.Operation{Method: http.MethodPost, Path: "/accounts/{name}/keys", ID: "createKey", Summary: "Make a key", Status: http.StatusCreated}, s.createKey)
-	openapi.Handle(api, openapi.Operation{Method: http.MethodGet, Path: "/accounts/{name}/keys", ID: "listKeys", Summary: "Keys of an account"}, s.listKeys)
-	openapi.Handle(api, openapi.Operation{Method: http.MethodDelete, Path: "/keys/{id}", ID: "revokeKey", Summary: "Revoke a key"}, s.revokeKey)
+	openapi.Handle(api, openapi.Operation{
+		Method: http.MethodPost, Path: "/accounts", ID: "createAccount",
+		Summary: "Make an account", Status: http.StatusCreated,
+	}, s.createAccount)
+	openapi.Handle(api, openapi.Operation{
+		Method: http.MethodGet, Path: "/accounts", ID: "listAccounts",
+		Summary: "All accounts",
+	}, s.listAccounts)
+	openapi.Handle(api, openapi.Operation{
+		Method: http.MethodPost, Path: "/accounts/{name}/link", ID: "linkAccount",
+		Summary: "Make a sign-in link", Status: http.StatusCreated,
+	}, s.link)
+	openapi.Handle(api, openapi.Operation{
+		Method: http.MethodGet, Path: "/accounts/{name}/redirect-urls",
+		ID: "getRedirectURLs", Summary: "Where sign-ins may send browsers",
+	}, s.redirects)
+	openapi.Handle(api, openapi.Operation{
+		Method: http.MethodPatch, Path: "/accounts/{name}/redirect-urls",
+		ID: "changeRedirectURLs", Summary: "Add and take off such addresses",
+	}, s.changeRedirects)
+	openapi.Handle(api, openapi.Operation{
+		Method: http.MethodPost, Path: "/accounts/{name}/keys", ID: "createKey",
+		Summary: "Make a key", Status: http.StatusCreated,
+	}, s.createKey)
+	openapi.Handle(api, openapi.Operation{
+		Method: http.MethodGet, Path: "/accounts/{name}/keys", ID: "listKeys",
+		Summary: "Keys of an account",
+	}, s.listKeys)
+	openapi.Handle(api, openapi.Operation{
+		Method: http.MethodDelete, Path: "/keys/{id}", ID: "revokeKey",
+		Summary: "Revoke a key",
+	}, s.revokeKey)
 	return mux
 }
 
@@ -214,7 +241,10 @@ func (s *server) createKey(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	settings := apikey.Settings{Name: in.Body.Name, Permissions: permissions, Restrict: restrict, Approval: apikey.Approval(in.Body.Approval)}
+	settings := apikey.Settings{
+		Name: in.Body.Name, Permissions: permissions, Restrict: restrict,
+		Approval: apikey.Approval(in.Body.Approval),
+	}
 	if settings.Name == "" {
 		settings.Name = "made on the command line"
 	}
@@ -261,15 +291,20 @@ func (s *server) revokeKey(ctx context.Context, in *struct {
 			return nil, err
 		}
 	}
-	return nil, problem.New(problem.NotFound, "api_key_not_found", `There is no key with this id. "ace key list --account NAME" shows the keys of an account.`)
+	return nil, problem.New(problem.NotFound, "api_key_not_found",
+		`There is no key with this id. "ace key list --account NAME" shows the keys of an account.`)
 }
 
 func wireAccount(a *account.Account) Account { return Account{a.ID, a.Name, a.CreatedAt} }
 
 func wireKey(k *apikey.Key) Key {
-	restrict := Restrict{Apps: k.Restrict.Apps, ReadOnly: k.Restrict.ReadOnlyTools, RawRequests: k.Restrict.RawRequests, Networks: k.Restrict.NetworkTexts()}
+	restrict := Restrict{
+		Apps: k.Restrict.Apps, ReadOnly: k.Restrict.ReadOnlyTools, RawRequests: k.Restrict.RawRequests,
+		Networks: k.Restrict.NetworkTexts(),
+	}
 	return Key{
-		ID: k.ID, Name: k.Name, Prefix: k.Prefix, Permissions: k.Permissions.Names(), Restrict: restrict, Approval: string(k.Approval), CreatedAt: k.CreatedAt,
+		ID: k.ID, Name: k.Name, Prefix: k.Prefix, Permissions: k.Permissions.Names(), Restrict: restrict,
+		Approval: string(k.Approval), CreatedAt: k.CreatedAt,
 		ExpiresAt: optional(k.ExpiresAt), LastUsedAt: optional(k.LastUsedAt), RevokedAt: optional(k.RevokedAt),
 	}
 }

@@ -53,7 +53,10 @@ func TestParsePermissions(t *testing.T) {
 func TestRestrictions(t *testing.T) {
 	t.Parallel()
 	free := apikey.Restrictions{}
-	narrow := apikey.Restrictions{Apps: []string{"notes"}, Tools: []string{"notes__list"}, Networks: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}}
+	narrow := apikey.Restrictions{
+		Apps: []string{"notes"}, Tools: []string{"notes__list"},
+		Networks: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")},
+	}
 	tests := []struct {
 		name      string
 		got, want bool

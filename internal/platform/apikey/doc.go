@@ -64,12 +64,14 @@ func ParsePermissions(list []string) (Permissions, error) {
 	for _, name := range list {
 		i := slices.Index(names(), strings.ToLower(strings.TrimSpace(name)))
 		if i < 0 {
-			return 0, problem.New(problem.Invalid, "invalid_permissions", "Permissions are read, connect and run.").At("/permissions")
+			return 0, problem.New(problem.Invalid, "invalid_permissions",
+				"Permissions are read, connect and run.").At("/permissions")
 		}
 		p |= 1 << i
 	}
 	if p == 0 {
-		return 0, problem.New(problem.Invalid, "invalid_permissions", "Name at least one of the permissions read, connect and run.").At("/permissions")
+		return 0, problem.New(problem.Invalid, "invalid_permissions",
+			"Name at least one of the permissions read, connect and run.").At("/permissions")
 	}
 	return p, nil
 }
@@ -101,7 +103,8 @@ func ParseNetworks(texts []string, pointer string) ([]netip.Prefix, error) {
 	for _, text := range texts {
 		network, err := netip.ParsePrefix(text)
 		if err != nil {
-			return nil, problem.New(problem.Invalid, "invalid_network", "Networks are written like 192.0.2.0/24 or 2001:db8::/32.").At(pointer)
+			return nil, problem.New(problem.Invalid, "invalid_network",
+				"Networks are written like 192.0.2.0/24 or 2001:db8::/32.").At(pointer)
 		}
 		networks = append(networks, network.Masked())
 	}
@@ -125,12 +128,14 @@ func (r Restrictions) AllowsApp(app string) bool {
 // AllowsTool reports whether the key may run a tool of an app, which goes by any
 // of ids.
 func (r Restrictions) AllowsTool(app string, ids ...string) bool {
-	return r.AllowsApp(app) && (len(r.Tools) == 0 || slices.ContainsFunc(ids, func(id string) bool { return slices.Contains(r.Tools, id) }))
+	return r.AllowsApp(app) &&
+		(len(r.Tools) == 0 || slices.ContainsFunc(ids, func(id string) bool { return slices.Contains(r.Tools, id) }))
 }
 
 // AllowsAddress reports whether the key may be used from an address.
 func (r Restrictions) AllowsAddress(ip netip.Addr) bool {
-	return len(r.Networks) == 0 || slices.ContainsFunc(r.Networks, func(p netip.Prefix) bool { return p.Contains(ip.Unmap()) })
+	return len(r.Networks) == 0 || slices.ContainsFunc(r.Networks,
+		func(p netip.Prefix) bool { return p.Contains(ip.Unmap()) })
 }
 
 // Key is a key as it is kept: everything but the key itself.
@@ -162,6 +167,7 @@ func (k *Key) Require(need Permissions) error {
 		return nil
 	}
 	return problem.New(problem.Forbidden, "permission_required",
-		"This key lacks the permission "+(need&^k.Permissions).String()+". Ask the owner of the account for a key that has it.").
+		"This key lacks the permission "+(need&^k.Permissions).String()+
+			". Ask the owner of the account for a key that has it.").
 		Advise("ask_owner_for_permission").With("required", need.Names()).With("has", k.Permissions.Names())
 }

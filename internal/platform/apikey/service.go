@@ -75,7 +75,9 @@ func NewID() string { return typeid.New(idPrefix) }
 // Create makes a key and answers its secret, which is kept nowhere. The
 // problems are invalid_name, invalid_permissions, invalid_approval and
 // invalid_expiry (Invalid).
-func (s *Service) Create(ctx context.Context, by audit.Actor, accountID string, in Settings) (k *Key, secret string, err error) {
+func (s *Service) Create(ctx context.Context, by audit.Actor, accountID string,
+	in Settings,
+) (k *Key, secret string, err error) {
 	if err := in.check(time.Now()); err != nil {
 		return nil, "", err
 	}
@@ -92,7 +94,8 @@ func (s *Service) Create(ctx context.Context, by audit.Actor, accountID string, 
 		k.CreatedBy = by.ID
 	}
 	in.apply(k)
-	entry := audit.New(accountID, by, "key.created", k.ID, map[string]string{"name": k.Name, "permissions": k.Permissions.String()})
+	entry := audit.New(accountID, by, "key.created", k.ID,
+		map[string]string{"name": k.Name, "permissions": k.Permissions.String()})
 	if err := s.store.InsertKey(ctx, k, s.digest(secret), entry); err != nil {
 		return nil, "", err
 	}
@@ -110,13 +113,17 @@ func (in *Settings) check(now time.Time) error {
 	}
 	switch {
 	case in.Name == "" || utf8.RuneCountInString(in.Name) > maxName:
-		return problem.New(problem.Invalid, "invalid_name", "Give the key a name of 1 to 100 characters that says what it is for.").At("/name")
+		return problem.New(problem.Invalid, "invalid_name",
+			"Give the key a name of 1 to 100 characters that says what it is for.").At("/name")
 	case in.Permissions == 0 || in.Permissions&^All != 0:
-		return problem.New(problem.Invalid, "invalid_permissions", "Name at least one of the permissions read, connect and run.").At("/permissions")
+		return problem.New(problem.Invalid, "invalid_permissions",
+			"Name at least one of the permissions read, connect and run.").At("/permissions")
 	case in.Approval != ApproveNone && in.Approval != ApproveDestructive && in.Approval != ApproveWrites:
-		return problem.New(problem.Invalid, "invalid_approval", "Approval is none, destructive or writes.").At("/approval")
+		return problem.New(problem.Invalid, "invalid_approval",
+			"Approval is none, destructive or writes.").At("/approval")
 	case !in.ExpiresAt.IsZero() && !in.ExpiresAt.After(now):
-		return problem.New(problem.Invalid, "invalid_expiry", "The expiry lies in the past; choose a later time, or leave it out.").At("/expires_at")
+		return problem.New(problem.Invalid, "invalid_expiry",
+			"The expiry lies in the past; choose a later time, or leave it out.").At("/expires_at")
 	}
 	return nil
 }
@@ -146,7 +153,8 @@ func (s *Service) Update(ctx context.Context, by audit.Actor, accountID, id stri
 		return nil, err
 	}
 	in.apply(k)
-	entry := audit.New(accountID, by, "key.changed", k.ID, map[string]string{"name": k.Name, "permissions": k.Permissions.String()})
+	entry := audit.New(accountID, by, "key.changed", k.ID,
+		map[string]string{"name": k.Name, "permissions": k.Permissions.String()})
 	return k, s.store.ReplaceKey(ctx, k, entry)
 }
 
@@ -167,16 +175,21 @@ func (s *Service) Revoke(ctx context.Context, by audit.Actor, accountID, id stri
 // Rotate makes a key with the settings of another, which ends after grace: at
 // most 30 days, at once for 0. The problems are invalid_grace, api_key_not_found and
 // key_revoked.
-func (s *Service) Rotate(ctx context.Context, by audit.Actor, accountID, id string, grace time.Duration) (k *Key, secret string, err error) {
+func (s *Service) Rotate(ctx context.Context, by audit.Actor, accountID, id string,
+	grace time.Duration,
+) (k *Key, secret string, err error) {
 	return s.RotateTo(ctx, by, accountID, id, NewID(), grace)
 }
 
 // RotateTo is Rotate with the id of the new key, so that a repeated request makes
 // one: where it is there already, what is left to do is done, and its secret,
 // which is kept nowhere, is empty.
-func (s *Service) RotateTo(ctx context.Context, by audit.Actor, accountID, id, successor string, grace time.Duration) (k *Key, secret string, err error) {
+func (s *Service) RotateTo(ctx context.Context, by audit.Actor, accountID, id, successor string,
+	grace time.Duration,
+) (k *Key, secret string, err error) {
 	if grace < 0 || grace > maxGrace {
-		return nil, "", problem.New(problem.Invalid, "invalid_grace", "The old key can go on for 0 seconds to 30 days.").At("/grace_seconds")
+		return nil, "", problem.New(problem.Invalid, "invalid_grace",
+			"The old key can go on for 0 seconds to 30 days.").At("/grace_seconds")
 	}
 	old, err := s.store.Key(ctx, accountID, id)
 	if err != nil {
@@ -192,7 +205,10 @@ func (s *Service) RotateTo(ctx context.Context, by audit.Actor, accountID, id, s
 	case !old.Live(time.Now()):
 		return nil, "", problem.New(problem.Conflict, "key_revoked", "This key is at its end already. Make a new one.")
 	}
-	k, secret, err = s.Create(ctx, by, accountID, Settings{ID: successor, Name: old.Name, Permissions: old.Permissions, Restrict: old.Restrict, Approval: old.Approval, ExpiresAt: old.ExpiresAt})
+	k, secret, err = s.Create(ctx, by, accountID, Settings{
+		ID: successor, Name: old.Name, Permissions: old.Permissions,
+		Restrict: old.Restrict, Approval: old.Approval, ExpiresAt: old.ExpiresAt,
+	})
 	if err != nil {
 		return nil, "", err
 	}
@@ -204,10 +220,12 @@ func (s *Service) succeeded(ctx context.Context, by audit.Actor, old, successor 
 	if grace == 0 {
 		return s.Revoke(ctx, by, old.AccountID, old.ID)
 	}
-	if end := time.Now().UTC().Add(grace).Truncate(time.Millisecond); old.ExpiresAt.IsZero() || end.Before(old.ExpiresAt) {
+	if end := time.Now().UTC().Add(grace).Truncate(time.Millisecond); old.ExpiresAt.IsZero() ||
+		end.Before(old.ExpiresAt) {
 		old.ExpiresAt = end
 	}
-	return s.store.ReplaceKey(ctx, old, audit.New(old.AccountID, by, "key.rotated", old.ID, map[string]string{"successor": successor.ID}))
+	return s.store.ReplaceKey(ctx,
+		old, audit.New(old.AccountID, by, "key.rotated", old.ID, map[string]string{"successor": successor.ID}))
 }
 
 // Authenticate finds the key behind a presented secret that came from an
@@ -215,9 +233,14 @@ func (s *Service) succeeded(ctx context.Context, by audit.Actor, old, successor 
 // invalid_key, key_revoked, key_expired; ip_not_allowed (Forbidden).
 func (s *Service) Authenticate(ctx context.Context, presented string, from netip.Addr) (*Key, error) {
 	if presented == "" {
-		return nil, problem.New(problem.Unauthenticated, "missing_key", `Send an API key: the header "Authorization: Bearer ace_…". Keys are made on the account page or by "ace key create".`)
+		return nil, problem.New(
+			problem.Unauthenticated,
+			"missing_key",
+			`Send an API key: the header "Authorization: Bearer ace_…". Keys are made on the account page or by "ace key create".`,
+		)
 	}
-	invalid := problem.New(problem.Unauthenticated, "invalid_key", "There is no such API key. Check that it was copied whole; a lost key cannot be shown again, make a new one.")
+	invalid := problem.New(problem.Unauthenticated, "invalid_key",
+		"There is no such API key. Check that it was copied whole; a lost key cannot be shown again, make a new one.")
 	if !WellFormed(presented) {
 		return nil, invalid
 	}
@@ -230,11 +253,14 @@ func (s *Service) Authenticate(ctx context.Context, presented string, from netip
 	case k == nil:
 		return nil, invalid
 	case !k.RevokedAt.IsZero():
-		return nil, problem.New(problem.Unauthenticated, "key_revoked", "This API key was revoked. Ask the owner of the account for another.")
+		return nil, problem.New(problem.Unauthenticated, "key_revoked",
+			"This API key was revoked. Ask the owner of the account for another.")
 	case !k.Live(now):
-		return nil, problem.New(problem.Unauthenticated, "key_expired", "This API key has expired. Ask the owner of the account for another.")
+		return nil, problem.New(problem.Unauthenticated, "key_expired",
+			"This API key has expired. Ask the owner of the account for another.")
 	case !k.Restrict.AllowsAddress(from):
-		return nil, problem.New(problem.Forbidden, "ip_not_allowed", "This API key may not be used from your network address.")
+		return nil, problem.New(problem.Forbidden, "ip_not_allowed",
+			"This API key may not be used from your network address.")
 	}
 	s.noteUse(k.ID, now)
 	return k, nil

@@ -19,7 +19,7 @@ const (
 	TypeNone     = "none"
 )
 
-// Scheme is one way to connect an app. Which members count depends on Type.
+// Scheme is one way to connect an app. Which fields apply depends on Type.
 type Scheme struct {
 	ID    string `yaml:"id"`
 	Type  string `yaml:"type"`
@@ -28,15 +28,15 @@ type Scheme struct {
 	// Base is where calls by this scheme go, if not to the app's.
 	Base string `yaml:"base"`
 
-	// Fields are what a person types: keys, user names. Help says where to find
+	// Fields are what a user types: keys, user names. Help says where to find
 	// them.
 	Fields []Field `yaml:"fields"`
 	Help   string  `yaml:"help"`
 	// Send puts credentials into a call: templates of fields, params and
 	// access_token. Several entries are all sent.
 	Send Send `yaml:"send"`
-	// Let are values made of others, for templates of this scheme: texts that are
-	// hashed or signed as a whole. They may name one another.
+	// Let are values derived from others, for templates of this scheme: texts
+	// that are hashed or signed as a whole. They may refer to one another.
 	Let map[string]string `yaml:"let"`
 
 	OAuth  *OAuth  `yaml:"oauth"`  // oauth2, client_credentials
@@ -53,7 +53,7 @@ type SigV4 struct {
 	Region  string `yaml:"region"` // template
 }
 
-// Field is one value that a person types to connect.
+// Field is one value that a user types to connect.
 type Field struct {
 	Name     string `yaml:"name"`
 	Title    string `yaml:"title"`
@@ -100,7 +100,7 @@ type OAuth struct {
 	Install *Install `yaml:"install"`
 }
 
-// Authorize is the address that a person is sent to.
+// Authorize is the URL that the user is sent to.
 type Authorize struct {
 	URL      string            `yaml:"url"`
 	Params   map[string]string `yaml:"params"`   // further ones: access_type, audience
@@ -109,7 +109,7 @@ type Authorize struct {
 	Fragment bool              `yaml:"fragment"` // parameters stand behind #
 }
 
-// Scopes are what is asked for.
+// Scopes are what is requested.
 type Scopes struct {
 	Default   []string            `yaml:"default"`
 	Optional  []string            `yaml:"optional"`
@@ -120,7 +120,7 @@ type Scopes struct {
 	Params    map[string][]string `yaml:"params"`     // second lists: user_scope
 }
 
-// Callback is how an authorization server comes back.
+// Callback is how an authorization server returns.
 type Callback struct {
 	Code    string            `yaml:"code"`    // parameter; default code
 	State   string            `yaml:"state"`   // parameter; default state
@@ -129,12 +129,12 @@ type Callback struct {
 	Hosts   []string          `yaml:"hosts"`   // suffixes that a captured host must have
 	Verify  string            `yaml:"verify"`  // shopify_hmac
 	Decode  bool              `yaml:"decode"`  // the code is percent-encoded twice
-	// Pending are parameters that say that somebody at the vendor still has to
-	// approve: setup_action: request.
+	// Pending are parameters that say that an administrator at the vendor still
+	// has to approve: setup_action: request.
 	Pending map[string]string `yaml:"pending"`
 }
 
-// Token is how a code becomes a token.
+// Token is how a code is exchanged for a token.
 type Token struct {
 	URL        string              `yaml:"url"`
 	Method     string              `yaml:"method"` // POST (also ""), GET
@@ -156,7 +156,7 @@ type Token struct {
 	Sign       *Signature          `yaml:"sign"`
 }
 
-// Expires is when a token ends.
+// Expires is when a token expires.
 type Expires struct {
 	Path    string `yaml:"path"`    // pointer; default /expires_in
 	Kind    string `yaml:"kind"`    // in (also ""), at
@@ -201,12 +201,13 @@ type Refresh struct {
 	XML      string            `yaml:"xml"`
 	Rotation string            `yaml:"rotation"`
 	MinAge   int               `yaml:"min_age"` // seconds that a token must have lived
-	// Gone are error codes that mean the grant is over, besides invalid_grant.
+	// Gone are error codes that mean that the grant has ended, besides
+	// invalid_grant.
 	Gone []string   `yaml:"gone"`
 	Sign *Signature `yaml:"sign"`
 }
 
-// ClientAuth is how we show who we are to a token endpoint.
+// ClientAuth is how we authenticate at a token endpoint.
 type ClientAuth struct {
 	Method   string            `yaml:"method"`
 	User     string            `yaml:"user"`     // template; default {client_id}
@@ -216,7 +217,7 @@ type ClientAuth struct {
 	JWT      *JWTUse           `yaml:"jwt"`
 	MTLS     bool              `yaml:"mtls"`
 	Both     bool              `yaml:"both"` // also in the body
-	// Needs are further values that the operator keeps with the client, for
+	// Needs are further values that the operator stores with the client, for
 	// templates: bot_token, signing_secret.
 	Needs []string `yaml:"needs"`
 }
@@ -268,7 +269,7 @@ type Signature struct {
 	Region  string `yaml:"region"`
 }
 
-// Revoke ends a token at the vendor (RFC 7009).
+// Revoke revokes a token at the vendor (RFC 7009).
 type Revoke struct {
 	URL     string            `yaml:"url"`
 	Params  map[string]string `yaml:"params"`
@@ -278,13 +279,13 @@ type Revoke struct {
 	Drop    []string          `yaml:"drop"`
 }
 
-// Install is an installation that the app's own store begins.
+// Install is an installation that begins in the app's own store.
 type Install struct {
 	Code string `yaml:"code"` // pointer to the code in the webhook
 	ID   string `yaml:"id"`   // pointer to the installation
 }
 
-// Scheme answers the scheme with an id, or the first for "".
+// Scheme returns the scheme with an id, or the first for "".
 func (a *App) Scheme(id string) (*Scheme, bool) {
 	i := slices.IndexFunc(a.Schemes, func(s Scheme) bool { return id == "" || s.ID == id })
 	if i < 0 {
@@ -293,27 +294,27 @@ func (a *App) Scheme(id string) (*Scheme, bool) {
 	return &a.Schemes[i], true
 }
 
-// ResolveBy are the steps of Resolve for connections by a scheme.
+// ResolveBy returns the steps of Resolve for connections by a scheme.
 func (a *App) ResolveBy(scheme string) []Step {
 	return slices.DeleteFunc(slices.Clone(a.Resolve), func(s Step) bool { return s.Scheme != "" && s.Scheme != scheme })
 }
 
-// CanEnd reports whether the vendor can be told that a connection by the scheme
-// has ended. Keys that a person made there are theirs to take back.
+// CanEnd reports whether a connection by the scheme can be revoked at the
+// vendor. Keys that a user created there are revoked by the user.
 func (a *App) CanEnd(s *Scheme) bool {
 	steps := slices.ContainsFunc(a.Release, func(step Step) bool { return step.Scheme == "" || step.Scheme == s.ID })
 	return steps || s.Type == TypeMCP || s.OAuth != nil && s.OAuth.Revoke != nil
 }
 
 // NeedsClient reports whether connecting by the scheme needs an OAuth client
-// that the operator has registered with the vendor. OAuth 1 without an address
-// for request tokens is typed: the account has made consumer and token itself.
+// that the operator has registered with the vendor. OAuth 1 without a URL for
+// request tokens is typed: the account has created consumer and token itself.
 func (s *Scheme) NeedsClient() bool {
 	return s.Type == TypeOAuth2 || s.Type == TypeOAuth1 && (s.OAuth1 == nil || s.OAuth1.Request != "")
 }
 
-// Credentials is Send, and where the definition says nothing what is usual for
-// the type: a bearer token, a user name and a password.
+// Credentials returns Send, or what is usual for the type if the definition
+// says nothing: a bearer token, a user name and a password.
 func (s *Scheme) Credentials() Send {
 	send := s.Send
 	if len(send.Headers) > 0 || len(send.Query) > 0 || send.Basic != nil || send.Path != "" {
@@ -328,8 +329,8 @@ func (s *Scheme) Credentials() Send {
 	return send
 }
 
-// CallbackState is the state that a callback brings back, under the name that
-// one of the app's schemes gives it.
+// CallbackState returns the state of a callback, under the name that one of the
+// app's schemes gives it.
 func (a *App) CallbackState(callback url.Values) string {
 	if state := callback.Get("state"); state != "" {
 		return state
@@ -342,14 +343,14 @@ func (a *App) CallbackState(callback url.Values) string {
 	return ""
 }
 
-// Consents reports whether connecting by the scheme sends the person to the
-// vendor, whose consent it ends with.
+// Consents reports whether connecting by the scheme sends the user to the
+// vendor, with whose consent it ends.
 func (s *Scheme) Consents() bool {
 	return s.Type == TypeOAuth2 || s.Type == TypeOAuth1 || s.Type == TypeMCP
 }
 
-// Renewable reports whether credentials of the scheme can be renewed without the
-// person. hasToken says that there is a refresh token.
+// Renewable reports whether credentials of the scheme can be renewed without
+// the user. hasToken says that there is a refresh token.
 func (s *Scheme) Renewable(hasToken bool) bool {
 	switch s.Type {
 	case TypeOAuth2:

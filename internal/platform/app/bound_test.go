@@ -22,14 +22,27 @@ func TestBoundTo(t *testing.T) {
 		name, host string
 	}{
 		{"the usual one", own, consent("https://{host}/token"), nil, "host", "git.example"},
-		{"the one that the client names", own, consent("https://{host}/token"), map[string]string{"host": "git.acme.example"}, "host", "git.acme.example"},
+		{
+			"the one that the client names", own, consent("https://{host}/token"),
+			map[string]string{"host": "git.acme.example"},
+			"host", "git.acme.example",
+		},
 		{"none is usual", app.Param{Host: true}, consent("https://{host}/token"), nil, "host", ""},
 		{"hosts of the vendor alone", vendors, consent("https://{host}/token"), nil, "", ""},
 		{"a label", app.Param{Match: "^[a-z]+$"}, consent("https://{host}.desk.example/token"), nil, "", ""},
-		{"a host that an answer told", app.Param{Host: true, Learned: true}, consent("https://{host}/token"), nil, "", ""},
+		{
+			"a host that an answer told",
+			app.Param{Host: true, Learned: true},
+			consent("https://{host}/token"), nil,
+			"", "",
+		},
 		{"another address for tokens", own, consent("https://login.example/token"), nil, "", ""},
 		{"a key", own, &app.Scheme{Type: app.TypeKey}, nil, "", ""},
-		{"a client that the person types", own, &app.Scheme{Type: app.TypeClient, OAuth: &app.OAuth{Token: app.Token{URL: "https://{host}/token"}}}, nil, "", ""},
+		{
+			"a client that the person types",
+			own, &app.Scheme{Type: app.TypeClient, OAuth: &app.OAuth{Token: app.Token{URL: "https://{host}/token"}}},
+			nil, "", "",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.what, func(t *testing.T) {

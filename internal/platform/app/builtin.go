@@ -10,10 +10,10 @@ const (
 	NameRequest = "request"
 )
 
-// Builtin are the tools that follow from the rest of a definition: whoami reads
-// whose account is connected, request makes any call of the app's API. A tool of
-// the definition with the same name takes their place. An app without an
-// address, such as an MCP server, has no request.
+// Builtin returns the tools that follow from the rest of a definition: whoami
+// reads whose account is connected, request makes any call of the app's API. A
+// tool of the definition with the same name replaces them. An app without a
+// base URL, such as an MCP server, has no request.
 func (a *App) Builtin() ([]*Tool, error) {
 	var list []*Tool
 	for _, t := range []*Tool{a.whoami(), a.request()} {
@@ -32,7 +32,8 @@ func (a *App) Builtin() ([]*Tool, error) {
 	return list, nil
 }
 
-// AllTools are the tools of a definition in their order, then those of Builtin.
+// AllTools returns the tools of a definition in their order, then those of
+// Builtin.
 func (a *App) AllTools() ([]*Tool, error) {
 	var list []*Tool
 	for _, t := range a.Tools.All() {
@@ -42,12 +43,13 @@ func (a *App) AllTools() ([]*Tool, error) {
 	return append(list, builtin...), err
 }
 
-// whoami is the call of Who as a tool. Without Who it has no call: what is known
-// of the connection is all there is.
+// whoami is the call of Who as a tool. Without Who it has no call: it returns
+// what is known of the connection.
 func (a *App) whoami() *Tool {
 	t := &Tool{
 		Name: NameWhoami, Title: "Whose account is this", Effect: Reads, Body: BodyNone, In: Inputs{},
-		About:   "Tells whose " + a.Name + " account is connected: its id, name and e-mail address, as far as " + a.Name + " tells them.",
+		About: "Tells whose " + a.Name + " account is connected: its id, name and e-mail address, as far as " +
+			a.Name + " tells them.",
 		Phrases: []string{"whose account is this", "who am I"}, Example: map[string]any{},
 	}
 	who := a.Who
@@ -64,7 +66,10 @@ func (a *App) whoami() *Tool {
 		t.GraphQL, t.Body = who.GraphQL, BodyGraphQL
 	}
 	t.Out = map[string]string{}
-	for name, pointer := range map[string]string{"id": who.ID, "name": who.Label, "email": who.Email, "tenant": who.Tenant} {
+	for name, pointer := range map[string]string{
+		"id": who.ID, "name": who.Label, "email": who.Email,
+		"tenant": who.Tenant,
+	} {
 		if pointer != "" {
 			t.Out[name] = pointer
 		}
@@ -81,21 +86,39 @@ func (a *App) request() *Tool {
 	path["pattern"], path["maxLength"] = `^/`, 2000
 	return &Tool{
 		Name: NameRequest, Title: "Make any request", Free: true, Call: "POST /", Effect: Writes,
-		About: "Sends a request of your own making to the API of " + a.Name + ", with the credentials of the connection. For what no other tool of " + a.Name + " does.",
+		About: "Sends a request of your own making to the API of " + a.Name +
+			", with the credentials of the connection. For what no other tool of " + a.Name + " does.",
 		In: Inputs{
 			{Name: "method", Schema: method},
 			{Name: "path", Schema: path, Required: true},
-			{Name: "query", Schema: map[string]any{"type": "object", "description": "Parameters of the query; a list repeats its name."}},
-			{Name: "headers", Schema: map[string]any{"type": "object", "description": "Header fields. Credentials are added and cannot be replaced.", "additionalProperties": map[string]any{"type": "string"}}},
-			{Name: "body", Schema: map[string]any{"description": "The body: an object or a list goes out as JSON, a text as it is."}},
+			{
+				Name: "query",
+				Schema: map[string]any{
+					"type":        "object",
+					"description": "Parameters of the query; a list repeats its name.",
+				},
+			},
+			{
+				Name: "headers",
+				Schema: map[string]any{
+					"type":                 "object",
+					"description":          "Header fields. Credentials are added and cannot be replaced.",
+					"additionalProperties": map[string]any{"type": "string"},
+				},
+			},
+			{
+				Name: "body",
+				Schema: map[string]any{
+					"description": "The body: an object or a list goes out as JSON, a text as it is.",
+				},
+			},
 		},
 		Example: map[string]any{"method": "GET", "path": "/"},
 	}
 }
 
-// With answers the tool as one set of arguments makes it: for a request of the
-// caller's own making with its method, its path and the effect that follows;
-// otherwise the tool itself.
+// With returns the tool for one set of arguments: for a raw request with its
+// method, its path and the effect that follows; otherwise the tool itself.
 func (t *Tool) With(arguments map[string]any) *Tool {
 	if !t.Free {
 		return t

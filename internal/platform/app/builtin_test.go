@@ -62,13 +62,17 @@ func TestBuiltin(t *testing.T) {
 
 func TestWhoami(t *testing.T) {
 	t.Parallel()
-	a := &app.App{ID: "x", Name: "X", Base: "https://x.example", Who: &app.Who{Call: "POST /me", Body: `{"a":{}}`, ID: "/id", Email: "/mail", Query: map[string]string{"v": "1"}}}
+	a := &app.App{ID: "x", Name: "X", Base: "https://x.example", Who: &app.Who{
+		Call: "POST /me", Body: `{"a":{}}`,
+		ID: "/id", Email: "/mail", Query: map[string]string{"v": "1"},
+	}}
 	list, err := a.Builtin()
 	if err != nil || len(list) != 2 {
 		t.Fatalf("Builtin = %v, %v", list, err)
 	}
 	who := list[0]
-	if diff := cmp.Diff(map[string]string{"id": "/id", "email": "/mail"}, who.Out); diff != "" || who.Call != "POST /me" || who.Fixed.Raw != `{"a":{}}` || !who.ReadOnly() {
+	if diff := cmp.Diff(map[string]string{"id": "/id", "email": "/mail"}, who.Out); diff != "" ||
+		who.Call != "POST /me" || who.Fixed.Raw != `{"a":{}}` || !who.ReadOnly() {
 		t.Errorf("whoami = %+v\n%s", who, diff)
 	}
 	a.Who = nil
@@ -94,7 +98,8 @@ func TestWith(t *testing.T) {
 	for _, tt := range tests {
 		made := free.With(tt.arguments)
 		if made.Call != tt.call || made.Effect != tt.effect || made.SafeToRepeat() != tt.repeat {
-			t.Errorf("With(%v) = %s %s %v, want %s %s %v", tt.arguments, made.Call, made.Effect, made.SafeToRepeat(), tt.call, tt.effect, tt.repeat)
+			t.Errorf("With(%v) = %s %s %v, want %s %s %v", tt.arguments, made.Call, made.Effect, made.SafeToRepeat(),
+				tt.call, tt.effect, tt.repeat)
 		}
 	}
 	if free.Call != "POST /" {

@@ -11,46 +11,54 @@ import (
 
 // Catalog is a set of apps that does not change. It is safe for concurrent use.
 type Catalog struct {
-	apps  map[string]*App
-	tools map[string]*Tool
-	order []*App // by name
+	shared *Catalog // nil; or the catalog that this one extends
+	apps   map[string]*App
+	tools  map[string]*Tool // by id, and by each id that a tool had
+	order  []*App           // own apps by name
 }
 
-// NewCatalog answers a catalog of apps. Two apps or two tools of one id are an
-// error.
-func NewCatalog(apps ...*App) (*Catalog, error) {
-	c := &Catalog{apps: map[string]*App{}, tools: map[string]*Tool{}}
+// NewCatalog returns a catalog of apps. It returns an error if two apps or two
+// tools have the same id.
+func NewCatalog(apps ...*App) (*Catalog, error) { return (*Catalog)(nil).With(apps...) }
+
+// With returns a catalog of the apps of c and these, under the same rules. It
+// takes time and memory for the given apps only.
+func (c *Catalog) With(apps ...*App) (*Catalog, error) {
+	with := &Catalog{shared: c, apps: map[string]*App{}, tools: map[string]*Tool{}}
 	for _, a := range apps {
-		if c.apps[a.ID] != nil {
+		if with.app(a.ID) != nil {
 			return nil, fmt.Errorf("there are two apps %s", a.ID)
 		}
-		c.apps[a.ID] = a
+		with.apps[a.ID] = a
 		all, err := a.AllTools()
 		if err != nil {
 			return nil, fmt.Errorf("the tools of %s: %w", a.ID, err)
 		}
 		for _, tool := range all {
-			if other := c.tools[tool.ID]; other != nil {
+			if other := with.tool(tool.ID); other != nil {
 				return nil, fmt.Errorf("tool %s of %s has the id of %s of %s", tool.Name, a.ID, other.Name, other.App)
 			}
-			c.tools[tool.ID] = tool
+			with.tools[tool.ID] = tool
 		}
 	}
-	if err := c.alias(); err != nil {
+	if err := with.addEarlierIDs(); err != nil {
 		return nil, err
 	}
-	c.order = slices.SortedFunc(maps.Values(c.apps), func(a, b *App) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
-	return c, nil
+	with.order = slices.SortedFunc(maps.Values(with.apps), byName)
+	return with, nil
 }
 
-// alias lets ids that tools had lead to them. An id that another tool has, or
-// had, is an error: callers would reach what they never meant.
-func (c *Catalog) alias() error {
+func byName(a, b *App) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) }
+
+// addEarlierIDs lets the ids that tools had lead to them. It returns an error if
+// another tool has, or had, such an id: callers would reach the wrong one.
+func (c *Catalog) addEarlierIDs() error {
 	for _, t := range slices.Collect(maps.Values(c.tools)) {
 		for _, was := range t.Was {
 			id := ToolID(t.App, was)
-			if other := c.tools[id]; other != nil {
-				return fmt.Errorf("tool %s of %s was called %s, which is %s of %s", t.Name, t.App, was, other.Name, other.App)
+			if other := c.tool(id); other != nil {
+				return fmt.Errorf("tool %s of %s was called %s, which is %s of %s", t.Name, t.App, was, other.Name,
+					other.App)
 			}
 			c.tools[id] = t
 		}
@@ -58,22 +66,49 @@ func (c *Catalog) alias() error {
 	return nil
 }
 
-// Apps answers all apps by name.
-func (c *Catalog) Apps() []*App { return c.order }
-
-// App returns app_not_found (NotFound).
-func (c *Catalog) App(id string) (*App, error) {
-	if a := c.apps[id]; a != nil {
-		return a, nil
+func (c *Catalog) app(id string) *App {
+	for ; c != nil; c = c.shared {
+		if a := c.apps[id]; a != nil {
+			return a
+		}
 	}
-	return nil, problem.New(problem.NotFound, "app_not_found", "There is no app with this id. Search the apps by name.").Advise("find_tools")
+	return nil
 }
 
-// Tool answers a tool by its id, or by one that it had. It returns
-// tool_not_found (NotFound).
-func (c *Catalog) Tool(id string) (*App, *Tool, error) {
-	if t := c.tools[id]; t != nil {
-		return c.apps[t.App], t, nil
+func (c *Catalog) tool(id string) *Tool {
+	for ; c != nil; c = c.shared {
+		if t := c.tools[id]; t != nil {
+			return t
+		}
 	}
-	return nil, nil, problem.New(problem.NotFound, "tool_not_found", "There is no tool with this id. Describe the task to find one.").Advise("find_tools")
+	return nil
+}
+
+// Apps returns all apps by name. The caller must not change the list.
+func (c *Catalog) Apps() []*App {
+	if c.shared == nil {
+		return c.order
+	}
+	all := slices.Concat(c.shared.Apps(), c.order)
+	slices.SortFunc(all, byName)
+	return all
+}
+
+// App returns app_not_found (NotFound) if there is none.
+func (c *Catalog) App(id string) (*App, error) {
+	if a := c.app(id); a != nil {
+		return a, nil
+	}
+	return nil, problem.New(problem.NotFound, "app_not_found",
+		"There is no app with this id. Search the apps by name.").Advise("find_tools")
+}
+
+// Tool returns a tool by its id, or by one that it had. It returns
+// tool_not_found (NotFound) if there is none.
+func (c *Catalog) Tool(id string) (*App, *Tool, error) {
+	if t := c.tool(id); t != nil {
+		return c.app(t.App), t, nil
+	}
+	return nil, nil, problem.New(problem.NotFound, "tool_not_found",
+		"There is no tool with this id. Describe the task to find one.").Advise("find_tools")
 }

@@ -1,23 +1,23 @@
-// Package app is what is known of third-party apps: how to sign in to one, how
-// to call it, which tools it has and which events it sends.
+// Package app defines third-party apps: how to sign in to one, how to call it,
+// which tools it has and which events it sends.
 //
-//	catalog/curated/<app>.yaml ── Parse ──> App ── Check ──> faults, or none
+//	catalog/curated/<app>.yaml ── Parse ──> App ── Check ──> errors, or none
 //	                                         |
 //	   Schemes: how an account connects      |  Tools: calls with an input schema
 //	   Params: subdomain, region             |  Who:   whose account it is
 //	                                         v
 //	                            Catalog: apps by id, tools by id
 //
-// A definition is data: adding an app never needs code. The names of its members
-// are a closed set, each with one meaning, which the packages that execute it
-// (httptool, oauthclient) implement and test. Values are picked from JSON by JSON
+// A definition is data: adding an app never needs code. Its fields are a closed
+// set, each with one meaning, which the packages that execute it (httptool,
+// oauthclient) implement and test. Values are picked from JSON by JSON
 // Pointers; text is made by templates such as "Bearer {key}".
 //
 // Definitions are written in our own words; docs and checked say where and when
 // their facts were read.
 package app
 
-// Tier says how good the tools of an app are.
+// Tier is how complete the tools of an app are.
 type Tier string
 
 // The tiers, the best first.
@@ -30,27 +30,31 @@ const (
 
 // App is everything that is known of one app.
 type App struct {
-	ID         string   `yaml:"id"`   // ^[a-z][a-z0-9-]{0,39}$
-	Name       string   `yaml:"name"` // as its vendor writes it
-	About      string   `yaml:"about"`
-	Domain     string   `yaml:"domain"`  // of the vendor, for people
-	Docs       string   `yaml:"docs"`    // where the facts were read
-	Checked    string   `yaml:"checked"` // and when: 2026-11-21
+	ID      string `yaml:"id"`   // ^[a-z][a-z0-9-]{0,39}$
+	Name    string `yaml:"name"` // as its vendor writes it
+	About   string `yaml:"about"`
+	Domain  string `yaml:"domain"`  // of the vendor, for people
+	Docs    string `yaml:"docs"`    // where the facts were read
+	Checked string `yaml:"checked"` // and when: 2026-11-21
+	// Verified says how the facts of an app without tools of its own were checked:
+	// spec (the vendor's description), docs (its documentation), lists (two
+	// independent lists that agree).
+	Verified   string   `yaml:"verified"`
 	Icon       string   `yaml:"icon"`
 	Categories []string `yaml:"categories"`
 	Aliases    []string `yaml:"aliases"` // other names, for finding
 	Tier       Tier     `yaml:"tier"`
 
-	// Base is where the API stands; it may hold {params}. Hosts are further
-	// hosts that calls may go to, for uploads.
+	// Base is the base URL of the API; it may contain {params}. Hosts are
+	// further hosts that calls may go to, for uploads.
 	Base    string            `yaml:"base"`
 	Hosts   []string          `yaml:"hosts"`
 	Params  map[string]Param  `yaml:"params"`
 	Headers map[string]string `yaml:"headers"` // of every call; templates
 
 	Schemes []Scheme `yaml:"auth"`
-	// Resolve runs once after connecting, to learn what calls need: the cloud id
-	// of Jira, the data centre of Mailchimp.
+	// Resolve runs once after connecting, to discover what calls need: the
+	// cloud id of Jira, the data center of Mailchimp.
 	Resolve []Step  `yaml:"resolve"`
 	Who     *Who    `yaml:"who"`
 	Release []Step  `yaml:"release"` // before a connection is deleted
@@ -65,11 +69,11 @@ type App struct {
 	Tools    Ordered[*Tool]    `yaml:"tools"`
 	Triggers Ordered[*Trigger] `yaml:"triggers"`
 
-	// Listed is false for what is no part of the public catalogue: the demo app
-	// and connectors of one account.
+	// Listed is false for apps outside the public catalog: the demo app and
+	// connectors of one account.
 	Listed bool `yaml:"-"`
 	// Custom says that an account has added the app itself: it is called as a
-	// connector, wherever the account's own software may stand.
+	// connector, at any host of the account.
 	Custom bool `yaml:"-"`
 }
 

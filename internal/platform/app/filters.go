@@ -98,7 +98,7 @@ func quote(text string) string {
 	return out.String()
 }
 
-// Let answers Values with further ones that are made of them by templates. The
+// Let returns Values with further ones that are made of them by templates. The
 // templates may name one another, but not in a circle: a value that cannot be
 // made is not there.
 func Let(values Values, templates map[string]string) Values {

@@ -85,6 +85,9 @@ func (c *checker) identity() {
 	if !slices.Contains([]Tier{Full, API, MCP, Request}, a.Tier) {
 		c.fault("tier", "%q is none of full, api, mcp, request", a.Tier)
 	}
+	if a.Tier == Request && !slices.Contains([]string{"spec", "docs", "lists"}, a.Verified) {
+		c.fault("verified", "%q is none of spec, docs, lists", a.Verified)
+	}
 	for name, p := range a.Params {
 		if _, err := regexp.Compile(p.Match); err != nil || p.Match == "" && !p.Learned && len(p.Enum) == 0 {
 			c.fault("params/"+name+"/match", "a value that people type needs a regular expression of all it may be")
@@ -105,7 +108,8 @@ func (c *checker) addresses() {
 	}
 	c.templates("base", c.known(nil), c.app.Base)
 	for i, step := range slices.Concat(c.app.Resolve, c.app.Release) {
-		if !slices.ContainsFunc(c.app.Schemes, func(s Scheme) bool { return step.Scheme == "" || s.ID == step.Scheme }) {
+		if !slices.ContainsFunc(c.app.Schemes,
+			func(s Scheme) bool { return step.Scheme == "" || s.ID == step.Scheme }) {
 			c.fault(fmt.Sprintf("resolve/%d/scheme", i), "there is no scheme %q", step.Scheme)
 		}
 	}
@@ -191,7 +195,10 @@ func (c *checker) scheme(s *Scheme) {
 		c.fault(at, "two schemes have this id")
 	}
 	c.schemes[s.ID] = true
-	types := []string{TypeOAuth2, TypeClient, TypeOAuth1, TypeKey, TypeBasic, TypeJWT, TypeExchange, TypeSigV4, TypeMCP, TypeNone}
+	types := []string{
+		TypeOAuth2, TypeClient, TypeOAuth1, TypeKey, TypeBasic, TypeJWT, TypeExchange, TypeSigV4, TypeMCP,
+		TypeNone,
+	}
 	if !slices.Contains(types, s.Type) {
 		c.fault(at+"/type", "%q is none of %s", s.Type, strings.Join(types, ", "))
 	}
@@ -246,7 +253,7 @@ func (c *checker) who() {
 	if w.Base != "" {
 		c.address("who/base", w.Base)
 	}
-	if w.ID == "" && w.Label == "" && w.Expect.Pointer == "" {
+	if w.ID == "" && w.Label == "" && w.Expect.Pointer == "" && len(w.Expect.Status) == 0 {
 		c.fault("who", "say where the answer names the account: id, label; or what to expect where it names none")
 	}
 }
@@ -255,7 +262,8 @@ func (c *checker) tool(name string, t *Tool) {
 	at := "tools/" + name
 	c.match(at, toolShape, name)
 	method, path := splitCall(t.Call)
-	if !slices.Contains([]string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"}, method) || !strings.HasPrefix(path, "/") && path != "" {
+	if !slices.Contains([]string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"}, method) || !strings.HasPrefix(path,
+		"/") && path != "" {
 		c.fault(at+"/call", "%q is no method and path", t.Call)
 	}
 	if t.Title == "" || t.About == "" || len(t.About) > 500 || !strings.HasSuffix(t.About, ".") {
@@ -293,7 +301,8 @@ func (c *checker) input(at string, in *Input) {
 	at += "/in/" + in.Name
 	c.match(at, inputShape, in.Name)
 	c.schema(at, in.Schema)
-	if in.Where != "" && !slices.Contains([]string{InPath, InQuery, InHeader, InBody, InMedia, InFixed, InMail}, in.Where) {
+	if in.Where != "" && !slices.Contains([]string{InPath, InQuery, InHeader, InBody, InMedia, InFixed, InMail},
+		in.Where) {
 		c.fault(at, "where is path, query, header, body, media, fixed or mail")
 	}
 }

@@ -12,7 +12,10 @@ func (c *checker) body(at string, t *Tool, known []string) {
 		c.address(at+"/base", t.Base)
 		c.templates(at+"/base", known, t.Base)
 	}
-	if !slices.Contains([]string{BodyJSON, BodyForm, BodyBrackets, BodyMultipart, BodyGraphQL, BodyRaw, BodyRelated, BodyNone}, t.Body) {
+	if !slices.Contains([]string{
+		BodyJSON, BodyForm, BodyBrackets, BodyMultipart, BodyGraphQL, BodyRaw, BodyRelated,
+		BodyNone,
+	}, t.Body) {
 		c.fault(at+"/body", "%q is none of json, form, form_brackets, multipart, graphql, raw, related, none", t.Body)
 	}
 	media, mail := 0, 0
@@ -25,7 +28,8 @@ func (c *checker) body(at string, t *Tool, known []string) {
 			mail++
 		case InBody:
 			if t.Body == BodyNone {
-				c.fault(at+"/in/"+in.Name, "goes into the body of a call that has none: say body: json, or where: query")
+				c.fault(at+"/in/"+in.Name,
+					"goes into the body of a call that has none: say body: json, or where: query")
 			}
 		default:
 			if strings.HasPrefix(in.Wire, "/") {

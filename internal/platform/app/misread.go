@@ -12,11 +12,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Misread is a definition that does not follow the format. Its faults name
+// Misread is a definition that does not follow the format. Its errors name
 // lines of the text.
 type Misread struct{ Faults []Fault }
 
-// Error is the faults with semicolons between.
+// Error implements error: the errors with semicolons between them.
 func (m *Misread) Error() string {
 	texts := make([]string, len(m.Faults))
 	for i, f := range m.Faults {
@@ -25,13 +25,13 @@ func (m *Misread) Error() string {
 	return strings.Join(texts, "; ")
 }
 
-// at is a fault on the line of a node, in the form of the YAML package, which
-// gathers such errors of all nodes.
+// at returns an error on the line of a node, in the form of the YAML package,
+// which collects such errors of all nodes.
 func at(node *yaml.Node, format string, args ...any) error {
 	return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: %s", node.Line, fmt.Sprintf(format, args...))}}
 }
 
-// all joins such errors to one; an error of another kind counts more.
+// all joins such errors to one; an error of another kind takes precedence.
 func all(errs []error) error {
 	joined := &yaml.TypeError{}
 	for _, err := range errs {
@@ -48,7 +48,7 @@ func all(errs []error) error {
 }
 
 // strict decodes a node like the decoder of the whole file: yaml's own
-// Node.Decode forgets to refuse unknown members.
+// Node.Decode does not refuse unknown fields.
 func strict(node *yaml.Node, v any) error {
 	text, err := yaml.Marshal(node)
 	if err != nil {
@@ -74,11 +74,11 @@ func strict(node *yaml.Node, v any) error {
 	return moved
 }
 
-// lineOf finds the lines that an error names.
+// lineOf matches the lines that an error names.
 var lineOf = regexp.MustCompile(`\bline \d+`)
 
-// linesOf learns where the lines of a text that was written anew stand in the
-// text that people wrote.
+// linesOf returns where the lines of a re-encoded text are in the original
+// text.
 func linesOf(copied, node *yaml.Node, lines map[int]int) {
 	if _, known := lines[copied.Line]; !known {
 		lines[copied.Line] = node.Line
@@ -88,7 +88,7 @@ func linesOf(copied, node *yaml.Node, lines map[int]int) {
 	}
 }
 
-// Sentences of the YAML package that speak of Go, and what they mean.
+// Messages of the YAML package that refer to Go, and what they mean.
 var (
 	unknownMember = regexp.MustCompile(`^field (\S+) not found in type \S+$`)
 	wrongKind     = regexp.MustCompile(`^cannot unmarshal !!(\w+)(?: .*)? into (.+)$`)
@@ -96,7 +96,7 @@ var (
 	placed        = regexp.MustCompile(`^(?:yaml: )?(line \d+): (.*)$`)
 )
 
-// misread turns an error of the YAML package into faults that people can mend.
+// misread turns an error of the YAML package into errors that users can fix.
 func misread(err error) error {
 	texts := []string{err.Error()}
 	var faults *yaml.TypeError

@@ -15,7 +15,8 @@ import (
 // lineWith is the number of the line that holds text.
 func lineWith(t *testing.T, definition, text string) int {
 	t.Helper()
-	i := slices.IndexFunc(strings.Split(definition, "\n"), func(line string) bool { return strings.Contains(line, text) })
+	i := slices.IndexFunc(strings.Split(definition, "\n"),
+		func(line string) bool { return strings.Contains(line, text) })
 	if i < 0 {
 		t.Fatalf("%q is not in the definition", text)
 	}
@@ -33,25 +34,68 @@ func TestMisread(t *testing.T) {
 		changes []string // pairs: what stands there, and what does instead
 		want    []string // fault, and after | what stands on its line
 	}{
-		{"a member of the app", []string{"who: {get: /me", "who: {gett: /me"}, []string{`nothing is called "gett" here: mend the name, or take it out|gett`}},
-		{"a member of a scheme", []string{"refresh: {rotation", "refresh: {rotate"}, []string{`nothing is called "rotate" here: mend the name, or take it out|rotate:`}},
-		{"a member of a tool", []string{"about: Writes a note.", "abuot: Writes a note."}, []string{`nothing is called "abuot" here: mend the name, or take it out|abuot`}},
+		{
+			"a member of the app",
+			[]string{"who: {get: /me", "who: {gett: /me"},
+			[]string{`nothing is called "gett" here: mend the name, or take it out|gett`},
+		},
+		{
+			"a member of a scheme",
+			[]string{"refresh: {rotation", "refresh: {rotate"},
+			[]string{`nothing is called "rotate" here: mend the name, or take it out|rotate:`},
+		},
+		{
+			"a member of a tool",
+			[]string{"about: Writes a note.", "abuot: Writes a note."},
+			[]string{`nothing is called "abuot" here: mend the name, or take it out|abuot`},
+		},
 		{
 			"members of two tools and the app",
-			[]string{"about: Writes a note.", "abuot: Writes a note.", "items: /notes", "item: /notes", "checked: ", "chequed: "},
+			[]string{
+				"about: Writes a note.", "abuot: Writes a note.", "items: /notes", "item: /notes", "checked: ",
+				"chequed: ",
+			},
 			[]string{
 				`nothing is called "chequed" here: mend the name, or take it out|chequed`,
 				`nothing is called "item" here: mend the name, or take it out|item: /notes`,
 				`nothing is called "abuot" here: mend the name, or take it out|abuot`,
 			},
 		},
-		{"an input without a type", []string{"{type: boolean, where: query}", "{where: query}"}, []string{"input hard: it has no type|{where: query}"}},
-		{"an array of nothing", []string{"[string]", "[]"}, []string{"an array names the type of its entries, such as [string]|labels: []"}},
-		{"a tool twice", []string{"create_note:", "list_notes: # again"}, []string{"list_notes stands here twice|# again"}},
-		{"a list for a text", []string{"items: /notes", "items: [a]"}, []string{"a list stands here where a text belongs|items: [a]"}},
-		{"a text for a list", []string{"scopes: {default: [notes.read]}", "scopes: {default: notes.read}"}, []string{"a text stands here where a list belongs|default: notes.read"}},
-		{"a word for a number", []string{"max: 100", "max: many"}, []string{"a text stands here where a whole number belongs|max: many"}},
-		{"a member twice", []string{"base: https", "name: Twice\nbase: https"}, []string{`"name" stands on line 3 already: keep one of them|name: Twice`}},
+		{
+			"an input without a type",
+			[]string{"{type: boolean, where: query}", "{where: query}"},
+			[]string{"input hard: it has no type|{where: query}"},
+		},
+		{
+			"an array of nothing",
+			[]string{"[string]", "[]"},
+			[]string{"an array names the type of its entries, such as [string]|labels: []"},
+		},
+		{
+			"a tool twice",
+			[]string{"create_note:", "list_notes: # again"},
+			[]string{"list_notes stands here twice|# again"},
+		},
+		{
+			"a list for a text",
+			[]string{"items: /notes", "items: [a]"},
+			[]string{"a list stands here where a text belongs|items: [a]"},
+		},
+		{
+			"a text for a list",
+			[]string{"scopes: {default: [notes.read]}", "scopes: {default: notes.read}"},
+			[]string{"a text stands here where a list belongs|default: notes.read"},
+		},
+		{
+			"a word for a number",
+			[]string{"max: 100", "max: many"},
+			[]string{"a text stands here where a whole number belongs|max: many"},
+		},
+		{
+			"a member twice",
+			[]string{"base: https", "name: Twice\nbase: https"},
+			[]string{`"name" stands on line 3 already: keep one of them|name: Twice`},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

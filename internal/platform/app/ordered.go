@@ -6,14 +6,13 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Ordered is a mapping that keeps the order in which it was written: people
-// put what matters first.
+// Ordered is a mapping that preserves the order in which it was written.
 type Ordered[T any] struct {
 	names  []string
 	values map[string]T
 }
 
-// OrderedOf answers a mapping of values by the names they answer.
+// OrderedOf returns a mapping of values by their names.
 func OrderedOf[T any](name func(T) string, values ...T) Ordered[T] {
 	o := Ordered[T]{values: map[string]T{}}
 	for _, v := range values {
@@ -46,7 +45,7 @@ func (o *Ordered[T]) UnmarshalYAML(node *yaml.Node) error {
 	return all(faults)
 }
 
-// All answers names and values in their order.
+// All returns names and values in their order.
 func (o Ordered[T]) All() iter.Seq2[string, T] {
 	return func(yield func(string, T) bool) {
 		for _, name := range o.names {
@@ -57,11 +56,11 @@ func (o Ordered[T]) All() iter.Seq2[string, T] {
 	}
 }
 
-// Get answers the value of a name.
+// Get returns the value of a name.
 func (o Ordered[T]) Get(name string) (v T, ok bool) {
 	v, ok = o.values[name]
 	return v, ok
 }
 
-// Len is how many values there are.
+// Len returns the number of values.
 func (o Ordered[T]) Len() int { return len(o.names) }

@@ -22,7 +22,10 @@ tools:
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"named": `{"properties":{"id":{},"title":{}},"type":"object"}`, "whole": "", "file": ""} {
+	for name, want := range map[string]string{
+		"named": `{"properties":{"id":{},"title":{}},"type":"object"}`,
+		"whole": "", "file": "",
+	} {
 		one, ok := a.Tools.Get(name)
 		if !ok {
 			t.Fatalf("no tool %s", name)

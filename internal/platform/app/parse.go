@@ -12,9 +12,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Parse reads a definition and completes it. A member that is unknown, or stands
-// there twice, is a *Misread that names its line: a misspelt quirk would otherwise
-// do nothing. What fits the format but makes no sense is for Check.
+// Parse parses and completes a definition. A field that is unknown or appears
+// twice is a *Misread that names its line: a misspelled field would otherwise
+// do nothing. What follows the format but makes no sense is for Check.
 func Parse(data []byte) (*App, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	decoder.KnownFields(true)
@@ -88,11 +88,11 @@ func (t *Tool) complete() {
 	}
 }
 
-// maxToolID is how long a tool id may be for every model.
+// maxToolID is the longest id of a tool that every model accepts.
 const maxToolID = 64
 
-// ToolID is the id of a tool: valid as a name of a function for every model. One
-// that would be too long is cut and ends in a piece of its hash.
+// ToolID returns the id of a tool: valid as a function name for every model.
+// One that would be too long is cut and ends in a part of its hash.
 func ToolID(app, name string) string {
 	id := strings.ReplaceAll(app, "-", "_") + "__" + name
 	if len(id) <= maxToolID {
@@ -102,8 +102,8 @@ func ToolID(app, name string) string {
 	return id[:maxToolID-7] + "_" + hex.EncodeToString(sum[:3])
 }
 
-// IDs are the tool's id, and those that it had: whoever is let to one of them is
-// let to the tool.
+// IDs returns the tool's id, and those that it had: a key for one of them is a
+// key for the tool.
 func (t *Tool) IDs() []string {
 	ids := []string{t.ID}
 	for _, was := range t.Was {
@@ -118,7 +118,7 @@ func (t *Tool) ReadOnly() bool { return t.Effect == Reads }
 // Destructive reports whether a tool may delete or overwrite.
 func (t *Tool) Destructive() bool { return t.Effect == Destroys }
 
-// SafeToRepeat reports whether the same call twice is as good as once.
+// SafeToRepeat reports whether the same call twice has the effect of one.
 func (t *Tool) SafeToRepeat() bool {
 	method := t.Method()
 	return t.Idempotent || t.ReadOnly() || method == "PUT" || method == "DELETE"

@@ -76,7 +76,8 @@ func TestParse(t *testing.T) {
 	if diff := cmp.Diff(wantSchema, string(create.InputSchema)); diff != "" {
 		t.Errorf("schema (-want +got):\n%s", diff)
 	}
-	if scheme, ok := a.Scheme("key"); !ok || scheme.Send.Headers["Authorization"] != "Bearer {key}" || scheme.NeedsClient() {
+	if scheme, ok := a.Scheme("key"); !ok || scheme.Send.Headers["Authorization"] != "Bearer {key}" ||
+		scheme.NeedsClient() {
 		t.Errorf("scheme key = %+v", scheme)
 	}
 	if scheme, ok := a.Scheme(""); !ok || scheme.OAuth.Refresh.Rotation != app.RotateAlways || !scheme.NeedsClient() {

@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// Sent is a value as it goes out: as Each or As say, else as it is. In those "{}"
-// stands for the value itself, whatever it is, and "{|base64}" or "x-{}" for a
-// text that is made of it.
+// Sent returns a value as it is sent: as Each or As say, else unchanged. In
+// those, "{}" is the value itself, and "{|base64}" or "x-{}" a text made of it.
 func (i *Input) Sent(value any) (any, error) {
 	if list, ok := value.([]any); ok && i.Each != nil {
 		sent := make([]any, len(list))
@@ -33,11 +32,10 @@ func (i *Input) Sent(value any) (any, error) {
 	return made, nil
 }
 
-// Fill fills the templates at any depth of a structure of a definition.
+// Fill expands the templates at any depth of a structure of a definition.
 func Fill(structure any, values Values) (any, error) { return fill(structure, values, nil) }
 
-// fill is Fill where a template that is one name alone can stand for more than
-// text.
+// fill is Fill where a template that is a single name can be more than text.
 func fill(structure any, values Values, whole map[string]any) (any, error) {
 	switch v := structure.(type) {
 	case string:
@@ -74,10 +72,10 @@ func fill(structure any, values Values, whole map[string]any) (any, error) {
 // maxPlace bounds the index that a pointer of a definition may name.
 const maxPlace = 100
 
-// hole is a place in a list that Put passed by and nothing has taken yet.
+// hole is an entry of a list that Put skipped and that has no value yet.
 type hole struct{}
 
-// Compact takes places that nothing has taken out of the lists of a body.
+// Compact removes entries without a value from the lists of a body.
 func Compact(body any) any {
 	switch v := body.(type) {
 	case map[string]any:
@@ -96,9 +94,9 @@ func Compact(body any) any {
 	return body
 }
 
-// Put places a value in a body: under a name, or where a pointer that begins
-// with / leads. What lies on the way is made; numbers make lists. When all has
-// its place, Compact closes the gaps of those.
+// Put sets a value in a body: under a name, or at a pointer that begins with /.
+// Missing parents are created; numbers make lists. After the last Put, Compact
+// closes their gaps.
 func Put(body map[string]any, place string, value any) error {
 	pointer, deep := strings.CutPrefix(place, "/")
 	if !deep {
@@ -117,8 +115,8 @@ func Put(body map[string]any, place string, value any) error {
 
 func unescape(name string) string { return strings.NewReplacer("~1", "/", "~0", "~").Replace(name) }
 
-// put answers a copy of node with the value in it: what a caller passed may be
-// part of a body, and stays as it is.
+// put returns a copy of node with the value in it: what a caller passed may be
+// part of a body, and is not changed.
 
 func put(node any, names []string, value any) (any, error) {
 	if len(names) == 0 {

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Pick answers the value at a JSON Pointer (RFC 6901) of a decoded document.
-// The pointer may stand without its first slash. "" and "/" are the document.
-// An index of -1 is the last entry of an array.
+// Pick returns the value at a JSON Pointer (RFC 6901) of a decoded document.
+// The pointer may lack its first slash. "" and "/" are the document. An index
+// of -1 is the last entry of an array.
 func Pick(document any, pointer string) (value any, ok bool) {
 	pointer = strings.TrimPrefix(pointer, "/")
 	if pointer == "" {
@@ -38,7 +38,7 @@ func Pick(document any, pointer string) (value any, ok bool) {
 	return document, true
 }
 
-// PickText is Pick for a text, number or flag, as text; "" where there is none.
+// PickText is Pick for a text, number or flag, as text; "" if there is none.
 func PickText(document any, pointer string) string {
 	value, ok := Pick(document, pointer)
 	if !ok {
@@ -47,8 +47,8 @@ func PickText(document any, pointer string) string {
 	return Text(value)
 }
 
-// Text is a plain value as text: numbers as they were written where the decoder
-// kept them (json.Number). Null, arrays and objects are "".
+// Text returns a scalar value as text: numbers as they were written if the
+// decoder preserved them (json.Number). Null, arrays and objects are "".
 func Text(value any) string {
 	switch v := value.(type) {
 	case string:
@@ -65,8 +65,8 @@ func Text(value any) string {
 	return ""
 }
 
-// Met reports whether an answer is what is expected: its status, and the value
-// in its decoded body.
+// Met reports whether a response is as expected: its status, and the value in
+// its decoded body.
 func (e Expect) Met(status int, document any) bool {
 	if !e.statusMet(status) {
 		return false

@@ -15,7 +15,7 @@ import (
 
 // Values are what a template may name.
 type Values interface {
-	// Value answers the value of a name, and whether there is one.
+	// Value returns the value of a name, and whether there is one.
 	Value(name string) (string, bool)
 }
 
@@ -25,7 +25,7 @@ type Map map[string]string
 // Value implements Values.
 func (m Map) Value(name string) (string, bool) { v, ok := m[name]; return v, ok }
 
-// Join answers Values that looks into each in turn.
+// Join returns Values that looks into each in turn.
 func Join(all ...Values) Values { return joined(all) }
 
 type joined []Values
@@ -88,8 +88,8 @@ func Expand(template string, values Values, encode func(string) string) (string,
 	}
 }
 
-// Names are the values that a template needs. A template that Expand refuses
-// has those before the fault.
+// Names returns the names that a template refers to. A template that Expand
+// refuses has those before the error.
 func Names(template string) []string {
 	var names []string
 	for part := range strings.SplitSeq(strings.ReplaceAll(strings.ReplaceAll(template, "{{", ""), "}}", ""), "{") {
@@ -100,7 +100,8 @@ func Names(template string) []string {
 		name, filters, _ := strings.Cut(inside, "|")
 		names = append(names, name)
 		for filter := range strings.SplitSeq(filters, "|") {
-			if kind, args, ok := strings.Cut(filter, ":"); ok && (strings.HasPrefix(kind, "hmac_") || kind == "ed25519") {
+			if kind, args, ok := strings.Cut(filter, ":"); ok &&
+				(strings.HasPrefix(kind, "hmac_") || kind == "ed25519") {
 				key, _, _ := strings.Cut(args, ":")
 				names = append(names, key)
 			}

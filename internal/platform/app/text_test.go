@@ -13,7 +13,10 @@ import (
 
 func TestExpand(t *testing.T) {
 	t.Parallel()
-	values := app.Join(app.Map{"key": "abc-us6", "user": "Ann Lee", "empty": "", "path": "/é\"😀", "account": `{"client_email":"robot@example.com"}`}, nil, app.Map{"key": "shadowed", "secret": "k"})
+	values := app.Join(app.Map{
+		"key": "abc-us6", "user": "Ann Lee", "empty": "", "path": "/é\"😀",
+		"account": `{"client_email":"robot@example.com"}`,
+	}, nil, app.Map{"key": "shadowed", "secret": "k"})
 	tests := []struct {
 		template string
 		encode   func(string) string
@@ -88,11 +91,13 @@ func TestNames(t *testing.T) {
 func TestPick(t *testing.T) {
 	t.Parallel()
 	var document any
-	if err := json.Unmarshal([]byte(`{"a":{"b/c":[1,{"d":"x"},null]},"n":12345678901,"f":false}`), &document); err != nil {
+	if err := json.Unmarshal([]byte(`{"a":{"b/c":[1,{"d":"x"},null]},"n":12345678901,"f":false}`),
+		&document); err != nil {
 		t.Fatal(err)
 	}
 	tests := map[string]string{
-		"/a/b~1c/1/d": "x", "a/b~1c/1/d": "x", "/a/b~1c/0": "1", "/a/b~1c/-2/d": "x", "/a/b~1c/2": "", "/a/b~1c/3": "", "/a/x": "", "/n": "12345678901", "/f": "false", "/n/x": "", "": "",
+		"/a/b~1c/1/d": "x", "a/b~1c/1/d": "x", "/a/b~1c/0": "1", "/a/b~1c/-2/d": "x", "/a/b~1c/2": "", "/a/b~1c/3": "",
+		"/a/x": "", "/n": "12345678901", "/f": "false", "/n/x": "", "": "",
 	}
 	for pointer, want := range tests {
 		if got := app.PickText(document, pointer); got != want {
@@ -143,7 +148,8 @@ func TestExpandEd25519(t *testing.T) {
 func TestLet(t *testing.T) {
 	t.Parallel()
 	values := app.Let(app.Map{"key": "k", "body": "b"}, map[string]string{
-		"whole": "{body}.{key}", "digest": "{whole|sha256_hex|substr:0:6}", "key": "own", "round": "{about}", "about": "{round}",
+		"whole": "{body}.{key}", "digest": "{whole|sha256_hex|substr:0:6}", "key": "own", "round": "{about}",
+		"about": "{round}",
 	})
 	if got, err := app.Expand("{whole} {digest} {body}", values, nil); err != nil || got != "b.own 288f1a b" {
 		t.Errorf("Expand = %q, %v", got, err)
@@ -164,9 +170,12 @@ func TestCredentials(t *testing.T) {
 		scheme app.Scheme
 		want   app.Send
 	}{
-		"oauth2":     {app.Scheme{Type: app.TypeOAuth2}, bearer},
-		"mcp":        {app.Scheme{Type: app.TypeMCP}, bearer},
-		"basic":      {app.Scheme{Type: app.TypeBasic}, app.Send{Basic: &app.BasicPair{User: "{username}", Pass: "{password}"}}},
+		"oauth2": {app.Scheme{Type: app.TypeOAuth2}, bearer},
+		"mcp":    {app.Scheme{Type: app.TypeMCP}, bearer},
+		"basic": {
+			app.Scheme{Type: app.TypeBasic},
+			app.Send{Basic: &app.BasicPair{User: "{username}", Pass: "{password}"}},
+		},
 		"its own":    {app.Scheme{Type: app.TypeOAuth2, Send: own}, own},
 		"keys alone": {app.Scheme{Type: app.TypeKey}, app.Send{}},
 	}
@@ -179,8 +188,14 @@ func TestCredentials(t *testing.T) {
 
 func TestCallbackState(t *testing.T) {
 	t.Parallel()
-	a := &app.App{Schemes: []app.Scheme{{Type: app.TypeKey}, {OAuth: &app.OAuth{Callback: app.Callback{State: "payload"}}}}}
-	for query, want := range map[string]string{"state=s": "s", "payload=p": "p", "payload=p&state=s": "s", "code=c": ""} {
+	a := &app.App{Schemes: []app.Scheme{
+		{Type: app.TypeKey},
+		{OAuth: &app.OAuth{Callback: app.Callback{State: "payload"}}},
+	}}
+	for query, want := range map[string]string{
+		"state=s": "s", "payload=p": "p", "payload=p&state=s": "s",
+		"code=c": "",
+	} {
 		values, err := url.ParseQuery(query)
 		if err != nil {
 			t.Fatal(err)

@@ -15,8 +15,8 @@ const (
 	maxField = 20000 // private keys fit
 )
 
-// Clean answers a value that was typed, or handed over by a program, as calls
-// need it; or, in a sentence for people, what is wrong with it.
+// Clean returns a value that was typed, or sent by a program, as calls need it;
+// or, in a sentence for users, what is wrong with it.
 func (p Param) Clean(value string) (clean, fault string) {
 	value = strings.TrimSpace(value)
 	if p.StripPrefix != "" {
@@ -47,8 +47,8 @@ func (p Param) Clean(value string) (clean, fault string) {
 	return value, ""
 }
 
-// Clean answers a field that was typed without what surrounds it, or what is
-// wrong with it. What it says never holds the value: it may be a secret.
+// Clean returns a field that was typed without surrounding white space, or what
+// is wrong with it. The message never contains the value: it may be a secret.
 func (f Field) Clean(value string) (clean, fault string) {
 	value = strings.TrimSpace(value)
 	switch {
@@ -65,7 +65,7 @@ func (f Field) Clean(value string) (clean, fault string) {
 	return value, ""
 }
 
-// Anywhere reports whether the value may be any host at all: a server of one's
+// Anywhere reports whether the value may be any host: a server of the user's
 // own, not one of the vendor's.
 func (p Param) Anywhere() bool {
 	if !p.Host || p.Learned {
@@ -75,10 +75,10 @@ func (p Param) Anywhere() bool {
 	return fault == ""
 }
 
-// BoundTo answers the server that an OAuth client belongs to, where an app runs
-// on servers of many: the name of the param that says which, and its value,
-// which the further values of the client name, or else is the usual one. A
-// client is shown to no other server. name is "" where any value will do.
+// BoundTo returns the server that an OAuth client belongs to, if an app runs on
+// many servers: the name of the param that selects it, and its value, which the
+// further values of the client name, or else is the default. A client is sent
+// to no other server. name is "" if any value is valid.
 func (a *App) BoundTo(s *Scheme, extra map[string]string) (name, host string) {
 	if s.OAuth == nil || !s.NeedsClient() {
 		return "", ""

@@ -9,7 +9,10 @@ import (
 
 func TestParamClean(t *testing.T) {
 	t.Parallel()
-	subdomain := app.Param{Match: "[a-z0-9-]{1,20}", StripPrefix: "https://", StripSuffix: ".example.com", Example: "acme"}
+	subdomain := app.Param{
+		Match: "[a-z0-9-]{1,20}", StripPrefix: "https://", StripSuffix: ".example.com",
+		Example: "acme",
+	}
 	tests := []struct {
 		name, in, want string
 		param          app.Param

@@ -20,7 +20,10 @@ tools:
 // TestOldIDs lead to the tool that has another name now.
 func TestOldIDs(t *testing.T) {
 	t.Parallel()
-	for old, fault := range map[string]string{"look_up": "", "create": "which is create of desk", "search": "which is find_tickets of desk"} {
+	for old, fault := range map[string]string{
+		"look_up": "", "create": "which is create of desk",
+		"search": "which is find_tickets of desk",
+	} {
 		a, err := app.Parse([]byte(strings.Replace(renamed, "OLD", old, 1)))
 		if err != nil {
 			t.Fatal(err)
@@ -35,7 +38,8 @@ func TestOldIDs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if one, _ := a.Tools.Get("find_tickets"); strings.Join(one.IDs(), " ") != "desk__find_tickets desk__search desk__look_up" {
+		if one, _ := a.Tools.Get("find_tickets"); strings.Join(one.IDs(),
+			" ") != "desk__find_tickets desk__search desk__look_up" {
 			t.Errorf("IDs = %v", one.IDs())
 		}
 		for _, id := range []string{"desk__find_tickets", "desk__search", "desk__look_up"} {

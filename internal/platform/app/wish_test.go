@@ -12,7 +12,9 @@ import (
 
 func TestWishedScopes(t *testing.T) {
 	t.Parallel()
-	scheme := &app.Scheme{OAuth: &app.OAuth{Scopes: app.Scopes{Profiles: map[string][]string{"read_only": {"a.read", "b.read"}}}}}
+	scheme := &app.Scheme{
+		OAuth: &app.OAuth{Scopes: app.Scopes{Profiles: map[string][]string{"read_only": {"a.read", "b.read"}}}},
+	}
 	tests := []struct {
 		scopes  []string
 		profile string
@@ -32,7 +34,8 @@ func TestWishedScopes(t *testing.T) {
 	for _, tt := range tests {
 		got, err := scheme.WishedScopes(tt.scopes, tt.profile)
 		if at := pointerOf(err); at != tt.pointer || !cmp.Equal(got, tt.want) {
-			t.Errorf("WishedScopes(%.40q, %q) = %v, %v, want %v %s", tt.scopes, tt.profile, got, err, tt.want, tt.pointer)
+			t.Errorf("WishedScopes(%.40q, %q) = %v, %v, want %v %s", tt.scopes, tt.profile, got, err, tt.want,
+				tt.pointer)
 		}
 	}
 	if _, err := (&app.Scheme{}).WishedScopes(nil, "read_only"); pointerOf(err) != "/scope_profile" {
@@ -51,10 +54,14 @@ func pointerOf(err error) string {
 func TestTakeParams(t *testing.T) {
 	t.Parallel()
 	a := &app.App{Name: "Desk", Params: map[string]app.Param{"team": {Match: "[a-z]+"}, "cloud": {Learned: true}}}
-	for given, want := range map[string]string{"team=acme": "", "team=Acme!": "invalid_request", "cloud=x": "unknown_app_params", "other=x": "unknown_app_params"} {
+	for given, want := range map[string]string{
+		"team=acme": "", "team=Acme!": "invalid_request",
+		"cloud=x": "unknown_app_params", "other=x": "unknown_app_params",
+	} {
 		name, value, _ := strings.Cut(given, "=")
 		taken, err := a.TakeParams(map[string]string{name: value})
-		if want == "" && (err != nil || taken[name] != value) || want != "" && (!problem.Is(err, want) || pointerOf(err) != "/params/"+name) {
+		if want == "" && (err != nil || taken[name] != value) || want != "" &&
+			(!problem.Is(err, want) || pointerOf(err) != "/params/"+name) {
 			t.Errorf("TakeParams(%s) = %v, %v, want %q", given, taken, err, want)
 		}
 	}

@@ -54,7 +54,10 @@ type Entry struct {
 
 // New answers an entry of now.
 func New(accountID string, actor Actor, action, target string, detail map[string]string) Entry {
-	return Entry{AccountID: accountID, At: time.Now().UTC().Truncate(time.Millisecond), Actor: actor, Action: action, Target: target, Detail: detail}
+	return Entry{
+		AccountID: accountID, At: time.Now().UTC().Truncate(time.Millisecond), Actor: actor, Action: action,
+		Target: target, Detail: detail,
+	}
 }
 
 // Chained answers the entry as it follows one with the number and hash of

@@ -14,7 +14,8 @@ func chain(t *testing.T, n int) []audit.Entry {
 	var seq int64
 	var hash string
 	for i := range n {
-		e, err := audit.New("acc_1", audit.Operator(), "key.created", fmt.Sprint("key_", i), map[string]string{"b": "2", "a": "1"}).Chained(seq, hash)
+		e, err := audit.New("acc_1", audit.Operator(), "key.created", fmt.Sprint("key_", i),
+			map[string]string{"b": "2", "a": "1"}).Chained(seq, hash)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -34,7 +35,10 @@ func TestVerify(t *testing.T) {
 		{"none", func([]audit.Entry) []audit.Entry { return nil }, 0},
 		{"other words", func(e []audit.Entry) []audit.Entry { e[2].Action = "key.renamed"; return e }, 3},
 		{"other time", func(e []audit.Entry) []audit.Entry { e[0].At = e[0].At.Add(1e9); return e }, 1},
-		{"other detail", func(e []audit.Entry) []audit.Entry { e[3].Detail = map[string]string{"a": "2"}; return e }, 4},
+		{
+			"other detail", func(e []audit.Entry) []audit.Entry { e[3].Detail = map[string]string{"a": "2"}; return e },
+			4,
+		},
 		{"one taken out", func(e []audit.Entry) []audit.Entry { return slices.Delete(e, 1, 2) }, 2},
 		{"two exchanged", func(e []audit.Entry) []audit.Entry { e[1], e[2] = e[2], e[1]; return e }, 2},
 		{"the newest taken off", func(e []audit.Entry) []audit.Entry { return e[:4] }, 0}, // what the chain cannot tell

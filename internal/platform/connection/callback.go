@@ -28,8 +28,11 @@ func attemptPlace(session *Session) seal.Place {
 // begin sends the person to the vendor. A sign-in that was under way before is
 // forgotten: one link has one.
 func (s *Service) begin(ctx context.Context, m *making) (*Outcome, error) {
-	attempt := &Attempt{AccountID: m.session.AccountID, State: random(), Verifier: random(), Redirect: s.RedirectURI(m.app.ID), Scopes: m.scopes}
-	address, err := s.Authorizer.Begin(ctx, m.app, m.scheme, m.client, m.params, attempt)
+	attempt := &Attempt{
+		AccountID: m.session.AccountID, State: random(), Verifier: random(),
+		Redirect: s.RedirectURI(m.app.ID), Scopes: m.scopes,
+	}
+	address, err := s.Authorizer.Start(ctx, m.app, m.scheme, m.client, m.params, attempt)
 	if err != nil {
 		return nil, fmt.Errorf("beginning to sign in to %s: %w", m.app.ID, err)
 	}
@@ -70,7 +73,8 @@ func (s *Service) Callback(ctx context.Context, appID string, v Visitor, query u
 		return nil, err
 	}
 	if session == nil || session.App != appID && appID != sharedCallback || open(session) != nil {
-		return nil, problem.New(problem.Gone, "sign_in_unknown", "This sign-in is not known here, or it has been used already. Open the link again.")
+		return nil, problem.New(problem.Gone, "sign_in_unknown",
+			"This sign-in is not known here, or it has been used already. Open the link again.")
 	}
 	if err := s.admit(session, v); err != nil {
 		return nil, err
@@ -80,7 +84,9 @@ func (s *Service) Callback(ctx context.Context, appID string, v Visitor, query u
 		return nil, err
 	}
 	if attempt.Redirect != s.RedirectURI(appID) { // it came back to another's address: a mix-up of vendors
-		return s.setBack(ctx, session, v, problem.New(problem.Unprocessable, "sign_in_failed", "The app came back to an address that is not this sign-in's. Start again."))
+		return s.setBack(ctx, session, v,
+			problem.New(problem.Unprocessable, "sign_in_failed",
+				"The app came back to an address that is not this sign-in's. Start again."))
 	}
 	s.options.Step("state used")
 	grant, err := s.Authorizer.Finish(ctx, m.app, m.scheme, m.client, m.params, attempt, query)
@@ -142,9 +148,13 @@ func (s *Service) resume(ctx context.Context, session *Session) (*making, *Attem
 	}
 	scheme, known := a.Scheme(there.Scheme)
 	if !known || there.Scheme == "" {
-		return nil, nil, problem.New(problem.Gone, "sign_in_unknown", "The app is connected in another way now. Open the link again.")
+		return nil, nil, problem.New(problem.Gone, "sign_in_unknown",
+			"The app is connected in another way now. Open the link again.")
 	}
-	m := &making{session: session, app: a, scheme: scheme, params: there.Params, fields: there.Fields, scopes: there.Attempt.Scopes}
+	m := &making{
+		session: session, app: a, scheme: scheme, params: there.Params, fields: there.Fields,
+		scopes: there.Attempt.Scopes,
+	}
 	if m.params == nil {
 		m.params = map[string]string{}
 	}
@@ -181,7 +191,8 @@ func (s *Service) setBack(ctx context.Context, session *Session, v Visitor, caus
 	case !saved:
 		return nil, raced()
 	case !known:
-		s.options.Log.ErrorContext(ctx, "signing in to an app", "app", session.App, "session_id", session.ID, "error", cause)
+		s.options.Log.ErrorContext(ctx, "signing in to an app", "app", session.App, "session_id", session.ID, "error",
+			cause)
 	}
 	return s.outcome(session, ""), nil
 }

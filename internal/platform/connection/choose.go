@@ -18,7 +18,9 @@ import (
 // Its problems: connection_not_found (NotFound); not_connected,
 // reconnect_required, connection_disabled, connection_ambiguous with the member
 // connections (Conflict). The members app and connection_id say which.
-func (s *Service) Choose(ctx context.Context, accountID string, a *app.App, connectionID, endUser string) (*Connection, error) {
+func (s *Service) Choose(ctx context.Context, accountID string, a *app.App,
+	connectionID, endUser string,
+) (*Connection, error) {
 	if connectionID != "" {
 		c, err := s.Store.Connection(ctx, accountID, connectionID)
 		if err != nil {
@@ -60,7 +62,8 @@ func choose(a *app.App, accountID string, list []*Connection) (*Connection, erro
 	if i := slices.IndexFunc(a.Schemes, func(s app.Scheme) bool { return s.Type == app.TypeNone }); i >= 0 {
 		return Anonymous(accountID, a, &a.Schemes[i]).Connection, nil
 	}
-	return nil, problem.New(problem.Conflict, "not_connected", a.Name+" is not connected for this account.").With("app", a.ID).Advise("connect_app")
+	return nil, problem.New(problem.Conflict, "not_connected", a.Name+" is not connected for this account.").With("app",
+		a.ID).Advise("connect_app")
 }
 
 // mendable is the connection that is named where none works: one that a person
@@ -84,6 +87,8 @@ func ambiguous(a *app.App, working []*Connection) error {
 	for i, c := range working {
 		choices[i] = Choice{c.ID, c.Label, c.Identity}
 	}
-	return problem.New(problem.Conflict, "connection_ambiguous", "Several accounts of "+a.Name+" are connected and none is the default. Name one by connection_id, or make one the default.").
+	return problem.New(problem.Conflict, "connection_ambiguous",
+		"Several accounts of "+a.Name+
+			" are connected and none is the default. Name one by connection_id, or make one the default.").
 		With("app", a.ID).With("connections", choices).Advise("choose_connection")
 }

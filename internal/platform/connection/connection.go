@@ -117,15 +117,19 @@ type Attempt struct {
 type Authorizer interface {
 	// Begin answers the address that the person is sent to, and completes the
 	// attempt with what the callback needs.
-	Begin(ctx context.Context, a *app.App, s *app.Scheme, client *Client, params map[string]string, attempt *Attempt) (address string, err error)
+	Start(ctx context.Context, a *app.App, s *app.Scheme, client *Client, params map[string]string,
+		attempt *Attempt) (address string, err error)
 	// Finish turns the callback into a grant.
-	Finish(ctx context.Context, a *app.App, s *app.Scheme, client *Client, params map[string]string, attempt *Attempt, callback url.Values) (*Grant, error)
+	Finish(ctx context.Context, a *app.App, s *app.Scheme, client *Client, params map[string]string, attempt *Attempt,
+		callback url.Values) (*Grant, error)
 	// Exchange makes a grant of what a person typed: keys as they are, tokens
 	// for schemes that trade them.
-	Exchange(ctx context.Context, a *app.App, s *app.Scheme, client *Client, params map[string]string, typed Credentials) (*Grant, error)
+	Exchange(ctx context.Context, a *app.App, s *app.Scheme, client *Client, params map[string]string,
+		typed Credentials) (*Grant, error)
 	// Refresh renews a grant. Its error is a *RefreshError wherever the vendor
 	// answered or could not be reached.
-	Refresh(ctx context.Context, a *app.App, s *app.Scheme, client *Client, c *Connection, old Credentials) (*Grant, error)
+	Refresh(ctx context.Context, a *app.App, s *app.Scheme, client *Client, c *Connection,
+		old Credentials) (*Grant, error)
 	// Revoke ends a grant at the vendor as far as it can be ended.
 	Revoke(ctx context.Context, a *app.App, s *app.Scheme, client *Client, c *Connection, old Credentials) error
 }
@@ -149,7 +153,8 @@ type Stepper interface {
 	// Steps makes the calls in order, each with the credentials of live and with
 	// what those before it kept, and answers all that was kept. Its errors are
 	// those of a Checker.
-	Steps(ctx context.Context, a *app.App, s *app.Scheme, live *Live, steps []app.Step) (kept map[string]string, err error)
+	Steps(ctx context.Context, a *app.App, s *app.Scheme, live *Live,
+		steps []app.Step) (kept map[string]string, err error)
 }
 
 // RefreshClass says what a failed refresh means.

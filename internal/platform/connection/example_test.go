@@ -22,16 +22,19 @@ func Example() {
 	vendor := &connectiontest.Vendor{Identity: connection.Identity{ID: "1098", Email: "ann@acme.example"}}
 	apps := connectiontest.Catalog()
 	service := connection.New(connection.Ports{
-		Store: connectiontest.NewMemory(), Apps: apps, Clients: connectiontest.Clients{}, Authorizer: vendor, Checker: vendor, Stepper: vendor,
+		Store: connectiontest.NewMemory(), Apps: apps, Clients: connectiontest.Clients{}, Authorizer: vendor,
+		Checker: vendor, Stepper: vendor,
 	}, box, &connection.Options{BaseURL: "https://platform.example"})
 
-	session, err := service.Open(ctx, audit.System(), "acc_1", connection.Request{App: "keyed", Wish: connection.Wish{Label: "Work"}})
+	session, err := service.Open(ctx, audit.System(), "acc_1",
+		connection.Request{App: "keyed", Wish: connection.Wish{Label: "Work"}})
 	if err != nil {
 		panic(err)
 	}
 	person := connection.Visitor{Browser: "a-cookie-that-nobody-else-can-have", AccountID: "acc_1"}
 	token := path.Base(service.Link(session.ID))
-	if _, err := service.Submit(ctx, token, person, connection.Form{Fields: connection.Credentials{"key": "sk_secret"}}); err != nil {
+	if _, err := service.Submit(ctx, token, person,
+		connection.Form{Fields: connection.Credentials{"key": "sk_secret"}}); err != nil {
 		panic(err)
 	}
 

@@ -32,8 +32,13 @@ type making struct {
 
 // prepare checks what was typed. Params come from the form, the asker, the
 // connection that is mended, and the app's defaults, in this order.
-func (s *Service) prepare(ctx context.Context, session *Session, a *app.App, scheme *app.Scheme, form Form) (*making, error) {
-	m := &making{session: session, app: a, scheme: scheme, fields: Credentials{}, params: map[string]string{}, scopes: session.Wish.Scopes, unchecked: form.Unchecked}
+func (s *Service) prepare(ctx context.Context, session *Session, a *app.App, scheme *app.Scheme,
+	form Form,
+) (*making, error) {
+	m := &making{
+		session: session, app: a, scheme: scheme, fields: Credentials{}, params: map[string]string{},
+		scopes: session.Wish.Scopes, unchecked: form.Unchecked,
+	}
 	var err error
 	if m.old, err = s.known(ctx, session, session.Wish.Reconnects); err != nil {
 		return nil, err
@@ -50,7 +55,8 @@ func (s *Service) prepare(ctx context.Context, session *Session, a *app.App, sch
 	maps.Copy(m.params, session.Wish.Params)
 	faults := append(m.takeParams(form.Params), m.takeFields(form.Fields)...)
 	if len(faults) > 0 {
-		return nil, problem.New(problem.Unprocessable, "invalid_fields", "Something is missing or does not look right.").WithItems(faults...).Advise("fix_arguments")
+		return nil, problem.New(problem.Unprocessable, "invalid_fields",
+			"Something is missing or does not look right.").WithItems(faults...).Advise("fix_arguments")
 	}
 	if len(m.scopes) == 0 && scheme.OAuth != nil {
 		m.scopes = scheme.OAuth.Scopes.Default
@@ -78,9 +84,12 @@ func (m *making) strange() error {
 	if name == "" || m.params[name] == host {
 		return nil
 	}
-	detail := "The OAuth client of this platform is of another server. Choose another way to connect, or let an administrator set a client of this server, with its name in extra."
+	detail := "The OAuth client of this platform is of another server. Choose another way to connect, or let an " +
+		"administrator set a client of this server, with its name in extra."
 	if host != "" {
-		detail = fmt.Sprintf("The OAuth client of this platform is of %s. Type that, choose another way to connect, or let an administrator set a client of this server, with its name in extra.", host)
+		detail = fmt.Sprintf(
+			"The OAuth client of this platform is of %s. Type that, choose another way to connect, or let an "+
+				"administrator set a client of this server, with its name in extra.", host)
 	}
 	return problem.New(problem.Unprocessable, "invalid_fields", "Something is missing or does not look right.").
 		WithItems(problem.Item{Pointer: "/params/" + name, Code: "invalid", Detail: detail}).Advise("fix_arguments")
@@ -150,7 +159,9 @@ func (s *Service) connect(ctx context.Context, m *making, grant *Grant, v Visito
 	return s.keepGrant(ctx, m, c, credentials, v)
 }
 
-func (s *Service) keepGrant(ctx context.Context, m *making, c *Connection, credentials Credentials, v Visitor) (*Outcome, error) {
+func (s *Service) keepGrant(ctx context.Context, m *making, c *Connection, credentials Credentials,
+	v Visitor,
+) (*Outcome, error) {
 	secret, err := s.seal(c, &contents{Credentials: credentials, Issuer: m.issuer})
 	if err != nil {
 		return nil, err
@@ -161,7 +172,8 @@ func (s *Service) keepGrant(ctx context.Context, m *making, c *Connection, crede
 	}
 	m.session.ConnectionID = c.ID
 	m.session.end(SessionConnected, code, "")
-	entry := audit.New(c.AccountID, v.Actor, action, c.ID, map[string]string{"app": c.App, "scheme": c.Scheme, "session": m.session.ID})
+	entry := audit.New(c.AccountID, v.Actor, action, c.ID,
+		map[string]string{"app": c.App, "scheme": c.Scheme, "session": m.session.ID})
 	s.options.Step("grant received")
 	saved, err := s.Store.KeepGrant(ctx, c, secret, m.session, entry)
 	if err != nil {
@@ -179,7 +191,8 @@ func (s *Service) keepGrant(ctx context.Context, m *making, c *Connection, crede
 func (m *making) draft(grant *Grant) (*Connection, Credentials) {
 	wish := m.session.Wish
 	c := &Connection{
-		ID: typeid.New(idPrefix), AccountID: m.session.AccountID, App: m.app.ID, Scheme: m.scheme.ID, EndUser: wish.EndUser,
+		ID: typeid.New(idPrefix), AccountID: m.session.AccountID, App: m.app.ID, Scheme: m.scheme.ID,
+		EndUser:   wish.EndUser,
 		CreatedAt: now(), Identity: grant.Identity,
 	}
 	if m.old != nil {
@@ -264,15 +277,22 @@ func (m *making) refused(err error) error {
 	case code == "":
 		return fmt.Errorf("asking %s whose account it is: %w", m.app.ID, err)
 	case away(code):
-		return problem.New(problem.Unavailable, ReasonUnavailable, name+" does not answer at the moment, so this could not be checked. Try again in a minute.")
+		return problem.New(problem.Unavailable, ReasonUnavailable,
+			name+" does not answer at the moment, so this could not be checked. Try again in a minute.")
 	case m.scheme.Consents():
-		return problem.New(problem.Unprocessable, "sign_in_failed", name+" gave its consent and then did not accept it. Try again; if it happens again, tell the operator.")
+		return problem.New(problem.Unprocessable, "sign_in_failed",
+			name+" gave its consent and then did not accept it. Try again; if it happens again, tell the operator.")
 	case code == codeUnauthorized:
-		return problem.New(problem.Unprocessable, "credentials_refused", name+" does not accept this. Check that it was copied whole, is not expired, and belongs to this app.")
+		return problem.New(problem.Unprocessable, "credentials_refused",
+			name+" does not accept this. Check that it was copied whole, is not expired, and belongs to this app.")
 	case code == codeForbidden:
-		return problem.New(problem.Unprocessable, "credentials_refused", name+" knows this, but it may not even read whose account it is. Give it more rights there, or make another.")
+		return problem.New(problem.Unprocessable, "credentials_refused",
+			name+
+				" knows this, but it may not even read whose account it is. Give it more rights there, or make "+
+				"another.")
 	}
-	return problem.New(problem.Unprocessable, "credentials_refused", name+" did not answer as it should. Check what was typed, above all the names of hosts and workspaces.")
+	return problem.New(problem.Unprocessable, "credentials_refused",
+		name+" did not answer as it should. Check what was typed, above all the names of hosts and workspaces.")
 }
 
 // settle decides which connection the credentials belong to: the one that is
@@ -281,8 +301,11 @@ func (m *making) refused(err error) error {
 func (s *Service) settle(ctx context.Context, m *making, c *Connection) error {
 	if m.old != nil {
 		if m.old.Identity.Differs(c.Identity) {
-			return problem.New(problem.Conflict, "connection_mismatch", fmt.Sprintf("This is another account of %s (%s) than the one that is connected (%s). Sign in as that one, or ask for a link that adds a connection.",
-				m.app.Name, c.Identity.Called(), m.old.Identity.Called()))
+			return problem.New(problem.Conflict, "connection_mismatch",
+				fmt.Sprintf(
+					"This is another account of %s (%s) than the one that is connected (%s). Sign in as that one, or "+
+						"ask for a link that adds a connection.",
+					m.app.Name, c.Identity.Called(), m.old.Identity.Called()))
 		}
 		c.Identity = c.Identity.Fill(m.old.Identity)
 		return nil
@@ -295,7 +318,8 @@ func (s *Service) settle(ctx context.Context, m *making, c *Connection) error {
 		return err
 	}
 	for _, there := range list {
-		if there.Scheme == c.Scheme && there.Identity.ID == c.Identity.ID && there.Identity.Tenant == c.Identity.Tenant {
+		if there.Scheme == c.Scheme && there.Identity.ID == c.Identity.ID &&
+			there.Identity.Tenant == c.Identity.Tenant {
 			m.old = there
 			c.ID, c.CreatedAt, c.Default, c.Version = there.ID, there.CreatedAt, there.Default, there.Version
 			c.Identity = c.Identity.Fill(there.Identity)

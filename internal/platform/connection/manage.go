@@ -62,7 +62,8 @@ func (s *Service) Update(ctx context.Context, by audit.Actor, accountID, id stri
 		}
 		return nil
 	}
-	return s.Store.ChangeConnection(ctx, accountID, id, change, audit.New(accountID, by, "connection.changed", id, detail))
+	return s.Store.ChangeConnection(ctx, accountID, id, change,
+		audit.New(accountID, by, "connection.changed", id, detail))
 }
 
 // disable switches a connection off or on. One that is switched on is taken to
@@ -203,7 +204,8 @@ func (s *Service) Check(ctx context.Context, by audit.Actor, accountID, id strin
 	if err == nil && !fresh(k.c, k.scheme, time.Now()) {
 		k, err = s.freshen(ctx, k)
 	}
-	if p, known := problem.From(err); err != nil && known && p.Code != "connection_not_found" && p.Code != "connection_disabled" {
+	if p, known := problem.From(err); err != nil && known && p.Code != "connection_not_found" &&
+		p.Code != "connection_disabled" {
 		return s.Store.Connection(ctx, accountID, id)
 	}
 	if err != nil {
@@ -240,7 +242,8 @@ func (s *Service) check(ctx context.Context, by audit.Actor, k *kept) (*Connecti
 	}
 	entry := audit.Entry{}
 	if code == codeUnauthorized && k.c.Status != NeedsReconnect {
-		entry = audit.New(k.c.AccountID, by, "connection.needs_reconnect", k.c.ID, map[string]string{"reason": ReasonUserRevoked})
+		entry = audit.New(k.c.AccountID, by, "connection.needs_reconnect", k.c.ID,
+			map[string]string{"reason": ReasonUserRevoked})
 	}
 	return s.Store.ChangeConnection(ctx, k.c.AccountID, k.c.ID, func(c *Connection) error {
 		c.judge(code, identity)

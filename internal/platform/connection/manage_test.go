@@ -35,7 +35,9 @@ func runJobs(t *testing.T, store *connectiontest.Memory, handlers map[string]job
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		jobs.NewWorker(store.Jobs, handlers, slog.New(slog.DiscardHandler), nil).Run(ctx)
+		jobs.NewWorker(store.Jobs, nil, handlers, slog.New(slog.DiscardHandler), &jobs.Options{
+			Sources: map[string]jobs.Source{connection.JobRefresh: store.Refreshes()},
+		}).Run(ctx)
 	}()
 	return func() { cancel(); <-done }
 }
@@ -63,14 +65,30 @@ func TestChoose(t *testing.T) {
 		{"by name, past the default", "keyed", []connection.Change{{}, {Default: on}}, nil, 1, "", 1, ""},
 		{"the one that is not switched off", "keyed", []connection.Change{{Disabled: off}, {}}, nil, 0, "", 2, ""},
 		{"all switched off", "keyed", []connection.Change{{Disabled: off}}, nil, 0, "", 0, "connection_disabled"},
-		{"a default that is switched off is not passed over", "keyed", []connection.Change{{}, {Default: on, Disabled: off}}, nil, 0, "", 0, "connection_disabled"},
+		{
+			"a default that is switched off is not passed over", "keyed",
+			[]connection.Change{{}, {Default: on, Disabled: off}},
+			nil, 0, "", 0, "connection_disabled",
+		},
 		{"by name, switched off", "keyed", []connection.Change{{Disabled: off}}, nil, 1, "", 0, "connection_disabled"},
 		{"by name, of another app", "notes", []connection.Change{{}}, nil, 1, "", 0, "connection_not_found"},
 		{"an end user's own", "keyed", []connection.Change{{}, {}}, []string{"ann", "bob"}, 0, "bob", 2, ""},
-		{"another end user's, by name", "keyed", []connection.Change{{}, {}}, []string{"ann", "bob"}, 1, "bob", 0, "connection_not_found"},
+		{
+			"another end user's, by name", "keyed",
+			[]connection.Change{{}, {}},
+			[]string{"ann", "bob"},
+			1, "bob", 0,
+			"connection_not_found",
+		},
 		{"an end user does not get the account's", "keyed", []connection.Change{{}}, nil, 0, "bob", 0, "not_connected"},
 		{"the account names an end user's", "keyed", []connection.Change{{}}, []string{"ann"}, 1, "", 1, ""},
-		{"the account does not get an end user's", "keyed", []connection.Change{{}}, []string{"ann"}, 0, "", 0, "not_connected"},
+		{
+			"the account does not get an end user's", "keyed",
+			[]connection.Change{{}},
+			[]string{"ann"},
+			0, "",
+			0, "not_connected",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -124,7 +142,8 @@ func TestAmbiguousNamesTheChoices(t *testing.T) {
 	p := asProblem(t, err)
 	choices, _ := p.Members["connections"].([]connection.Choice)
 	slices.SortFunc(choices, func(a, b connection.Choice) int { return cmp.Compare(b.Label, a.Label) })
-	if len(choices) != 2 || choices[0].ID != first.ID || choices[0].Label != "Work" || choices[1].Account.Email != "bob@acme.example" || p.NextAction != "choose_connection" {
+	if len(choices) != 2 || choices[0].ID != first.ID || choices[0].Label != "Work" ||
+		choices[1].Account.Email != "bob@acme.example" || p.NextAction != "choose_connection" {
 		t.Errorf("problem = %+v", p)
 	}
 }
@@ -155,20 +174,25 @@ func TestUpdate(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	c := w.typeKey(t, "keyed", connection.Wish{}, "sk_1")
-	if _, err := w.Update(t.Context(), agent(), stranger, c.ID, connection.Change{Label: ptr("x")}); code(err) != "connection_not_found" {
+	if _, err := w.Update(t.Context(), agent(), stranger,
+		c.ID, connection.Change{Label: ptr("x")}); code(err) != "connection_not_found" {
 		t.Errorf("another account: %v", err)
 	}
-	if _, err := w.Update(t.Context(), agent(), account, c.ID, connection.Change{Label: ptr(strings.Repeat("x", 61))}); code(err) != "invalid_request" {
+	if _, err := w.Update(t.Context(), agent(), account, c.ID,
+		connection.Change{Label: ptr(strings.Repeat("x", 61))}); code(err) != "invalid_request" {
 		t.Errorf("a long label: %v", err)
 	}
-	got, err := w.Update(t.Context(), agent(), account, c.ID, connection.Change{Label: ptr(" Home "), Disabled: ptr(true)})
-	if err != nil || got.Label != "Home" || got.Status != connection.Disabled || got.Reason != connection.ReasonDisabledByUser {
+	got, err := w.Update(t.Context(), agent(), account, c.ID,
+		connection.Change{Label: ptr(" Home "), Disabled: ptr(true)})
+	if err != nil || got.Label != "Home" || got.Status != connection.Disabled ||
+		got.Reason != connection.ReasonDisabledByUser {
 		t.Errorf("Update = %+v, %v", got, err)
 	}
 	if _, err := w.Check(t.Context(), agent(), account, c.ID); code(err) != "connection_disabled" {
 		t.Errorf("Check of one that is switched off: %v", err)
 	}
-	if got, err = w.Update(t.Context(), agent(), account, c.ID, connection.Change{Disabled: ptr(false)}); err != nil || got.Status != connection.Active || got.Reason != "" || got.Label != "Home" {
+	if got, err = w.Update(t.Context(), agent(), account, c.ID, connection.Change{Disabled: ptr(false)}); err != nil ||
+		got.Status != connection.Active || got.Reason != "" || got.Label != "Home" {
 		t.Errorf("Update = %+v, %v", got, err)
 	}
 }
@@ -201,7 +225,8 @@ func TestCheck(t *testing.T) {
 				t.Errorf("Check = %+v, %v, want %s, %s", got, err, tt.status, tt.reason)
 			}
 			w.vendor.Answer = nil
-			if got, err = w.Check(t.Context(), agent(), account, c.ID); err != nil || got.Status != connection.Active || got.Reason != "" {
+			if got, err = w.Check(t.Context(), agent(), account, c.ID); err != nil || got.Status != connection.Active ||
+				got.Reason != "" {
 				t.Errorf("Check after the app recovered = %+v, %v", got, err)
 			}
 			if _, err := w.Check(t.Context(), agent(), stranger, c.ID); code(err) != "connection_not_found" {
@@ -238,7 +263,8 @@ func TestCheckRenewsWhatTheAppRefuses(t *testing.T) {
 		w.vendor.Set(func(v *connectiontest.Vendor) {
 			v.Stale, v.Fail = "access-2", &connection.RefreshError{Class: connection.GrantOver, Code: "invalid_grant"}
 		})
-		if got, err = w.Check(t.Context(), agent(), account, c.ID); err != nil || got.Status != connection.NeedsReconnect {
+		if got, err = w.Check(t.Context(), agent(), account, c.ID); err != nil ||
+			got.Status != connection.NeedsReconnect {
 			t.Errorf("Check = %+v, %v, want needs_reconnect", got, err)
 		}
 	})
@@ -279,7 +305,8 @@ func TestDelete(t *testing.T) {
 		if _, err := w.Use(t.Context(), account, c.ID); code(err) != "connection_not_found" {
 			t.Errorf("Use of a deleted connection: %v", err)
 		}
-		if got := w.stored(t, c.ID); got.Status != connection.Revoked || got.Identity != (connection.Identity{}) || len(got.Params) > 0 {
+		if got := w.stored(t, c.ID); got.Status != connection.Revoked || got.Identity != (connection.Identity{}) ||
+			len(got.Params) > 0 {
 			t.Errorf("what is left = %+v", got)
 		}
 		time.Sleep(time.Hour)
@@ -294,7 +321,8 @@ func TestDelete(t *testing.T) {
 		if kept, err := w.store.Farewell(t.Context(), account, c.ID); kept != nil || err != nil {
 			t.Errorf("kept for the end at the vendor: %v, %v", kept, err)
 		}
-		if got := strings.Join(w.store.Actions(), " "); !contains(got, "connection.deleted connection.ended_at_vendor") {
+		if got := strings.Join(w.store.Actions(), " "); !contains(got,
+			"connection.deleted connection.ended_at_vendor") {
 			t.Errorf("recorded %s", got)
 		}
 	})

@@ -82,7 +82,8 @@ func (s *Service) Open(ctx context.Context, by audit.Actor, accountID string, in
 		ID: id, AccountID: accountID, App: a.ID, Status: SessionPending, Wish: in.Wish, AskedBy: by,
 		CreatedAt: now(), ExpiresAt: now().Add(in.TTL), TokenDigest: s.digest(labelKept, s.token(id)),
 	}
-	entry := audit.New(accountID, by, "connect.asked", id, map[string]string{"app": a.ID, "reconnects": in.Wish.Reconnects})
+	entry := audit.New(accountID, by, "connect.asked", id,
+		map[string]string{"app": a.ID, "reconnects": in.Wish.Reconnects})
 	kept, _, err := s.Store.InsertSession(ctx, session, entry)
 	if err != nil {
 		return nil, fmt.Errorf("keeping connect session %s: %w", id, err)
@@ -100,7 +101,9 @@ func (s *Service) addresses(ctx context.Context, accountID string, w *Wish) erro
 		}
 		for pointer, address := range map[string]string{"/redirect_url": w.RedirectURL, "/verify_url": w.VerifyURL} {
 			if address != "" && !landing.Allowed(list, address) {
-				return invalid(pointer, "This account sends browsers to the addresses on its list alone. Ask its owner to add this one.").Advise("ask_owner_for_permission")
+				return invalid(pointer,
+					"This account sends browsers to the addresses on its list alone. Ask its owner to add this one.").
+					Advise("ask_owner_for_permission")
 			}
 		}
 	}
@@ -108,7 +111,8 @@ func (s *Service) addresses(ctx context.Context, accountID string, w *Wish) erro
 		return nil
 	}
 	if s.Notices == nil || !landing.Valid(w.NotifyURL) {
-		return webhookRefused("notify_webhook_url is an https address, or http on a loopback address, of at most 2048 characters.")
+		return webhookRefused(
+			"notify_webhook_url is an https address, or http on a loopback address, of at most 2048 characters.")
 	}
 	if err := s.Notices.Allowed(w.NotifyURL); err != nil {
 		p, ok := problem.From(err)
@@ -121,7 +125,8 @@ func (s *Service) addresses(ctx context.Context, accountID string, w *Wish) erro
 }
 
 func webhookRefused(detail string) error {
-	return problem.New(problem.Unprocessable, "webhook_url_not_allowed", detail).At("/notify_webhook_url").Advise("fix_arguments")
+	return problem.New(problem.Unprocessable, "webhook_url_not_allowed", detail).At("/notify_webhook_url").Advise(
+		"fix_arguments")
 }
 
 // reconnects completes the wish for a connection that is to be mended.
@@ -156,7 +161,8 @@ func (s *Service) wishedScheme(ctx context.Context, accountID string, a *app.App
 		scheme := a.SchemeOr(id)
 		switch {
 		case scheme == nil:
-			return nil, invalid("/auth", fmt.Sprintf("%s is connected by one of: %s.", a.Name, strings.Join(a.SchemeIDs(), ", ")))
+			return nil, invalid("/auth",
+				fmt.Sprintf("%s is connected by one of: %s.", a.Name, strings.Join(a.SchemeIDs(), ", ")))
 		case !slices.ContainsFunc(usable, func(u *app.Scheme) bool { return u.ID == scheme.ID }):
 			return nil, s.notConnectable(a)
 		}
@@ -166,7 +172,8 @@ func (s *Service) wishedScheme(ctx context.Context, accountID string, a *app.App
 	case len(usable) == 0 && len(a.Schemes) > 0:
 		return nil, s.notConnectable(a)
 	case len(usable) == 0 || usable[0].Type == app.TypeNone:
-		return nil, problem.New(problem.Conflict, "app_needs_no_connection", a.Name+" needs no connection: run its tools as they are.").With("app", a.ID).Advise("find_tools")
+		return nil, problem.New(problem.Conflict, "app_needs_no_connection",
+			a.Name+" needs no connection: run its tools as they are.").With("app", a.ID).Advise("find_tools")
 	}
 	return usable[0], nil
 }
@@ -186,13 +193,16 @@ func (in *Request) check() error {
 	case len(w.State) > maxState || !plain(w.State):
 		return invalid("/state", fmt.Sprintf("state has at most %d characters, on one line.", maxState))
 	case w.RedirectURL != "" && !landing.Valid(w.RedirectURL):
-		return invalid("/redirect_url", "redirect_url is an https address, or http on a loopback address, of at most 2048 characters.")
+		return invalid("/redirect_url",
+			"redirect_url is an https address, or http on a loopback address, of at most 2048 characters.")
 	case in.TTL < time.Minute || in.TTL > MaxSessionLifetime:
 		return invalid("/expires_in", "A link works for 60 seconds to 24 hours.")
 	case w.Verify != VerifyAccount && w.Verify != VerifyLink && w.Verify != VerifyCallback:
 		return invalid("/verify", "verify is account, link or callback.")
 	case w.Verify == VerifyCallback && (!landing.Valid(w.VerifyURL) || w.EndUser == ""):
-		return invalid("/verify_url", "verify callback needs verify_url, an https address of yours that says who is there, and end_user, whom it has to find.")
+		return invalid("/verify_url",
+			"verify callback needs verify_url, an https address of yours that says who is there, and end_user, whom "+
+				"it has to find.")
 	case w.Verify != VerifyCallback && w.VerifyURL != "":
 		return invalid("/verify_url", `verify_url goes with "verify": "callback" alone.`)
 	}
@@ -200,5 +210,8 @@ func (in *Request) check() error {
 }
 
 func invalid(pointer, detail string) *problem.Problem {
-	return problem.New(problem.Invalid, "invalid_request", detail).WithItems(problem.Item{Pointer: pointer, Code: "invalid", Detail: detail}).Advise("fix_arguments")
+	return problem.New(problem.Invalid, "invalid_request", detail).WithItems(problem.Item{
+		Pointer: pointer,
+		Code:    "invalid", Detail: detail,
+	}).Advise("fix_arguments")
 }

@@ -22,26 +22,96 @@ func TestOpenRefuses(t *testing.T) {
 		{"an app that needs none", connection.Request{App: "weather"}, "app_needs_no_connection"},
 		{"no OAuth client", connection.Request{App: "other"}, "app_not_connectable"},
 		{"another way in", connection.Request{App: "notes", Wish: connection.Wish{Scheme: "saml"}}, "invalid_request"},
-		{"a scope with a space", connection.Request{App: "notes", Wish: connection.Wish{Scopes: []string{"read write"}}}, "invalid_request"},
+		{
+			"a scope with a space",
+			connection.Request{App: "notes", Wish: connection.Wish{Scopes: []string{"read write"}}},
+			"invalid_request",
+		},
 		{"a profile that is not there", connection.Request{App: "notes", Profile: "admin"}, "invalid_request"},
-		{"params of another app", connection.Request{App: "keyed", Wish: connection.Wish{Params: map[string]string{"team": "acme"}}}, "unknown_app_params"},
-		{"a learned param", connection.Request{App: "notes", Wish: connection.Wish{Params: map[string]string{"cloud": "x"}}}, "unknown_app_params"},
-		{"a param that leads elsewhere", connection.Request{App: "notes", Wish: connection.Wish{Params: map[string]string{"team": "evil.test/"}}}, "invalid_request"},
-		{"a label of two lines", connection.Request{App: "notes", Wish: connection.Wish{Label: "a\nb"}}, "invalid_request"},
+		{
+			"params of another app",
+			connection.Request{App: "keyed", Wish: connection.Wish{Params: map[string]string{"team": "acme"}}},
+			"unknown_app_params",
+		},
+		{
+			"a learned param",
+			connection.Request{App: "notes", Wish: connection.Wish{Params: map[string]string{"cloud": "x"}}},
+			"unknown_app_params",
+		},
+		{
+			"a param that leads elsewhere",
+			connection.Request{App: "notes", Wish: connection.Wish{Params: map[string]string{"team": "evil.test/"}}},
+			"invalid_request",
+		},
+		{
+			"a label of two lines",
+			connection.Request{App: "notes", Wish: connection.Wish{Label: "a\nb"}},
+			"invalid_request",
+		},
 		{"a long label", connection.Request{App: "notes", Wish: connection.Wish{Label: long}}, "invalid_request"},
-		{"http elsewhere", connection.Request{App: "notes", Wish: connection.Wish{RedirectURL: "http://agent.example/"}}, "invalid_request"},
-		{"a script", connection.Request{App: "notes", Wish: connection.Wish{RedirectURL: "javascript:alert(1)"}}, "invalid_request"},
-		{"user information", connection.Request{App: "notes", Wish: connection.Wish{RedirectURL: "https://platform.test@evil.test/"}}, "invalid_request"},
-		{"a long address", connection.Request{App: "notes", Wish: connection.Wish{RedirectURL: "https://agent.example/" + long}}, "invalid_request"},
-		{"a header in an address", connection.Request{App: "notes", Wish: connection.Wish{RedirectURL: "https://agent.example/\r\nSet-Cookie: a"}}, "invalid_request"},
+		{
+			"http elsewhere",
+			connection.Request{App: "notes", Wish: connection.Wish{RedirectURL: "http://agent.example/"}},
+			"invalid_request",
+		},
+		{
+			"a script",
+			connection.Request{App: "notes", Wish: connection.Wish{RedirectURL: "javascript:alert(1)"}},
+			"invalid_request",
+		},
+		{
+			"user information",
+			connection.Request{App: "notes", Wish: connection.Wish{RedirectURL: "https://platform.test@evil.test/"}},
+			"invalid_request",
+		},
+		{
+			"a long address",
+			connection.Request{App: "notes", Wish: connection.Wish{RedirectURL: "https://agent.example/" + long}},
+			"invalid_request",
+		},
+		{
+			"a header in an address",
+			connection.Request{
+				App:  "notes",
+				Wish: connection.Wish{RedirectURL: "https://agent.example/\r\nSet-Cookie: a"},
+			},
+			"invalid_request",
+		},
 		{"too short", connection.Request{App: "notes", TTL: time.Second}, "invalid_request"},
 		{"too long", connection.Request{App: "notes", TTL: 25 * time.Hour}, "invalid_request"},
-		{"no such way to verify", connection.Request{App: "notes", Wish: connection.Wish{Verify: "trust"}}, "invalid_request"},
-		{"a callback without a person", connection.Request{App: "notes", Wish: connection.Wish{Verify: "callback", VerifyURL: "https://agent.example/"}}, "invalid_request"},
-		{"a callback nowhere", connection.Request{App: "notes", Wish: connection.Wish{Verify: "callback", EndUser: "u"}}, "invalid_request"},
-		{"mends what is not there", connection.Request{App: "keyed", Wish: connection.Wish{Reconnects: "con_none"}}, "connection_not_found"},
-		{"mends another app's", connection.Request{App: "notes", Wish: connection.Wish{Reconnects: mine.ID}}, "connection_not_found"},
-		{"mends another end user's", connection.Request{App: "keyed", Wish: connection.Wish{Reconnects: mine.ID, EndUser: "bob"}}, "connection_not_found"},
+		{
+			"no such way to verify",
+			connection.Request{App: "notes", Wish: connection.Wish{Verify: "trust"}},
+			"invalid_request",
+		},
+		{
+			"a callback without a person",
+			connection.Request{
+				App:  "notes",
+				Wish: connection.Wish{Verify: "callback", VerifyURL: "https://agent.example/"},
+			},
+			"invalid_request",
+		},
+		{
+			"a callback nowhere",
+			connection.Request{App: "notes", Wish: connection.Wish{Verify: "callback", EndUser: "u"}},
+			"invalid_request",
+		},
+		{
+			"mends what is not there",
+			connection.Request{App: "keyed", Wish: connection.Wish{Reconnects: "con_none"}},
+			"connection_not_found",
+		},
+		{
+			"mends another app's",
+			connection.Request{App: "notes", Wish: connection.Wish{Reconnects: mine.ID}},
+			"connection_not_found",
+		},
+		{
+			"mends another end user's",
+			connection.Request{App: "keyed", Wish: connection.Wish{Reconnects: mine.ID, EndUser: "bob"}},
+			"connection_not_found",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -51,7 +121,11 @@ func TestOpenRefuses(t *testing.T) {
 			}
 		})
 	}
-	if _, err := w.Open(t.Context(), agent(), stranger, connection.Request{App: "keyed", Wish: connection.Wish{Reconnects: mine.ID}}); code(err) != "connection_not_found" {
+	if _, err := w.Open(t.Context(), agent(), stranger,
+		connection.Request{
+			App:  "keyed",
+			Wish: connection.Wish{Reconnects: mine.ID},
+		}); code(err) != "connection_not_found" {
 		t.Errorf("another account mends it: %v", err)
 	}
 }
@@ -59,18 +133,24 @@ func TestOpenRefuses(t *testing.T) {
 func TestOpenKeepsTheWish(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	in := connection.Request{ID: connection.NewSessionID(), App: "notes", Profile: "all", TTL: 2 * time.Hour, Wish: connection.Wish{
-		Label: " Work ", Scopes: []string{"admin"}, Params: map[string]string{"team": "acme"}, RedirectURL: "http://127.0.0.1:3000/done?x=1", State: "s",
-	}}
+	in := connection.Request{
+		ID: connection.NewSessionID(), App: "notes", Profile: "all", TTL: 2 * time.Hour,
+		Wish: connection.Wish{
+			Label: " Work ", Scopes: []string{"admin"}, Params: map[string]string{"team": "acme"},
+			RedirectURL: "http://127.0.0.1:3000/done?x=1", State: "s",
+		},
+	}
 	s, err := w.Open(t.Context(), agent(), account, in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.ID != in.ID || s.Status != connection.SessionPending || s.Wish.Label != "Work" || strings.Join(s.Wish.Scopes, " ") != "admin read write" || s.Wish.Verify != connection.VerifyAccount ||
+	if s.ID != in.ID || s.Status != connection.SessionPending || s.Wish.Label != "Work" || strings.Join(s.Wish.Scopes,
+		" ") != "admin read write" || s.Wish.Verify != connection.VerifyAccount ||
 		s.ExpiresAt.Sub(s.CreatedAt) != 2*time.Hour || s.AskedBy.Name != "Laptop" {
 		t.Errorf("session = %+v", s)
 	}
-	byType, err := w.Open(t.Context(), agent(), account, connection.Request{App: "notes", Wish: connection.Wish{Scheme: "key"}})
+	byType, err := w.Open(t.Context(), agent(), account,
+		connection.Request{App: "notes", Wish: connection.Wish{Scheme: "key"}})
 	if err != nil || byType.Wish.Scheme != "key" {
 		t.Errorf("by the kind of sign-in: %+v, %v", byType, err)
 	}

@@ -156,7 +156,8 @@ func (s *Service) byToken(ctx context.Context, token string, v Visitor) (*Sessio
 		return nil, err
 	}
 	if session == nil {
-		return nil, problem.New(problem.NotFound, "connect_link_unknown", "This link does not lead anywhere. Check that it was copied whole, or ask for a new one.")
+		return nil, problem.New(problem.NotFound, "connect_link_unknown",
+			"This link does not lead anywhere. Check that it was copied whole, or ask for a new one.")
 	}
 	return session, s.admit(session, v)
 }
@@ -165,14 +166,18 @@ func (s *Service) admit(session *Session, v Visitor) error {
 	if session.Wish.Verify == VerifyAccount {
 		switch v.AccountID {
 		case "":
-			return problem.New(problem.Unauthenticated, "sign_in_required", "Sign in first: the link was made for people of one account.")
+			return problem.New(problem.Unauthenticated, "sign_in_required",
+				"Sign in first: the link was made for people of one account.")
 		case session.AccountID:
 		default:
-			return problem.New(problem.Forbidden, "connect_other_account", "This link was made for another account than the one you are signed in to. Do not go on unless you asked for it.")
+			return problem.New(problem.Forbidden, "connect_other_account",
+				"This link was made for another account than the one you are signed in to. Do not go on unless you "+
+					"asked for it.")
 		}
 	}
 	if session.BrowserDigest != "" && !s.bound(session, v) {
-		return problem.New(problem.Forbidden, "connect_other_browser", "This link was opened in another browser. Go on there, or ask for a new link.")
+		return problem.New(problem.Forbidden, "connect_other_browser",
+			"This link was opened in another browser. Go on there, or ask for a new link.")
 	}
 	return nil
 }
@@ -199,7 +204,8 @@ func (s *Service) enter(ctx context.Context, token string, v Visitor) (*Session,
 		return session, nil
 	}
 	if len(v.Browser) < minBrowser {
-		return nil, problem.New(problem.Forbidden, "connect_cookie_missing", "The browser did not send the cookie of this page. Allow cookies for it and load it again.")
+		return nil, problem.New(problem.Forbidden, "connect_cookie_missing",
+			"The browser did not send the cookie of this page. Allow cookies for it and load it again.")
 	}
 	session.BrowserDigest, session.Status = s.digest(labelBrowser, v.Browser), SessionOpened
 	if session.Wish.Verify == VerifyCallback {
@@ -227,8 +233,9 @@ func open(session *Session) error {
 	case SessionPending, SessionOpened:
 		return nil
 	case SessionConnected:
-		return problem.New(problem.Gone, "connect_session_used", "This link has done its work. Ask for a new one to connect once more.")
-	case SessionFailed, SessionCancelled, SessionExpired:
+		return problem.New(problem.Gone, "connect_session_used",
+			"This link has done its work. Ask for a new one to connect once more.")
+	case SessionFailed, SessionCanceled, SessionExpired:
 	}
 	return problem.New(problem.Gone, "connect_session_expired", "This link is at its end. Ask for a new one.")
 }
@@ -284,7 +291,9 @@ func (s *Service) verifier(session *Session) string {
 // It answers the address that the browser is sent on to. Its problems:
 // connect_session_not_found (NotFound), connect_session_expired (Gone),
 // connect_unverified (Forbidden) for another flow or another end user.
-func (s *Service) Confirm(ctx context.Context, by audit.Actor, accountID, id, flow, endUser string) (address string, err error) {
+func (s *Service) Confirm(ctx context.Context, by audit.Actor, accountID, id, flow, endUser string) (address string,
+	err error,
+) {
 	session, err := s.Store.Session(ctx, accountID, id)
 	if err != nil {
 		return "", err
@@ -292,15 +301,18 @@ func (s *Service) Confirm(ctx context.Context, by audit.Actor, accountID, id, fl
 	if err := open(session); err != nil {
 		return "", err
 	}
-	right := session.FlowDigest != "" && subtle.ConstantTimeCompare([]byte(s.digest(labelFlow, flow)), []byte(session.FlowDigest)) == 1
+	right := session.FlowDigest != "" && subtle.ConstantTimeCompare([]byte(s.digest(labelFlow, flow)),
+		[]byte(session.FlowDigest)) == 1
 	entry := audit.New(accountID, by, "connect.confirmed", id, nil)
 	if !right || endUser != session.Wish.EndUser {
-		session.end(SessionFailed, "connect_unverified", "The person who opened the link is not the one it was made for.")
+		session.end(SessionFailed, "connect_unverified",
+			"The person who opened the link is not the one it was made for.")
 		entry.Action = "connect.refused"
 		if _, err := s.Store.SaveSession(ctx, session, entry); err != nil {
 			return "", err
 		}
-		return "", problem.New(problem.Forbidden, "connect_unverified", "This is not the person whom the link was made for. The session has ended; make a new one for them.")
+		return "", problem.New(problem.Forbidden, "connect_unverified",
+			"This is not the person whom the link was made for. The session has ended; make a new one for them.")
 	}
 	session.Confirmed = true
 	saved, err := s.Store.SaveSession(ctx, session, entry)
@@ -332,13 +344,16 @@ func (s *Service) Undo(ctx context.Context, token string, v Visitor) (*Outcome, 
 		return nil, err
 	}
 	if !s.undoable(session) || !s.bound(session, v) {
-		return nil, problem.New(problem.Gone, "connect_undo_over", "This can no longer be taken back here. Delete the connection on the account page.")
+		return nil, problem.New(problem.Gone, "connect_undo_over",
+			"This can no longer be taken back here. Delete the connection on the account page.")
 	}
-	if err := s.Delete(ctx, v.Actor, session.AccountID, session.ConnectionID, true); err != nil && !problem.Is(err, "connection_not_found") {
+	if err := s.Delete(ctx, v.Actor, session.AccountID, session.ConnectionID, true); err != nil && !problem.Is(err,
+		"connection_not_found") {
 		return nil, err
 	}
-	session.end(SessionCancelled, "undone", "The connection was taken back by the person who made it.")
-	return s.save(ctx, session, audit.New(session.AccountID, v.Actor, "connect.undone", session.ID, map[string]string{"connection": session.ConnectionID}))
+	session.end(SessionCanceled, "undone", "The connection was taken back by the person who made it.")
+	return s.save(ctx, session, audit.New(session.AccountID, v.Actor, "connect.undone", session.ID,
+		map[string]string{"connection": session.ConnectionID}))
 }
 
 // undoable reports whether a session made a connection, did not mend one, and
@@ -374,7 +389,8 @@ func (s *Service) save(ctx context.Context, session *Session, e audit.Entry) (*O
 
 // raced says that two steps of one session came at once.
 func raced() error {
-	return problem.New(problem.Conflict, "connect_session_busy", "Another step of this sign-in was faster. Load the page again to see how it stands.")
+	return problem.New(problem.Conflict, "connect_session_busy",
+		"Another step of this sign-in was faster. Load the page again to see how it stands.")
 }
 
 // outcome is where a browser goes after a step: where redirect says, else where

@@ -20,9 +20,11 @@ func connectionApp(t *testing.T, id string) (*app.App, error) {
 func TestSignIn(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	s, link := w.ask(t, "notes", connection.Wish{Label: "Work", Scheme: "oauth2", RedirectURL: "https://agent.example/done?a=1", State: "st"})
+	s, link := w.ask(t, "notes",
+		connection.Wish{Label: "Work", Scheme: "oauth2", RedirectURL: "https://agent.example/done?a=1", State: "st"})
 	visit, err := w.Visit(t.Context(), link, ann())
-	if err != nil || visit.Status != connection.SessionPending || len(visit.Schemes) != 1 || visit.App.Name != "Notes" || visit.Session.AskedBy.Name != "Laptop" {
+	if err != nil || visit.Status != connection.SessionPending || len(visit.Schemes) != 1 ||
+		visit.App.Name != "Notes" || visit.Session.AskedBy.Name != "Laptop" {
 		t.Fatalf("Visit = %+v, %v", visit, err)
 	}
 	o, err := w.Submit(t.Context(), link, ann(), connection.Form{Params: map[string]string{"team": "acme"}})
@@ -37,20 +39,24 @@ func TestSignIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := o.Connection
-	if c == nil || c.Status != connection.Active || c.Label != "Work" || c.Identity.ID != "u1" || c.Params["team"] != "acme" || c.Params["cloud"] != "learned-cloud" || c.Version != 1 || strings.Join(c.Scopes, " ") != "read" {
+	if c == nil || c.Status != connection.Active || c.Label != "Work" || c.Identity.ID != "u1" || c.Params["team"] !=
+		"acme" || c.Params["cloud"] != "learned-cloud" || c.Version != 1 || strings.Join(c.Scopes, " ") != "read" {
 		t.Errorf("connection = %+v", c)
 	}
 	back, err := url.Parse(o.Redirect)
-	if err != nil || back.Host != "agent.example" || back.Query().Get("status") != "connected" || back.Query().Get("connection_id") != c.ID ||
+	if err != nil || back.Host != "agent.example" || back.Query().Get("status") != "connected" ||
+		back.Query().Get("connection_id") != c.ID ||
 		back.Query().Get("state") != "st" || back.Query().Get("session_id") != s.ID || back.Query().Get("a") != "1" {
 		t.Errorf("handed back to %s", o.Redirect)
 	}
 	visit, err = w.Visit(t.Context(), link, ann())
-	if err != nil || visit.Status != connection.SessionConnected || visit.Connection.ID != c.ID || !visit.CanUndo || visit.Schemes != nil {
+	if err != nil || visit.Status != connection.SessionConnected || visit.Connection.ID != c.ID || !visit.CanUndo ||
+		visit.Schemes != nil {
 		t.Errorf("Visit afterwards = %+v, %v", visit, err)
 	}
 	live, err := w.Use(t.Context(), account, c.ID)
-	if err != nil || value(live, "access_token") != "access-1" || value(live, "team") != "acme" || value(live, "developer_token") != "dev" || value(live, "refresh_token") != "" {
+	if err != nil || value(live, "access_token") != "access-1" || value(live, "team") != "acme" ||
+		value(live, "developer_token") != "dev" || value(live, "refresh_token") != "" {
 		t.Errorf("Use = %+v, %v", live, err)
 	}
 }
@@ -86,7 +92,10 @@ func TestLinkIsForOnePerson(t *testing.T) {
 		{"a browser without the cookie", "link", nil, bare, "", "connect_cookie_missing"},
 		{"the second browser", "link", &other, elsewhere, "connect_other_browser", "connect_other_browser"},
 		{"the first browser again", "link", &nobody, nobody, "", ""},
-		{"signed in, in the second browser", "account", ptr(ann()), elsewhere, "connect_other_browser", "connect_other_browser"},
+		{
+			"signed in, in the second browser", "account", ptr(ann()), elsewhere, "connect_other_browser",
+			"connect_other_browser",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -118,7 +127,10 @@ func TestLinkThatIsNone(t *testing.T) {
 	if changed == link {
 		changed = "y" + link[1:]
 	}
-	for name, in := range map[string]string{"the session's id": s.ID, "empty": "", "one letter changed": changed, "cut": link[:42], "a letter more": link + "A"} {
+	for name, in := range map[string]string{
+		"the session's id": s.ID, "empty": "", "one letter changed": changed,
+		"cut": link[:42], "a letter more": link + "A",
+	} {
 		if _, err := w.Visit(t.Context(), in, ann()); code(err) != "connect_link_unknown" {
 			t.Errorf("%s: Visit = %v, want connect_link_unknown", name, err)
 		}
@@ -138,14 +150,45 @@ func TestCallback(t *testing.T) {
 		last   string // Session.Code
 	}{
 		{"as it should be", "notes", nil, nil, "", connection.SessionConnected, ""},
-		{"another state", "notes", nil, func(q url.Values) { q.Set("state", "guessed") }, "sign_in_unknown", connection.SessionOpened, ""},
-		{"no state", "notes", nil, func(q url.Values) { q.Del("state") }, "sign_in_unknown", connection.SessionOpened, ""},
+		{
+			"another state", "notes", nil, func(q url.Values) { q.Set("state", "guessed") }, "sign_in_unknown",
+			connection.SessionOpened, "",
+		},
+		{
+			"no state",
+			"notes",
+			nil,
+			func(q url.Values) { q.Del("state") },
+			"sign_in_unknown",
+			connection.SessionOpened,
+			"",
+		},
 		{"through another app's address", "other", nil, nil, "sign_in_unknown", connection.SessionOpened, ""},
-		{"in another browser", "notes", func(v *connection.Visitor) { v.Browser = "another-cookie-of-some-32-letters" }, nil, "connect_other_browser", connection.SessionOpened, ""},
-		{"without a cookie", "notes", func(v *connection.Visitor) { v.Browser = "" }, nil, "connect_other_browser", connection.SessionOpened, ""},
-		{"signed in to another account", "notes", func(v *connection.Visitor) { v.AccountID = stranger }, nil, "connect_other_account", connection.SessionOpened, ""},
-		{"another code", "notes", nil, func(q url.Values) { q.Set("code", "stolen") }, "", connection.SessionOpened, "sign_in_failed"},
-		{"the person says no", "notes", nil, func(q url.Values) { q.Set("error", "access_denied") }, "", connection.SessionFailed, "sign_in_denied"},
+		{
+			"in another browser",
+			"notes",
+			func(v *connection.Visitor) { v.Browser = "another-cookie-of-some-32-letters" },
+			nil,
+			"connect_other_browser",
+			connection.SessionOpened,
+			"",
+		},
+		{
+			"without a cookie", "notes", func(v *connection.Visitor) { v.Browser = "" }, nil, "connect_other_browser",
+			connection.SessionOpened, "",
+		},
+		{
+			"signed in to another account", "notes", func(v *connection.Visitor) { v.AccountID = stranger },
+			nil, "connect_other_account", connection.SessionOpened, "",
+		},
+		{
+			"another code", "notes", nil, func(q url.Values) { q.Set("code", "stolen") }, "", connection.SessionOpened,
+			"sign_in_failed",
+		},
+		{
+			"the person says no", "notes", nil, func(q url.Values) { q.Set("error", "access_denied") },
+			"", connection.SessionFailed, "sign_in_denied",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -171,7 +214,8 @@ func TestCallback(t *testing.T) {
 			}
 			// A state is good once, whatever came of it.
 			if tt.code == "" {
-				if _, err := w.Callback(t.Context(), "notes", ann(), url.Values{"state": {state(t, o)}, "code": {"good"}}); code(err) != "sign_in_unknown" {
+				if _, err := w.Callback(t.Context(), "notes", ann(),
+					url.Values{"state": {state(t, o)}, "code": {"good"}}); code(err) != "sign_in_unknown" {
 					t.Errorf("the state again: %v, want sign_in_unknown", err)
 				}
 			}
@@ -192,7 +236,8 @@ func TestSignInAgainAfterAFailure(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if o, err = w.Callback(t.Context(), "notes", ann(), url.Values{"state": {state(t, o)}, "code": {answer}}); err != nil || o.Redirect != w.Link(s.ID) {
+		if o, err = w.Callback(t.Context(), "notes", ann(),
+			url.Values{"state": {state(t, o)}, "code": {answer}}); err != nil || o.Redirect != w.Link(s.ID) {
 			t.Fatalf("Callback(%s) = %+v, %v, want the link's page", answer, o, err)
 		}
 	}
@@ -214,11 +259,36 @@ func TestFormIsCheckedBeforeItIsKept(t *testing.T) {
 		{"right", "keyed", connection.Credentials{"key": " sk_1 "}, nil, nil, ""},
 		{"nothing typed", "keyed", nil, nil, nil, "invalid_fields"},
 		{"another kind of key", "keyed", connection.Credentials{"key": "pk_1"}, nil, nil, "invalid_fields"},
-		{"a wrong team", "notes", connection.Credentials{"key": "k"}, map[string]string{"team": "Acme!"}, nil, "invalid_fields"},
-		{"refused", "keyed", connection.Credentials{"key": "sk_1"}, nil, connectiontest.Refusal("app_unauthorized"), "credentials_refused"},
-		{"without rights", "keyed", connection.Credentials{"key": "sk_1"}, nil, connectiontest.Refusal("app_forbidden"), "credentials_refused"},
-		{"nobody there", "keyed", connection.Credentials{"key": "sk_1"}, nil, connectiontest.Refusal("app_not_found"), "credentials_refused"},
-		{"away", "keyed", connection.Credentials{"key": "sk_1"}, nil, connectiontest.Refusal("app_timeout"), "provider_unavailable"},
+		{
+			"a wrong team", "notes",
+			connection.Credentials{"key": "k"},
+			map[string]string{"team": "Acme!"},
+			nil, "invalid_fields",
+		},
+		{
+			"refused", "keyed",
+			connection.Credentials{"key": "sk_1"},
+			nil, connectiontest.Refusal("app_unauthorized"),
+			"credentials_refused",
+		},
+		{
+			"without rights", "keyed",
+			connection.Credentials{"key": "sk_1"},
+			nil, connectiontest.Refusal("app_forbidden"),
+			"credentials_refused",
+		},
+		{
+			"nobody there", "keyed",
+			connection.Credentials{"key": "sk_1"},
+			nil, connectiontest.Refusal("app_not_found"),
+			"credentials_refused",
+		},
+		{
+			"away", "keyed",
+			connection.Credentials{"key": "sk_1"},
+			nil, connectiontest.Refusal("app_timeout"),
+			"provider_unavailable",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -231,14 +301,16 @@ func TestFormIsCheckedBeforeItIsKept(t *testing.T) {
 				t.Fatalf("Submit = %v, want %q", err, tt.code)
 			}
 			if tt.code == "" {
-				if live, err := w.Use(t.Context(), account, o.Connection.ID); err != nil || value(live, "key") != "sk_1" {
+				if live, err := w.Use(t.Context(), account, o.Connection.ID); err != nil ||
+					value(live, "key") != "sk_1" {
 					t.Errorf("Use = %v, want the key without what surrounds it", err)
 				}
 				return
 			}
 			// The link goes on working.
 			w.vendor.Answer = nil
-			if _, err := w.Submit(t.Context(), link, ann(), connection.Form{Fields: connection.Credentials{"key": "sk_good"}}); err != nil {
+			if _, err := w.Submit(t.Context(), link, ann(),
+				connection.Form{Fields: connection.Credentials{"key": "sk_good"}}); err != nil {
 				t.Errorf("the second try: %v", err)
 			}
 			if got := w.status(t, s.ID); got.Status != connection.SessionConnected {
@@ -279,7 +351,8 @@ func TestSessionEnds(t *testing.T) {
 		denied, deniedLink := w.ask(t, "keyed", connection.Wish{RedirectURL: "https://agent.example/"})
 		cancelled, cancelledLink := w.ask(t, "keyed", connection.Wish{})
 		o, err := w.Deny(t.Context(), deniedLink, ann())
-		if err != nil || !strings.Contains(o.Redirect, "status=failed") || !strings.Contains(o.Redirect, "error=sign_in_denied") {
+		if err != nil || !strings.Contains(o.Redirect, "status=failed") || !strings.Contains(o.Redirect,
+			"error=sign_in_denied") {
 			t.Errorf("Deny = %+v, %v", o, err)
 		}
 		if err := w.Cancel(t.Context(), agent(), stranger, cancelled.ID); code(err) != "connect_session_not_found" {
@@ -292,11 +365,17 @@ func TestSessionEnds(t *testing.T) {
 		for _, tt := range []struct {
 			id, link string
 			want     connection.SessionStatus
-		}{{expired.ID, expiredLink, connection.SessionExpired}, {denied.ID, deniedLink, connection.SessionFailed}, {cancelled.ID, cancelledLink, connection.SessionCancelled}} {
+		}{
+			{expired.ID, expiredLink, connection.SessionExpired},
+			{denied.ID, deniedLink, connection.SessionFailed},
+			{cancelled.ID, cancelledLink, connection.SessionCanceled},
+		} {
 			if got := w.status(t, tt.id).StatusAt(time.Now()); got != tt.want {
 				t.Errorf("session is %s, want %s", got, tt.want)
 			}
-			if _, err := w.Submit(t.Context(), tt.link, ann(), connection.Form{Fields: connection.Credentials{"key": "sk_1"}}); code(err) != "connect_session_expired" {
+			if _, err := w.Submit(t.Context(), tt.link, ann(),
+				connection.Form{Fields: connection.Credentials{"key": "sk_1"}}); code(err) !=
+				"connect_session_expired" {
 				t.Errorf("Submit to a session that is %s: %v", tt.want, err)
 			}
 			visit, err := w.Visit(t.Context(), tt.link, ann())
@@ -317,7 +396,8 @@ func TestConsentAfterTheLinkHasExpired(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(connection.SessionLifetime)
-		if _, err := w.Callback(t.Context(), "notes", ann(), url.Values{"state": {state(t, o)}, "code": {"good"}}); code(err) != "sign_in_unknown" {
+		if _, err := w.Callback(t.Context(), "notes", ann(),
+			url.Values{"state": {state(t, o)}, "code": {"good"}}); code(err) != "sign_in_unknown" {
 			t.Errorf("Callback = %v, want sign_in_unknown", err)
 		}
 	})
@@ -329,17 +409,20 @@ func TestWait(t *testing.T) {
 		w := setup(t)
 		s, link := w.ask(t, "keyed", connection.Wish{})
 		start := time.Now()
-		if got, err := w.Wait(t.Context(), account, s.ID, 10*time.Second); err != nil || got.Status != connection.SessionPending || time.Since(start) < 9*time.Second {
+		if got, err := w.Wait(t.Context(), account, s.ID, 10*time.Second); err != nil ||
+			got.Status != connection.SessionPending || time.Since(start) < 9*time.Second {
 			t.Errorf("Wait = %+v, %v after %v", got, err, time.Since(start))
 		}
 		go func() {
 			time.Sleep(3 * time.Second)
-			if _, err := w.Submit(t.Context(), link, ann(), connection.Form{Fields: connection.Credentials{"key": "sk_1"}}); err != nil {
+			if _, err := w.Submit(t.Context(), link, ann(),
+				connection.Form{Fields: connection.Credentials{"key": "sk_1"}}); err != nil {
 				t.Error(err)
 			}
 		}()
 		start = time.Now()
-		if got, err := w.Wait(t.Context(), account, s.ID, 30*time.Second); err != nil || got.Status != connection.SessionConnected || time.Since(start) > 4*time.Second {
+		if got, err := w.Wait(t.Context(), account, s.ID, 30*time.Second); err != nil ||
+			got.Status != connection.SessionConnected || time.Since(start) > 4*time.Second {
 			t.Errorf("Wait = %+v, %v after %v, want it at once", got, err, time.Since(start))
 		}
 		if _, err := w.Wait(t.Context(), stranger, s.ID, 0); code(err) != "connect_session_not_found" {
@@ -363,7 +446,10 @@ func TestVerifyCallback(t *testing.T) {
 			t.Parallel()
 			w := setup(t)
 			visitor := connection.Visitor{Browser: browser}
-			s, link := w.ask(t, "keyed", connection.Wish{Verify: connection.VerifyCallback, VerifyURL: "https://agent.example/who", EndUser: "ann"})
+			s, link := w.ask(t, "keyed", connection.Wish{
+				Verify:    connection.VerifyCallback,
+				VerifyURL: "https://agent.example/who", EndUser: "ann",
+			})
 			form := connection.Form{Fields: connection.Credentials{"key": "sk_1"}}
 			o, err := w.Submit(t.Context(), link, visitor, form)
 			if err != nil || o.Connection != nil {
@@ -412,11 +498,12 @@ func TestUndo(t *testing.T) {
 		if c, err := w.Get(t.Context(), account, o.Connection.ID); err != nil || c.Status != connection.Revoked {
 			t.Errorf("connection afterwards: %+v, %v", c, err)
 		}
-		if got := w.status(t, s.ID); got.Status != connection.SessionCancelled || got.Code != "undone" {
+		if got := w.status(t, s.ID); got.Status != connection.SessionCanceled || got.Code != "undone" {
 			t.Errorf("session afterwards: %s %s", got.Status, got.Code)
 		}
 		_, late := w.ask(t, "keyed", connection.Wish{Verify: connection.VerifyLink})
-		if _, err := w.Submit(t.Context(), late, ann(), connection.Form{Fields: connection.Credentials{"key": "sk_1"}}); err != nil {
+		if _, err := w.Submit(t.Context(), late, ann(),
+			connection.Form{Fields: connection.Credentials{"key": "sk_1"}}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(connection.UndoFor)
@@ -438,7 +525,12 @@ func TestReconnect(t *testing.T) {
 		{"the same account", connection.Identity{ID: "u1"}, true, true, "mended"},
 		{"another account", connection.Identity{ID: "u2"}, true, false, "connection_mismatch"},
 		{"another tenant", connection.Identity{ID: "u1", Tenant: "t2"}, true, false, "connection_mismatch"},
-		{"the same account, asked for as a new one", connection.Identity{ID: "u1", Tenant: "t1"}, false, true, "mended"},
+		{
+			"the same account, asked for as a new one",
+			connection.Identity{ID: "u1", Tenant: "t1"},
+			false, true,
+			"mended",
+		},
 		{"another account, as a new one", connection.Identity{ID: "u2", Tenant: "t1"}, false, false, ""},
 	}
 	for _, tt := range tests {
@@ -447,7 +539,8 @@ func TestReconnect(t *testing.T) {
 			w := setup(t)
 			w.vendor.Identity = connection.Identity{ID: "u1", Tenant: "t1", Email: "ann@acme.example"}
 			old := w.signIn(t, connection.Wish{Label: "Work"})
-			if _, err := w.Update(t.Context(), agent(), account, old.ID, connection.Change{Default: ptr(true)}); err != nil {
+			if _, err := w.Update(t.Context(), agent(), account, old.ID,
+				connection.Change{Default: ptr(true)}); err != nil {
 				t.Fatal(err)
 			}
 			w.vendor.Identity = tt.identity
@@ -461,10 +554,12 @@ func TestReconnect(t *testing.T) {
 				t.Fatal(err)
 			}
 			// Until there are new credentials the old ones serve.
-			if live, err := w.Use(t.Context(), account, old.ID); err != nil || value(live, "access_token") != "access-1" {
+			if live, err := w.Use(t.Context(), account, old.ID); err != nil ||
+				value(live, "access_token") != "access-1" {
 				t.Errorf("while the person is away: %v", err)
 			}
-			if o, err = w.Callback(t.Context(), "notes", ann(), url.Values{"state": {state(t, o)}, "code": {"good"}}); err != nil {
+			if o, err = w.Callback(t.Context(), "notes", ann(),
+				url.Values{"state": {state(t, o)}, "code": {"good"}}); err != nil {
 				t.Fatal(err)
 			}
 			if got := w.status(t, s.ID); got.Code != tt.last {
@@ -475,7 +570,8 @@ func TestReconnect(t *testing.T) {
 			if err != nil || value(live, "access_token") != want {
 				t.Errorf("Use = %q, %v, want %s", value(live, "access_token"), err, want)
 			}
-			if tt.same && (o.Connection.ID != old.ID || o.Connection.Label != "Work" || !live.Connection.Default || live.Connection.Version != 2 || o.Connection.Identity.Email != "ann@acme.example") {
+			if tt.same && (o.Connection.ID != old.ID || o.Connection.Label != "Work" || !live.Connection.Default ||
+				live.Connection.Version != 2 || o.Connection.Identity.Email != "ann@acme.example") {
 				t.Errorf("mended = %+v", o.Connection)
 			}
 			if visit, err := w.Visit(t.Context(), link, ann()); err != nil || tt.same && visit.CanUndo {
@@ -540,7 +636,8 @@ func TestTwoReplicas(t *testing.T) {
 	if err != nil || got.Status != connection.SessionConnected || refused != 1 {
 		t.Fatalf("session = %+v, %v with %d refused, want one", got, err, refused)
 	}
-	if live, err := other.Use(t.Context(), account, got.ConnectionID); err != nil || value(live, "access_token") != "access-1" {
+	if live, err := other.Use(t.Context(), account, got.ConnectionID); err != nil ||
+		value(live, "access_token") != "access-1" {
 		t.Errorf("Use on the other replica: %v", err)
 	}
 }

@@ -37,7 +37,10 @@ func TestBackoff(t *testing.T) {
 	for failed := 1; failed < unknownTries; failed++ {
 		unknown += backoff(Unknown, failed)
 	}
-	for failed, want := range map[int]time.Duration{1: 30 * time.Second, 2: time.Minute, 4: 4 * time.Minute, 8: time.Hour, 1000: time.Hour} {
+	for failed, want := range map[int]time.Duration{
+		1: 30 * time.Second, 2: time.Minute, 4: 4 * time.Minute,
+		8: time.Hour, 1000: time.Hour,
+	} {
 		if known = backoff(Temporary, failed); known != want {
 			t.Errorf("after %d failures: %v, want %v", failed, known, want)
 		}
@@ -64,7 +67,10 @@ func TestSchedule(t *testing.T) {
 		{"a month", oauth("", 0), token, 30 * 24 * time.Hour, 22 * time.Hour, 26 * time.Hour},
 		{"without an end", oauth("", 0), token, 0, 22 * time.Hour, 26 * time.Hour},
 		{"without a refresh token", oauth("", 0), nil, time.Hour, 0, 0},
-		{"token for token, sixty days", oauth(app.RefreshExchange, 0), nil, 60 * 24 * time.Hour, 42 * 24 * time.Hour, 48 * 24 * time.Hour},
+		{
+			"token for token, sixty days", oauth(app.RefreshExchange, 0), nil, 60 * 24 * time.Hour, 42 * 24 * time.Hour,
+			48 * 24 * time.Hour,
+		},
 		{"not before its age", oauth(app.RefreshExchange, 86400), nil, 25 * time.Hour, 24 * time.Hour, 24 * time.Hour},
 		{"a few seconds", oauth("", 0), token, 10 * time.Second, 30 * time.Second, 30 * time.Second},
 		{"client credentials", &app.Scheme{Type: app.TypeClient}, nil, time.Hour, 0, 0},
@@ -87,9 +93,13 @@ func TestSchedule(t *testing.T) {
 
 func TestSessionMoves(t *testing.T) {
 	t.Parallel()
-	all := []SessionStatus{SessionPending, SessionOpened, SessionConnected, SessionFailed, SessionExpired, SessionCancelled}
+	all := []SessionStatus{
+		SessionPending, SessionOpened, SessionConnected, SessionFailed, SessionExpired,
+		SessionCanceled,
+	}
 	allowed := map[SessionStatus]string{
-		SessionPending: "opened cancelled failed", SessionOpened: "connected cancelled failed", SessionConnected: "cancelled",
+		SessionPending: "opened canceled failed", SessionOpened: "connected canceled failed",
+		SessionConnected: "canceled",
 	}
 	for _, from := range all {
 		for _, to := range all {

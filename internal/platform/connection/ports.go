@@ -32,7 +32,7 @@ type Sessions interface {
 	SaveSession(ctx context.Context, s *Session, e audit.Entry) (saved bool, err error)
 	// PruneSessions forgets sessions that ended, or ran out, before a time, and
 	// connections that were deleted before another.
-	PruneSessions(ctx context.Context, sessions, connections time.Time) error
+	PruneSessions(ctx context.Context, sessions, connections time.Time) (more bool, err error)
 }
 
 // Connections keeps what is known of connections, without their secrets.
@@ -46,7 +46,8 @@ type Connections interface {
 	// reason, identity and times. Where change makes it the default, no other of
 	// the same app and end user stays one. An error of change ends it; an entry
 	// without an action is not kept.
-	ChangeConnection(ctx context.Context, accountID, id string, change func(*Connection) error, e audit.Entry) (*Connection, error)
+	ChangeConnection(ctx context.Context, accountID, id string, change func(*Connection) error,
+		e audit.Entry) (*Connection, error)
 	// TouchConnections moves LastUsedAt forward, by id.
 	TouchConnections(ctx context.Context, used map[string]time.Time) error
 }
@@ -83,7 +84,8 @@ type Lease struct {
 
 // Vault keeps sealed credentials. Each method is atomic and safe between
 // replicas. A connection that was disabled stays so whatever a lease writes.
-// Wherever a connection has a NextRefreshAt, its job is scheduled with it.
+// A connection that is active or failing and has a NextRefreshAt is due then, as
+// a job of the kind JobRefresh.
 type Vault interface {
 	// KeepGrant keeps a connection with its secret, new or in place of what was
 	// there, and ends the session that made it, together or not at all. It raises

@@ -38,7 +38,8 @@ func (s *Service) renewAlone(ctx context.Context, k *kept) (*kept, error) {
 	for {
 		at := time.Now()
 		lease, err := s.Store.TakeLease(ctx, Lease{
-			AccountID: k.c.AccountID, ConnectionID: k.c.ID, Version: k.c.Version, Failed: k.c.RefreshFailed, Owner: s.options.Replica, Until: at.Add(leaseFor),
+			AccountID: k.c.AccountID, ConnectionID: k.c.ID, Version: k.c.Version, Failed: k.c.RefreshFailed,
+			Owner: s.options.Replica, Until: at.Add(leaseFor),
 		})
 		if err != nil {
 			return nil, fmt.Errorf("taking the lease of %s: %w", k.c.ID, err)
@@ -51,7 +52,8 @@ func (s *Service) renewAlone(ctx context.Context, k *kept) (*kept, error) {
 			return nil, err
 		}
 		// Whoever had the lease has ended it, well or not: both are the answer.
-		ended := there.c.Version != k.c.Version || there.c.RefreshTriedAt.After(k.c.RefreshTriedAt) || there.allowed() != nil
+		ended := there.c.Version != k.c.Version || there.c.RefreshTriedAt.After(k.c.RefreshTriedAt) ||
+			there.allowed() != nil
 		if ended || at.Sub(start) > waitFor {
 			return there, nil
 		}
@@ -87,7 +89,9 @@ func (s *Service) callVendor(ctx context.Context, k *kept, lease *Lease, credent
 
 // callWithPrevious tries the refresh token before the last: the process that
 // held the lease died, and it may have died between writing and telling.
-func (s *Service) callWithPrevious(ctx context.Context, k *kept, lease *Lease, grant *Grant, err error) (*Grant, error) {
+func (s *Service) callWithPrevious(ctx context.Context, k *kept, lease *Lease, grant *Grant,
+	err error,
+) (*Grant, error) {
 	previous := k.in.Credentials[previousRefresh]
 	if previous == "" || previous == k.in.Credentials[refreshToken] || !k.in.PreviousUntil.After(time.Now()) {
 		return grant, err
@@ -128,7 +132,10 @@ func (s *Service) keepRenewal(ctx context.Context, k *kept, lease *Lease, grant 
 func (k *kept) renewed(grant *Grant) *kept {
 	next, c := *k, *k.c
 	next.c = &c
-	next.in = &contents{Credentials: maps.Clone(k.in.Credentials), PreviousUntil: k.in.PreviousUntil, Issuer: k.in.Issuer}
+	next.in = &contents{
+		Credentials: maps.Clone(k.in.Credentials), PreviousUntil: k.in.PreviousUntil,
+		Issuer: k.in.Issuer,
+	}
 	credentials := next.in.Credentials
 	old := credentials[refreshToken]
 	maps.Copy(credentials, grant.Credentials)
@@ -167,13 +174,15 @@ func (s *Service) failRenewal(ctx context.Context, k *kept, lease *Lease, cause 
 	next.c = &c
 	c.RefreshFailed++
 	c.RefreshClass, c.RefreshTriedAt = refused.Class, now()
-	c.NextRefreshAt = c.RefreshTriedAt.Add(max(backoff(refused.Class, c.RefreshFailed), min(refused.After, mostBackoff)))
+	c.NextRefreshAt = c.RefreshTriedAt.Add(max(backoff(refused.Class, c.RefreshFailed),
+		min(refused.After, mostBackoff)))
 	entry := audit.Entry{}
 	ended := refused.Class == GrantOver || refused.Class == Unknown && c.RefreshFailed >= unknownTries
 	switch {
 	case ended:
 		c.Status, c.Reason, c.NextRefreshAt = NeedsReconnect, ReasonInvalidGrant, time.Time{}
-		entry = audit.New(c.AccountID, audit.System(), "connection.needs_reconnect", c.ID, map[string]string{"reason": c.Reason, "error": refused.Code})
+		entry = audit.New(c.AccountID, audit.System(), "connection.needs_reconnect", c.ID,
+			map[string]string{"reason": c.Reason, "error": refused.Code})
 	case !living(&c, c.RefreshTriedAt):
 		c.Status, c.Reason = Failing, reasonOf(refused.Class)
 	}
@@ -183,7 +192,8 @@ func (s *Service) failRenewal(ctx context.Context, k *kept, lease *Lease, cause 
 			return nil, err
 		}
 	} else {
-		s.options.Log.WarnContext(ctx, "renewing credentials", "connection_id", c.ID, "app", c.App, "class", string(refused.Class), "status", refused.Status, "code", refused.Code, "failed", c.RefreshFailed)
+		s.options.Log.WarnContext(ctx, "renewing credentials", "connection_id", c.ID, "app", c.App, "class",
+			string(refused.Class), "status", refused.Status, "code", refused.Code, "failed", c.RefreshFailed)
 	}
 	saved, err := s.Store.EndLease(ctx, &c, lease, entry)
 	if err != nil {

@@ -43,10 +43,12 @@ func TestTokensAreRenewedBeforeTheyEnd(t *testing.T) {
 			time.Sleep(step.after)
 			live, err := w.Use(t.Context(), account, c.ID)
 			if err != nil || value(live, "access_token") != step.token || w.vendor.Refreshes() != step.refreshes {
-				t.Errorf("after %v more: %q, %v with %d refreshes, want %s with %d", step.after, value(live, "access_token"), err, w.vendor.Refreshes(), step.token, step.refreshes)
+				t.Errorf("after %v more: %q, %v with %d refreshes, want %s with %d", step.after,
+					value(live, "access_token"), err, w.vendor.Refreshes(), step.token, step.refreshes)
 			}
 		}
-		if got := w.stored(t, c.ID); got.Version != 3 || got.Status != connection.Active || !got.NextRefreshAt.After(time.Now()) {
+		if got := w.stored(t, c.ID); got.Version != 3 || got.Status != connection.Active ||
+			!got.NextRefreshAt.After(time.Now()) {
 			t.Errorf("stored = %+v", got)
 		}
 	})
@@ -138,7 +140,8 @@ func TestAfterACrash(t *testing.T) {
 			crash(t, tt.reuse, func(t *testing.T, w *world, id string) {
 				_, err := w.Use(t.Context(), account, id)
 				if got := w.stored(t, id); code(err) != tt.code || got.Status != tt.status {
-					t.Errorf("Use = %v with a connection that is %s, want %q and %s", err, got.Status, tt.code, tt.status)
+					t.Errorf("Use = %v with a connection that is %s, want %q and %s", err, got.Status, tt.code,
+						tt.status)
 				}
 			})
 		})
@@ -211,7 +214,8 @@ func TestLateWriterIsFenced(t *testing.T) {
 			t.Errorf("the other: %v", err)
 		}
 		wg.Wait()
-		if live, err := w.Use(t.Context(), account, c.ID); err != nil || value(live, "access_token") != "access-3" || live.Connection.Version != 2 {
+		if live, err := w.Use(t.Context(), account, c.ID); err != nil || value(live, "access_token") != "access-3" ||
+			live.Connection.Version != 2 {
 			t.Errorf("afterwards: %q version %d, %v", value(live, "access_token"), live.Connection.Version, err)
 		}
 	})
@@ -230,11 +234,26 @@ func TestFailedRefreshes(t *testing.T) {
 		reason string
 		heals  bool // once the vendor recovers
 	}{
-		{"the grant is over", &connection.RefreshError{Class: connection.GrantOver, Code: "invalid_grant"}, "reconnect_required", "reconnect_required", connection.NeedsReconnect, "invalid_grant", false},
-		{"the client is not known", &connection.RefreshError{Class: connection.ClientBroken, Code: "invalid_client"}, "", "client_misconfigured", connection.Failing, "client_misconfigured", true},
-		{"the vendor is away", &connection.RefreshError{Class: connection.Temporary, Status: 503}, "", "provider_unavailable", connection.Failing, "provider_unavailable", true},
-		{"something nobody knows", &connection.RefreshError{Class: connection.Unknown, Status: 418}, "", "reconnect_required", connection.Failing, "check_failed", true},
-		{"a fault of our own", fmt.Errorf("no route"), "", "provider_unavailable", connection.Failing, "provider_unavailable", true},
+		{
+			"the grant is over", &connection.RefreshError{Class: connection.GrantOver, Code: "invalid_grant"},
+			"reconnect_required", "reconnect_required", connection.NeedsReconnect, "invalid_grant", false,
+		},
+		{
+			"the client is not known", &connection.RefreshError{Class: connection.ClientBroken, Code: "invalid_client"},
+			"", "client_misconfigured", connection.Failing, "client_misconfigured", true,
+		},
+		{
+			"the vendor is away", &connection.RefreshError{Class: connection.Temporary, Status: 503},
+			"", "provider_unavailable", connection.Failing, "provider_unavailable", true,
+		},
+		{
+			"something nobody knows", &connection.RefreshError{Class: connection.Unknown, Status: 418},
+			"", "reconnect_required", connection.Failing, "check_failed", true,
+		},
+		{
+			"a fault of our own", fmt.Errorf("no route"), "", "provider_unavailable", connection.Failing,
+			"provider_unavailable", true,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -264,7 +283,8 @@ func TestFailedRefreshes(t *testing.T) {
 				w.vendor.Set(func(v *connectiontest.Vendor) { v.Fail = nil })
 				time.Sleep(3 * time.Hour)
 				_, err = w.Use(t.Context(), account, c.ID)
-				if got := w.stored(t, c.ID); tt.heals != (err == nil) || tt.heals && (got.Status != connection.Active || got.Reason != "") {
+				if got := w.stored(t, c.ID); tt.heals != (err == nil) || tt.heals &&
+					(got.Status != connection.Active || got.Reason != "") {
 					t.Errorf("after the vendor's recovery: %v, connection %s %s", err, got.Status, got.Reason)
 				}
 			})
@@ -342,7 +362,8 @@ func TestRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		if live, err := w.Refused(t.Context(), newer); live != nil || err != nil || w.vendor.Refreshes() != 1 {
-			t.Errorf("an app that answers 401 to everything: %v, %v with %d refreshes, want none more", live, err, w.vendor.Refreshes())
+			t.Errorf("an app that answers 401 to everything: %v, %v with %d refreshes, want none more", live, err,
+				w.vendor.Refreshes())
 		}
 		time.Sleep(10 * time.Minute)
 		w.vendor.Set(func(v *connectiontest.Vendor) {
@@ -359,7 +380,10 @@ func TestRefused(t *testing.T) {
 // does not know it.
 func TestRefusedAfterARenewal(t *testing.T) {
 	t.Parallel()
-	for answer, want := range map[string]connection.Status{"": connection.Active, "app_forbidden": connection.Failing, "app_unauthorized": connection.NeedsReconnect} {
+	for answer, want := range map[string]connection.Status{
+		"": connection.Active, "app_forbidden": connection.Failing,
+		"app_unauthorized": connection.NeedsReconnect,
+	} {
 		t.Run("whoami answers "+answer, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
@@ -375,12 +399,15 @@ func TestRefusedAfterARenewal(t *testing.T) {
 				}
 				checks := w.vendor.Checks()
 				for range 3 {
-					if other, err := w.Refused(t.Context(), newer); other != nil || (code(err) == "reconnect_required") != (want == connection.NeedsReconnect) {
+					if other, err := w.Refused(t.Context(), newer); other != nil ||
+						(code(err) == "reconnect_required") != (want == connection.NeedsReconnect) {
 						t.Errorf("Refused again = %v, %v", other, err)
 					}
 				}
-				if got := w.stored(t, c.ID); got.Status != want || w.vendor.Checks()-checks != 1 || w.vendor.Refreshes() != 1 {
-					t.Errorf("connection is %s after %d checks and %d refreshes, want %s after one of each", got.Status, w.vendor.Checks()-checks, w.vendor.Refreshes(), want)
+				if got := w.stored(t, c.ID); got.Status != want || w.vendor.Checks()-checks != 1 ||
+					w.vendor.Refreshes() != 1 {
+					t.Errorf("connection is %s after %d checks and %d refreshes, want %s after one of each", got.Status,
+						w.vendor.Checks()-checks, w.vendor.Refreshes(), want)
 				}
 			})
 		})
@@ -411,7 +438,8 @@ func TestRefusedKey(t *testing.T) {
 		if _, err := w.Refused(t.Context(), live); code(err) != "reconnect_required" {
 			t.Errorf("a key that opens nothing: %v, want reconnect_required", err)
 		}
-		if got := w.stored(t, c.ID); got.Status != connection.NeedsReconnect || got.Reason != connection.ReasonUserRevoked {
+		if got := w.stored(t, c.ID); got.Status != connection.NeedsReconnect ||
+			got.Reason != connection.ReasonUserRevoked {
 			t.Errorf("connection is %s, %s", got.Status, got.Reason)
 		}
 		// The owner makes the key good again.
@@ -510,7 +538,8 @@ func TestCallerLeaves(t *testing.T) {
 			t.Error("Use waited for longer than its caller")
 		}
 		time.Sleep(20 * time.Second)
-		if live, err := w.Use(t.Context(), account, c.ID); err != nil || value(live, "access_token") != "access-2" || w.vendor.Refreshes() != 1 {
+		if live, err := w.Use(t.Context(), account, c.ID); err != nil || value(live, "access_token") != "access-2" ||
+			w.vendor.Refreshes() != 1 {
 			t.Errorf("afterwards: %v with %d refreshes", err, w.vendor.Refreshes())
 		}
 	})
@@ -530,14 +559,16 @@ func TestSwappedRowsDoNotOpen(t *testing.T) {
 	if got := w.stored(t, mine.ID); got.Status != connection.Failing || got.Reason != connection.ReasonUndecryptable {
 		t.Errorf("connection is %s, %s", got.Status, got.Reason)
 	}
-	if got, err := w.Check(t.Context(), audit.Operator(), account, mine.ID); err != nil || got.Reason != connection.ReasonUndecryptable {
+	if got, err := w.Check(t.Context(), audit.Operator(), account, mine.ID); err != nil ||
+		got.Reason != connection.ReasonUndecryptable {
 		t.Errorf("Check = %+v, %v", got, err)
 	}
 	w.store.Swap(mine.ID, other.ID)
 	if live, err := w.Use(t.Context(), account, mine.ID); err != nil || value(live, "key") != "sk_mine" {
 		t.Errorf("in its place again: %v", err)
 	}
-	if got, err := w.Check(t.Context(), audit.Operator(), account, mine.ID); err != nil || got.Status != connection.Active {
+	if got, err := w.Check(t.Context(), audit.Operator(), account, mine.ID); err != nil ||
+		got.Status != connection.Active {
 		t.Errorf("Check = %+v, %v, want it active again", got, err)
 	}
 }
@@ -552,7 +583,8 @@ func TestUseIsScoped(t *testing.T) {
 	if _, err := w.Use(t.Context(), account, "con_none"); code(err) != "connection_not_found" {
 		t.Errorf("Use of nothing = %v", err)
 	}
-	if live := fmt.Sprintf("%v %+v %#v", w.mustUse(t, c.ID).Connection, connection.Credentials{"key": "sk_1"}, connection.Credentials{"key": "sk_1"}); contains(live, "sk_1") {
+	if live := fmt.Sprintf("%v %+v %#v", w.mustUse(t, c.ID).Connection, connection.Credentials{"key": "sk_1"},
+		connection.Credentials{"key": "sk_1"}); contains(live, "sk_1") {
 		t.Errorf("printed: %s", live)
 	}
 }

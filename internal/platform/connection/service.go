@@ -160,7 +160,9 @@ func NeedsNone(a *app.App) bool {
 
 // client answers the OAuth client that a scheme is used with; nil where it needs
 // none. issuer names the one that was registered dynamically.
-func (s *Service) client(ctx context.Context, accountID string, a *app.App, scheme *app.Scheme, issuer string) (*Client, error) {
+func (s *Service) client(ctx context.Context, accountID string, a *app.App, scheme *app.Scheme,
+	issuer string,
+) (*Client, error) {
 	if !scheme.NeedsClient() {
 		if issuer == "" {
 			return nil, nil
@@ -180,8 +182,11 @@ func (s *Service) client(ctx context.Context, accountID string, a *app.App, sche
 
 func (s *Service) notConnectable(a *app.App) error {
 	return problem.New(problem.Conflict, "app_not_connectable",
-		a.Name+" cannot be connected here yet: it needs an OAuth client. Register one with its vendor, with this redirect_uri, and give its id and secret to the operator or set it for this account.").
-		With("app", a.ID).With("connectable_reason", reasonClientMissing).With("redirect_uri", s.RedirectURI(a.ID)).Advise("ask_owner_for_permission")
+		a.Name+
+			" cannot be connected here yet: it needs an OAuth client. Register one with its vendor, with this "+
+			"redirect_uri, and give its id and secret to the operator or set it for this account.").
+		With("app", a.ID).With("connectable_reason", reasonClientMissing).With("redirect_uri",
+		s.RedirectURI(a.ID)).Advise("ask_owner_for_permission")
 }
 
 // values are what templates may name of a client.

@@ -8,10 +8,10 @@ import (
 
 // SessionStatus is the state of a connect session.
 //
-//	pending ──> opened ──> connected ──(Undo, 10 minutes)──> cancelled
+//	pending ──> opened ──> connected ──(Undo, 10 minutes)──> canceled
 //	   |           |
 //	   |           \──> failed      the person or the vendor said no
-//	   \──────────────> cancelled   by whoever asked
+//	   \──────────────> canceled    by its caller
 //	                    expired     by the clock; nothing is written for it
 type SessionStatus string
 
@@ -22,7 +22,7 @@ const (
 	SessionConnected SessionStatus = "connected"
 	SessionFailed    SessionStatus = "failed"
 	SessionExpired   SessionStatus = "expired"
-	SessionCancelled SessionStatus = "cancelled"
+	SessionCanceled  SessionStatus = "canceled"
 )
 
 // Over reports whether nothing can come of the session any more, or has come
@@ -33,12 +33,12 @@ func (s SessionStatus) Over() bool { return s != SessionPending && s != SessionO
 func (s SessionStatus) mayBecome(next SessionStatus) bool {
 	switch s {
 	case SessionPending:
-		return next == SessionOpened || next == SessionCancelled || next == SessionFailed
+		return next == SessionOpened || next == SessionCanceled || next == SessionFailed
 	case SessionOpened:
-		return next == SessionConnected || next == SessionCancelled || next == SessionFailed
+		return next == SessionConnected || next == SessionCanceled || next == SessionFailed
 	case SessionConnected:
-		return next == SessionCancelled
-	case SessionFailed, SessionExpired, SessionCancelled:
+		return next == SessionCanceled
+	case SessionFailed, SessionExpired, SessionCanceled:
 	}
 	return false
 }

@@ -37,8 +37,12 @@ func setup(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	w := &world{
-		store: connectiontest.NewMemory(), vendor: &connectiontest.Vendor{Identity: connection.Identity{ID: "u1", Email: "ann@acme.example"}},
-		clients: connectiontest.Clients{"notes": {App: "notes", ID: "client", Secret: "hush", Extra: map[string]string{"developer_token": "dev"}}}, box: box,
+		store:  connectiontest.NewMemory(),
+		vendor: &connectiontest.Vendor{Identity: connection.Identity{ID: "u1", Email: "ann@acme.example"}},
+		clients: connectiontest.Clients{"notes": {
+			App: "notes", ID: "client", Secret: "hush",
+			Extra: map[string]string{"developer_token": "dev"},
+		}}, box: box,
 	}
 	w.Service = w.replica(nil)
 	return w
@@ -47,12 +51,16 @@ func setup(t *testing.T) *world {
 // replica is another process over the same store.
 func (w *world) replica(step func(string)) *connection.Service {
 	return connection.New(connection.Ports{
-		Store: w.store, Apps: connectiontest.Catalog(), Clients: w.clients, Authorizer: w.vendor, Checker: w.vendor, Stepper: w.vendor,
+		Store: w.store, Apps: connectiontest.Catalog(), Clients: w.clients, Authorizer: w.vendor, Checker: w.vendor,
+		Stepper: w.vendor,
 	}, w.box, &connection.Options{BaseURL: base, Log: slog.New(slog.DiscardHandler), Step: step})
 }
 
 func ann() connection.Visitor {
-	return connection.Visitor{Browser: browser, AccountID: account, Actor: audit.Actor{Kind: audit.ByUser, ID: "usr_ann"}}
+	return connection.Visitor{
+		Browser: browser, AccountID: account,
+		Actor: audit.Actor{Kind: audit.ByUser, ID: "usr_ann"},
+	}
 }
 
 func agent() audit.Actor { return audit.Actor{Kind: audit.ByKey, ID: "key_1", Name: "Laptop"} }

@@ -114,7 +114,10 @@ func (s *Service) confirmRefusal(ctx context.Context, k *kept) error {
 
 // Anonymous answers the Live of an app that needs no connection.
 func Anonymous(accountID string, a *app.App, s *app.Scheme) *Live {
-	return &Live{Connection: &Connection{AccountID: accountID, App: a.ID, Scheme: s.ID, Status: Active}, Values: app.Map{}}
+	return &Live{
+		Connection: &Connection{AccountID: accountID, App: a.ID, Scheme: s.ID, Status: Active},
+		Values:     app.Map{},
+	}
 }
 
 // load reads a connection and opens its credentials.
@@ -148,7 +151,8 @@ func (s *Service) unreadable(ctx context.Context, k *kept, cause error) error {
 		return fmt.Errorf("opening the credentials of %s: %w", k.c.ID, cause)
 	}
 	if k.c.Status == Active {
-		s.options.Log.ErrorContext(ctx, "credentials of a connection do not open", "connection_id", k.c.ID, "app", k.c.App)
+		s.options.Log.ErrorContext(ctx, "credentials of a connection do not open", "connection_id", k.c.ID, "app",
+			k.c.App)
 		change := func(c *Connection) error { c.Status, c.Reason = Failing, ReasonUndecryptable; return nil }
 		entry := audit.New(k.c.AccountID, audit.System(), "connection.unreadable", k.c.ID, nil)
 		if _, err := s.Store.ChangeConnection(ctx, k.c.AccountID, k.c.ID, change, entry); err != nil {
@@ -198,7 +202,9 @@ func (s *Service) freshen(ctx context.Context, k *kept) (*kept, error) {
 		return k, nil
 	default:
 		over := func(c *Connection) error { c.Status, c.Reason = NeedsReconnect, ReasonTokenExpired; return nil }
-		c, err := s.Store.ChangeConnection(ctx, k.c.AccountID, k.c.ID, over, audit.New(k.c.AccountID, audit.System(), "connection.needs_reconnect", k.c.ID, map[string]string{"reason": ReasonTokenExpired}))
+		c, err := s.Store.ChangeConnection(ctx, k.c.AccountID, k.c.ID, over,
+			audit.New(k.c.AccountID, audit.System(), "connection.needs_reconnect", k.c.ID,
+				map[string]string{"reason": ReasonTokenExpired}))
 		if err != nil {
 			return nil, err
 		}
@@ -217,7 +223,10 @@ func (s *Service) freshen(ctx context.Context, k *kept) (*kept, error) {
 func (k *kept) stuck(at time.Time) error {
 	switch k.c.RefreshClass {
 	case ClientBroken:
-		return problem.New(problem.Conflict, "client_misconfigured", k.app.Name+" does not know the OAuth client of this installation any more. The operator has to set a new one; the connection then goes on.").
+		return problem.New(problem.Conflict, "client_misconfigured",
+			k.app.Name+
+				" does not know the OAuth client of this installation any more. The operator has to set a new one; "+
+				"the connection then goes on.").
 			With("app", k.app.ID).With("connection_id", k.c.ID).Advise("ask_owner_for_permission")
 	case Unknown:
 		c := *k.c
@@ -229,7 +238,8 @@ func (k *kept) stuck(at time.Time) error {
 	if soon := k.c.RefreshTriedAt.Add(onDemand); !k.c.RefreshTriedAt.IsZero() && soon.Before(again) {
 		again = soon
 	}
-	return problem.New(problem.Unavailable, ReasonUnavailable, k.app.Name+" does not renew the sign-in at the moment. It is tried again by itself.").
+	return problem.New(problem.Unavailable, ReasonUnavailable,
+		k.app.Name+" does not renew the sign-in at the moment. It is tried again by itself.").
 		After(max(time.Second, again.Sub(at))).With("app", k.app.ID).With("connection_id", k.c.ID).Advise("retry_later")
 }
 

@@ -71,20 +71,24 @@ func (s *Service) values(c *Connection, credentials Credentials, client *Client)
 }
 
 func connectionNotFound() *problem.Problem {
-	return problem.New(problem.NotFound, "connection_not_found", "There is no connection with this id.").Advise("connect_app")
+	return problem.New(problem.NotFound, "connection_not_found",
+		"There is no connection with this id.").Advise("connect_app")
 }
 
 // reconnectRequired says that only the person can mend the connection.
 func reconnectRequired(a *app.App, c *Connection) error {
 	detail := a.Name + " does not accept this connection any more. Ask the person to connect it again."
 	if c.Reason == ReasonUndecryptable {
-		detail = "The credentials of this connection to " + a.Name + " cannot be read. Connect it again; if this comes up more often, the operator has to look at the master key."
+		detail = "The credentials of this connection to " + a.Name +
+			" cannot be read. Connect it again; if this comes up more often, the operator has to look at the master " +
+			"key."
 	}
 	return problem.New(problem.Conflict, "reconnect_required", detail).
 		With("app", a.ID).With("connection_id", c.ID).With("reason", c.Reason).Advise("reconnect_app")
 }
 
 func disabled(a *app.App, c *Connection) error {
-	return problem.New(problem.Conflict, "connection_disabled", "The owner of the account has switched this connection to "+a.Name+" off.").
+	return problem.New(problem.Conflict, "connection_disabled",
+		"The owner of the account has switched this connection to "+a.Name+" off.").
 		With("app", a.ID).With("connection_id", c.ID).Advise("ask_owner_for_permission")
 }

@@ -48,7 +48,7 @@ func (s *Service) Cancel(ctx context.Context, by audit.Actor, accountID, id stri
 		if err != nil || session.StatusAt(time.Now()).Over() {
 			return err
 		}
-		session.end(SessionCancelled, "cancelled", "The link was taken back by whoever asked for it.")
+		session.end(SessionCanceled, "canceled", "The link was canceled by its caller.")
 		saved, err := s.Store.SaveSession(ctx, session, audit.New(accountID, by, "connect.cancelled", id, nil))
 		if err != nil || saved {
 			return err
@@ -78,14 +78,19 @@ const (
 // vendors, and forget what is over.
 func (s *Service) Handlers() map[string]jobs.Handler {
 	all := map[string]jobs.Handler{
-		JobRefresh: {Run: s.refreshJob},
+		JobRefresh: {Run: s.refreshJob, Backoff: []time.Duration{time.Minute}},
 		JobFarewell: {Run: s.farewellJob, Backoff: []time.Duration{
-			10 * time.Second, time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 6 * time.Hour, 12 * time.Hour,
+			10 * time.Second, time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 6 * time.Hour,
+			12 * time.Hour,
 		}},
 		JobPrune: {Run: func(ctx context.Context, _ jobs.Job) error {
 			at := now()
-			if err := s.Store.PruneSessions(ctx, at.Add(-keepSessions), at.Add(-keepRevoked)); err != nil {
+			more, err := s.Store.PruneSessions(ctx, at.Add(-keepSessions), at.Add(-keepRevoked))
+			switch {
+			case err != nil:
 				return err
+			case more:
+				return jobs.Later(at)
 			}
 			return jobs.Later(at.Add(pruneEvery))
 		}},
@@ -96,8 +101,9 @@ func (s *Service) Handlers() map[string]jobs.Handler {
 	return all
 }
 
-// refreshJob renews one connection when its time has come. It ends where there
-// is nothing to renew any more; connecting or enabling schedules it anew.
+// refreshJob renews the credentials of one connection that is due. The claim has
+// moved NextRefreshAt to the end of its lease; whatever ends the refresh moves it
+// on.
 func (s *Service) refreshJob(ctx context.Context, job jobs.Job) error {
 	accountID, id := splitRef(job.Ref)
 	k, err := s.load(ctx, accountID, id)
@@ -110,13 +116,19 @@ func (s *Service) refreshJob(ctx context.Context, job jobs.Job) error {
 	if err != nil {
 		return err
 	}
-	if k.allowed() == nil && !k.c.NextRefreshAt.IsZero() && !k.c.NextRefreshAt.After(time.Now()) && k.renewable() {
+	if !k.c.NextRefreshAt.Equal(job.LeaseUntil) || !k.renewable() {
+		return nil // somebody was first, or connecting again has made it one that is not renewed
+	}
+	if k.allowed() == nil {
 		if k, err = s.renew(ctx, k); err != nil {
 			return err
 		}
 	}
-	if k.allowed() != nil || k.c.NextRefreshAt.IsZero() {
-		return nil //nolint:nilerr // disabled, or for the person to mend
+	if k.allowed() != nil {
+		return jobs.Later(time.Now()) // due as soon as it is enabled
+	}
+	if k.c.NextRefreshAt.IsZero() {
+		return nil
 	}
 	return jobs.Later(time.Now().Add(max(time.Second, time.Until(k.c.NextRefreshAt))))
 }
@@ -127,13 +139,15 @@ func (s *Service) farewellJob(ctx context.Context, job jobs.Job) error {
 	if err != nil || sealed == nil {
 		return err
 	}
-	entry := audit.New(accountID, audit.System(), "connection.ended_at_vendor", id, map[string]string{"app": sealed.Connection.App})
+	entry := audit.New(accountID, audit.System(), "connection.ended_at_vendor", id,
+		map[string]string{"app": sealed.Connection.App})
 	if err := s.endAtVendor(ctx, sealed); err != nil {
 		if job.Tries+1 < farewellMost {
 			return err
 		}
 		entry.Action = "connection.not_ended_at_vendor"
-		s.options.Log.ErrorContext(ctx, "ending a grant at its vendor", "connection_id", id, "app", sealed.Connection.App, "tries", job.Tries+1, "error", err)
+		s.options.Log.ErrorContext(ctx, "ending a grant at its vendor", "connection_id", id, "app",
+			sealed.Connection.App, "tries", job.Tries+1, "error", err)
 	}
 	return s.Store.EndFarewell(ctx, accountID, id, entry)
 }

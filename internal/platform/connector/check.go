@@ -27,7 +27,10 @@ func (Secret) GoString() string { return "[secret]" }
 
 // form is the secret as the connection's form has it.
 func (s Secret) form(kind string) connection.Form {
-	return connection.Form{Scheme: kind, Fields: connection.Credentials{"token": s.Token, "value": s.Value, "username": s.Username, "password": s.Password, "client_id": s.ClientID, "client_secret": s.ClientSecret}}
+	return connection.Form{Scheme: kind, Fields: connection.Credentials{
+		"token": s.Token, "value": s.Value,
+		"username": s.Username, "password": s.Password, "client_id": s.ClientID, "client_secret": s.ClientSecret,
+	}}
 }
 
 const (
@@ -39,7 +42,10 @@ const (
 var slugShape = regexp.MustCompile(`^x-[a-z0-9]+(-[a-z0-9]+)*$`)
 
 func invalid(pointer, detail string) error {
-	return problem.New(problem.Invalid, "invalid_request", detail).WithItems(problem.Item{Pointer: pointer, Code: "invalid", Detail: detail}).Advise("fix_arguments")
+	return problem.New(problem.Invalid, "invalid_request", detail).WithItems(problem.Item{
+		Pointer: pointer,
+		Code:    "invalid", Detail: detail,
+	}).Advise("fix_arguments")
 }
 
 // slugOf is the id of a connector's app: what was asked for, or made of its name.
@@ -53,14 +59,16 @@ func slugOf(asked, name string) (string, error) {
 		slug = "x-" + slug
 	}
 	if len(slug) > 32 || !slugShape.MatchString(slug) {
-		return "", invalid("/slug", "A slug is x- with 1 to 30 lower-case letters and digits, words joined by single hyphens.")
+		return "", invalid("/slug",
+			"A slug is x- with 1 to 30 lower-case letters and digits, words joined by single hyphens.")
 	}
 	return slug, nil
 }
 
 func checkName(name string) (string, error) {
 	name = strings.TrimSpace(name)
-	if name == "" || utf8.RuneCountInString(name) > maxName || !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+	if name == "" || utf8.RuneCountInString(name) > maxName || !utf8.ValidString(name) || strings.ContainsFunc(name,
+		func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return "", invalid("/name", fmt.Sprintf("A name has 1 to %d visible characters.", maxName))
 	}
 	return name, nil
@@ -68,7 +76,10 @@ func checkName(name string) (string, error) {
 
 // check judges settings as a whole; address judges where they lead.
 func (s *Settings) check(kind string, address func(string) error) error {
-	for pointer, patterns := range map[string][]string{"/tools/include": s.Include, "/tools/exclude": s.Exclude, "/operations/include_tags": s.Tags, "/operations/methods": s.Methods} {
+	for pointer, patterns := range map[string][]string{
+		"/tools/include": s.Include, "/tools/exclude": s.Exclude,
+		"/operations/include_tags": s.Tags, "/operations/methods": s.Methods,
+	} {
 		if len(patterns) > maxPatterns {
 			return invalid(pointer, fmt.Sprintf("At most %d entries.", maxPatterns))
 		}
@@ -104,9 +115,12 @@ func (s *Settings) check(kind string, address func(string) error) error {
 
 func checkAddress(pointer, address string, allowed func(string) error) error {
 	u, err := url.Parse(address)
-	if err != nil || len(address) > maxURL || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.Fragment != "" ||
-		strings.ContainsAny(address, "{} \\") || strings.ContainsFunc(address, unicode.IsControl) || pointer == "/base_url" && u.RawQuery != "" {
-		return invalid(pointer, "This is no address: https://host/path, without user name, fragment and braces. Keys go into auth.")
+	if err != nil || len(address) > maxURL || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" ||
+		u.User != nil || u.Fragment != "" ||
+		strings.ContainsAny(address, "{} \\") || strings.ContainsFunc(address, unicode.IsControl) ||
+		pointer == "/base_url" && u.RawQuery != "" {
+		return invalid(pointer,
+			"This is no address: https://host/path, without user name, fragment and braces. Keys go into auth.")
 	}
 	if err := allowed(address); err != nil {
 		p, ok := problem.From(err)
@@ -127,7 +141,11 @@ func (a *Auth) check(kind string) error {
 		a.Name = ""
 	case AuthHeader:
 		a.Name = textproto.CanonicalMIMEHeaderKey(a.Name)
-		if !fieldName.MatchString(a.Name) || slices.Contains([]string{"Host", "Content-Length", "Content-Type", "Transfer-Encoding", "Connection", "Cookie", "Accept", "Upgrade", "Te", "Trailer"}, a.Name) || strings.HasPrefix(a.Name, "Mcp-") {
+		if !fieldName.MatchString(a.Name) ||
+			slices.Contains([]string{
+				"Host", "Content-Length", "Content-Type", "Transfer-Encoding", "Connection",
+				"Cookie", "Accept", "Upgrade", "Te", "Trailer",
+			}, a.Name) || strings.HasPrefix(a.Name, "Mcp-") {
 			return invalid("/auth", "Name the header field that takes the key, such as X-Api-Key.")
 		}
 	case AuthQuery:
@@ -137,10 +155,12 @@ func (a *Auth) check(kind string) error {
 	case AuthOAuth:
 		a.Name = ""
 		if kind != TypeMCP {
-			return invalid("/auth/kind", "mcp_oauth is for MCP servers. A REST API is connected by a key, bearer, basic or oauth2.")
+			return invalid("/auth/kind",
+				"mcp_oauth is for MCP servers. A REST API is connected by a key, bearer, basic or oauth2.")
 		}
 	default:
-		return invalid("/auth/kind", "kind is none, bearer, header, api_key, basic, oauth2 or, for MCP servers, mcp_oauth.")
+		return invalid("/auth/kind",
+			"kind is none, bearer, header, api_key, basic, oauth2 or, for MCP servers, mcp_oauth.")
 	}
 	return nil
 }

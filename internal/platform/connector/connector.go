@@ -180,7 +180,8 @@ func (c *Connector) Scheme() app.Scheme {
 		s.Fields = secret("value", "Value of "+auth.Name)
 		s.Send.Query = map[string]string{auth.Name: "{value}"}
 	case AuthBasic:
-		s.Type, s.Fields = app.TypeBasic, append([]app.Field{{Name: "username", Title: "User name"}}, secret("password", "Password")...)
+		s.Type, s.Fields = app.TypeBasic, append([]app.Field{{Name: "username", Title: "User name"}},
+			secret("password", "Password")...)
 		s.Fields[1].Optional = true
 		s.Send.Basic = &app.BasicPair{User: "{username}", Pass: "{password}"}
 	case AuthOAuth:
@@ -200,7 +201,8 @@ func escape(text string) string { return strings.NewReplacer("{", "{{", "}", "}}
 // App is the connector as an app: with the tools that may be found and run.
 func (c *Connector) App() (*app.App, error) {
 	a := &app.App{
-		ID: c.Slug, Name: c.Name, About: c.About, Categories: []string{"custom"}, Tier: app.API, Custom: true, Schemes: []app.Scheme{c.Scheme()}, Base: escape(c.Base),
+		ID: c.Slug, Name: c.Name, About: c.About, Categories: []string{"custom"}, Tier: app.API, Custom: true,
+		Schemes: []app.Scheme{c.Scheme()}, Base: escape(c.Base),
 	}
 	if c.Type == TypeMCP {
 		a.Tier, a.Base = app.MCP, ""
@@ -251,7 +253,8 @@ func (c *Connector) Counts() (shown, pending int) {
 // does.
 func digest(t *app.Tool) (string, error) {
 	copied := *t
-	copied.ID, copied.App, copied.OutputSchema = "", "", nil // the last is an outline without words, and a run does not read it
+	// the last is an outline without words, and a run does not read it
+	copied.ID, copied.App, copied.OutputSchema = "", "", nil
 	encoded, err := json.Marshal(copied)
 	if err != nil {
 		return "", fmt.Errorf("writing tool %s: %w", t.Name, err)

@@ -66,7 +66,9 @@ func (s *shelf) DeleteConnector(context.Context, string, string, audit.Entry) er
 // signIns makes no connection but that which a person made by a link.
 type signIns struct{ made []*connection.Connection }
 
-func (s *signIns) Open(_ context.Context, _ audit.Actor, accountID string, in connection.Request) (*connection.Session, error) {
+func (s *signIns) Open(_ context.Context, _ audit.Actor, accountID string,
+	in connection.Request,
+) (*connection.Session, error) {
 	return &connection.Session{ID: "cs_1", AccountID: accountID, App: in.App}, nil
 }
 func (s *signIns) Link(id string) string { return "https://platform.example/connect/" + id }
@@ -99,7 +101,9 @@ type refusal string
 func (r refusal) Error() string   { return string(r) }
 func (r refusal) AppCode() string { return string(r) }
 
-func (s *server) List(ctx context.Context, _ *app.App, _ *app.Scheme, _ *connection.Live) (*openapiimport.Result, error) {
+func (s *server) List(ctx context.Context, _ *app.App, _ *app.Scheme, _ *connection.Live) (*openapiimport.Result,
+	error,
+) {
 	select {
 	case <-time.After(s.slow):
 	case <-ctx.Done():
@@ -115,7 +119,10 @@ func (s *server) Fetch(context.Context, string, int64) ([]byte, error) {
 func (s *server) Reach(context.Context, string) error { return nil }
 
 func one(name, about string) *app.Tool {
-	return &app.Tool{Name: name, About: about, Title: name, Call: "tools/call " + name, Effect: app.Reads, InputSchema: []byte(`{"type":"object"}`)}
+	return &app.Tool{
+		Name: name, About: about, Title: name, Call: "tools/call " + name, Effect: app.Reads,
+		InputSchema: []byte(`{"type":"object"}`),
+	}
 }
 
 func begin(s *server, links *signIns) (*Service, *shelf) {
@@ -124,7 +131,10 @@ func begin(s *server, links *signIns) (*Service, *shelf) {
 }
 
 func mcpRequest(kind string) Request {
-	return Request{Type: TypeMCP, Name: "Acme", Settings: Settings{URL: "https://mcp.acme.example", Auth: Auth{Kind: kind}}}
+	return Request{
+		Type: TypeMCP, Name: "Acme",
+		Settings: Settings{URL: "https://mcp.acme.example", Auth: Auth{Kind: kind}},
+	}
 }
 
 func TestStates(t *testing.T) {
@@ -139,7 +149,12 @@ func TestStates(t *testing.T) {
 		{"no tools", server{}, Failed, "import_failed"},
 		{"it refuses", server{err: refusal("app_unauthorized")}, Failed, "app_unauthorized"},
 		{"it is away", server{err: refusal("app_unavailable")}, Failed, "app_unavailable"},
-		{"its address is private", server{err: problem.New(problem.Unprocessable, "target_not_allowed", "No.")}, Failed, "target_not_allowed"},
+		{
+			"its address is private",
+			server{err: problem.New(problem.Unprocessable, "target_not_allowed", "No.")},
+			Failed,
+			"target_not_allowed",
+		},
 		{"it takes its time", server{slow: time.Hour}, Importing, ""},
 	}
 	for _, tt := range tests {
@@ -169,7 +184,8 @@ func TestJobGoesOn(t *testing.T) {
 		if err != nil || made.Connector.Status != Importing {
 			t.Fatalf("Create = %+v, %v", made, err)
 		}
-		if err := s.Handlers()[JobImport].Run(t.Context(), jobs.Job{Kind: JobImport, Ref: JobRef("acc_1", made.Connector.ID)}); err != nil {
+		if err := s.Handlers()[JobImport].Run(t.Context(),
+			jobs.Job{Kind: JobImport, Ref: JobRef("acc_1", made.Connector.ID)}); err != nil {
 			t.Fatal(err)
 		}
 		if store.kept.Status != Ready || len(store.kept.Tools) != 1 {
@@ -193,7 +209,8 @@ func TestSignIn(t *testing.T) {
 			t.Error("the job ended before anybody signed in")
 		}
 		links.made = []*connection.Connection{{ID: "con_1"}}
-		if err := s.Handlers()[JobImport].Run(t.Context(), job); err != nil || store.kept.Status != Ready || store.kept.ConnectionID != "con_1" {
+		if err := s.Handlers()[JobImport].Run(t.Context(), job); err != nil || store.kept.Status != Ready ||
+			store.kept.ConnectionID != "con_1" {
 			t.Errorf("after the sign-in: %+v, %v", store.kept, err)
 		}
 	})
@@ -202,7 +219,8 @@ func TestSignIn(t *testing.T) {
 func TestIncompleteKeyLeavesNothing(t *testing.T) {
 	t.Parallel()
 	s, store := begin(&server{}, &signIns{})
-	if _, err := s.Create(t.Context(), audit.Operator(), "acc_1", mcpRequest(AuthBearer)); !problem.Is(err, "invalid_request") || store.kept != nil {
+	if _, err := s.Create(t.Context(), audit.Operator(), "acc_1", mcpRequest(AuthBearer)); !problem.Is(err,
+		"invalid_request") || store.kept != nil {
 		t.Errorf("Create = %v, kept %v", err, store.kept)
 	}
 }
@@ -211,7 +229,10 @@ func TestIncompleteKeyLeavesNothing(t *testing.T) {
 // taken back.
 func TestMerge(t *testing.T) {
 	t.Parallel()
-	c := &Connector{Slug: "x-acme", Type: TypeMCP, Status: Ready, Settings: Settings{URL: "https://mcp.acme.example", Auth: Auth{Kind: AuthNone}}}
+	c := &Connector{
+		Slug: "x-acme", Type: TypeMCP, Status: Ready,
+		Settings: Settings{URL: "https://mcp.acme.example", Auth: Auth{Kind: AuthNone}},
+	}
 	shown := func() []string {
 		a, err := c.App()
 		if err != nil {
@@ -231,11 +252,32 @@ func TestMerge(t *testing.T) {
 		want  Diff
 		shown []string
 	}{
-		{"first", []*app.Tool{one("a_tool", "A."), one("b_tool", "B.")}, Diff{Added: []string{"a_tool", "b_tool"}}, []string{"a_tool", "b_tool"}},
+		{
+			"first",
+			[]*app.Tool{one("a_tool", "A."), one("b_tool", "B.")},
+			Diff{Added: []string{"a_tool", "b_tool"}},
+			[]string{"a_tool", "b_tool"},
+		},
 		{"the same", []*app.Tool{one("b_tool", "B."), one("a_tool", "A.")}, Diff{}, []string{"b_tool", "a_tool"}},
-		{"other words", []*app.Tool{one("a_tool", "Send all mail."), one("b_tool", "B.")}, Diff{Changed: []Change{{Tool: "a_tool", What: []string{"description"}, Before: "A.", After: "Send all mail."}}}, []string{"b_tool"}},
+		{
+			"other words",
+			[]*app.Tool{one("a_tool", "Send all mail."), one("b_tool", "B.")},
+			Diff{Changed: []Change{{
+				Tool: "a_tool", What: []string{"description"}, Before: "A.",
+				After: "Send all mail.",
+			}}},
+			[]string{"b_tool"},
+		},
 		{"taken back", []*app.Tool{one("a_tool", "A."), one("b_tool", "B.")}, Diff{}, []string{"a_tool", "b_tool"}},
-		{"another effect, one gone", []*app.Tool{writes}, Diff{Changed: []Change{{Tool: "a_tool", What: []string{"effect"}, Before: "A.", After: "A."}}, Removed: []string{"b_tool"}}, nil},
+		{
+			"another effect, one gone",
+			[]*app.Tool{writes},
+			Diff{
+				Changed: []Change{{Tool: "a_tool", What: []string{"effect"}, Before: "A.", After: "A."}},
+				Removed: []string{"b_tool"},
+			},
+			nil,
+		},
 	}
 	for i, tt := range steps {
 		got, err := c.merge(&openapiimport.Result{Tools: tt.tools}, i == 0)

@@ -34,7 +34,10 @@ func (s *Service) takeDocument(c *Connector, document []byte) error {
 }
 
 func (s *Service) mergeDocument(c *Connector, document []byte) (Diff, error) {
-	result, err := openapiimport.Import(document, openapiimport.Options{AppID: c.Slug, Base: c.Settings.BaseURL, From: c.Settings.Document, Tags: c.Settings.Tags, Methods: c.Settings.Methods})
+	result, err := openapiimport.Import(document, openapiimport.Options{
+		AppID: c.Slug, Base: c.Settings.BaseURL,
+		From: c.Settings.Document, Tags: c.Settings.Tags, Methods: c.Settings.Methods,
+	})
 	if err != nil {
 		return Diff{}, err
 	}
@@ -43,7 +46,9 @@ func (s *Service) mergeDocument(c *Connector, document []byte) (Diff, error) {
 	}
 	if c.Base != "" && c.Base != result.Base {
 		// The credentials would go to another place than the account has seen.
-		return Diff{}, problem.New(problem.Unprocessable, "import_failed", "The document names another address of the API than before. Make a connector for it, or send base_url.").Advise("fix_arguments")
+		return Diff{}, problem.New(problem.Unprocessable, "import_failed",
+			"The document names another address of the API than before. Make a connector for it, or send base_url.").
+			Advise("fix_arguments")
 	}
 	c.Base = result.Base
 	if result.About != "" {
@@ -118,7 +123,8 @@ func (s *Service) settle(c *Connector, err error) error {
 		return fmt.Errorf("importing connector %s: %w", c.ID, err)
 	}
 	c.Status, c.Code, c.Detail = Failed, code, detail
-	if c.Settings.Auth.Consents() && (code == "app_unauthorized" || code == "reconnect_required" || code == "connection_not_found") {
+	if c.Settings.Auth.Consents() &&
+		(code == "app_unauthorized" || code == "reconnect_required" || code == "connection_not_found") {
 		c.Status = NeedsAuth
 	}
 	return nil
@@ -173,8 +179,12 @@ func (s *Service) Refresh(ctx context.Context, by audit.Actor, accountID, id str
 	if err := s.settle(c, err); err != nil {
 		return nil, err
 	}
-	counts := map[string]string{"app": c.Slug, "added": fmt.Sprint(len(diff.Added)), "changed": fmt.Sprint(len(diff.Changed)), "removed": fmt.Sprint(len(diff.Removed))}
-	return &Result{Connector: c, Diff: diff}, s.save(ctx, c, audit.New(accountID, by, "connector.refreshed", id, counts))
+	counts := map[string]string{
+		"app": c.Slug, "added": fmt.Sprint(len(diff.Added)),
+		"changed": fmt.Sprint(len(diff.Changed)), "removed": fmt.Sprint(len(diff.Removed)),
+	}
+	return &Result{Connector: c, Diff: diff}, s.save(ctx,
+		c, audit.New(accountID, by, "connector.refreshed", id, counts))
 }
 
 // ask makes a link for a connector that waits for somebody to sign in.
@@ -269,7 +279,8 @@ func (s *Service) importJob(ctx context.Context, job jobs.Job) error {
 	case c.Status != Importing:
 		return nil
 	case !waiting && c.Settings.Auth.Kind != AuthNone && c.ConnectionID == "":
-		c.Status, c.Code, c.Detail = Failed, "not_connected", "The connector was made and not connected. Set its auth with PATCH."
+		c.Status, c.Code, c.Detail = Failed, "not_connected", "The connector was made and not connected. Set its "+
+			"auth with PATCH."
 		return s.save(ctx, c, audit.Entry{})
 	case !waiting && c.Settings.Uploaded && len(c.Tools) > 0:
 		c.Status, c.LastOKAt = Ready, now()

@@ -45,15 +45,20 @@ func (a *Auth) checkOAuth(allowed func(string) error) error {
 	switch {
 	case o.Grant != openapiimport.GrantCode && o.Grant != openapiimport.GrantClient:
 		return invalid("/auth/grant", "grant is authorization_code or client_credentials.")
-	case o.ClientAuth != "" && !slices.Contains([]string{app.ClientBasic, app.ClientPost, app.ClientNone}, o.ClientAuth):
+	case o.ClientAuth != "" && !slices.Contains([]string{app.ClientBasic, app.ClientPost, app.ClientNone},
+		o.ClientAuth):
 		return invalid("/auth/client_auth", "client_auth is basic, post or none.")
-	case len(o.Scopes) > maxPatterns || slices.ContainsFunc(o.Scopes, func(s string) bool { return !app.ScopeToken(s) }):
+	case len(o.Scopes) > maxPatterns || slices.ContainsFunc(o.Scopes,
+		func(s string) bool { return !app.ScopeToken(s) }):
 		return invalid("/auth/scopes", "At most 100 scopes, each of visible ASCII characters in an entry of its own.")
 	}
 	if o.Grant == openapiimport.GrantClient {
 		o.AuthorizeURL = ""
 	}
-	for pointer, address := range map[string]string{"/auth/authorize_url": o.AuthorizeURL, "/auth/token_url": o.TokenURL} {
+	for pointer, address := range map[string]string{
+		"/auth/authorize_url": o.AuthorizeURL,
+		"/auth/token_url":     o.TokenURL,
+	} {
 		if address == "" {
 			continue
 		}
@@ -78,7 +83,10 @@ func (a *Auth) scheme(s *app.Scheme) {
 	}
 	if o.Grant == openapiimport.GrantClient {
 		s.Type = app.TypeClient
-		s.Fields = []app.Field{{Name: "client_id", Title: "Client id"}, {Name: "client_secret", Title: "Client secret", Secret: true, Optional: method == app.ClientNone}}
+		s.Fields = []app.Field{
+			{Name: "client_id", Title: "Client id"},
+			{Name: "client_secret", Title: "Client secret", Secret: true, Optional: method == app.ClientNone},
+		}
 	}
 }
 
@@ -107,7 +115,9 @@ func (s *Service) completeOAuth(ctx context.Context, c *Connector, document []by
 			}
 		}
 	}
-	return invalid("/auth/token_url", "No document says where tokens of this kind come from: send token_url, and authorize_url for authorization_code.")
+	return invalid("/auth/token_url",
+		"No document says where tokens of this kind come from: send token_url, and authorize_url for "+
+			"authorization_code.")
 }
 
 // take completes the OAuth with a flow of a document; what the caller sent
@@ -134,7 +144,8 @@ func (s *Service) keepClient(ctx context.Context, by audit.Actor, c *Connector, 
 	if secret.ClientID == "" || secret.ClientSecret == "" && auth.OAuth.ClientAuth != app.ClientNone {
 		return incomplete()
 	}
-	return s.Clients.Keep(ctx, by, &connection.Client{App: c.Slug, AccountID: c.AccountID, ID: secret.ClientID, Secret: secret.ClientSecret})
+	return s.Clients.Keep(ctx, by,
+		&connection.Client{App: c.Slug, AccountID: c.AccountID, ID: secret.ClientID, Secret: secret.ClientSecret})
 }
 
 func (s *Service) dropClient(ctx context.Context, by audit.Actor, c *Connector) error {
@@ -148,7 +159,9 @@ func (s *Service) dropClient(ctx context.Context, by audit.Actor, c *Connector) 
 }
 
 func incomplete() error {
-	return invalid("/auth", "The credentials are not complete: bearer needs token; header and api_key need value; basic needs username and password; oauth2 needs client_id and client_secret.")
+	return invalid("/auth",
+		"The credentials are not complete: bearer needs token; header and api_key need value; basic needs username "+
+			"and password; oauth2 needs client_id and client_secret.")
 }
 
 // RedirectURI is the address that an account registers with whoever gives out the

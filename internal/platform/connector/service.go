@@ -123,7 +123,8 @@ func (s *Service) Create(ctx context.Context, by audit.Actor, accountID string, 
 		link, err = s.connect(ctx, by, c, in.Secret, false)
 	}
 	if err != nil {
-		undo := audit.New(accountID, by, "connector.deleted", c.ID, map[string]string{"app": c.Slug, "reason": "not connected"})
+		undo := audit.New(accountID, by, "connector.deleted", c.ID,
+			map[string]string{"app": c.Slug, "reason": "not connected"})
 		gone := context.WithoutCancel(ctx)
 		return nil, errors.Join(err, s.dropClient(gone, by, c), s.Store.DeleteConnector(gone, accountID, c.ID, undo))
 	}
@@ -148,8 +149,10 @@ func (s *Service) draft(accountID string, in Request) (*Connector, error) {
 		return nil, err
 	}
 	c := &Connector{
-		ID: in.ID, AccountID: accountID, Slug: slug, Type: in.Type, Name: name, About: "The account's own " + strings.ToUpper(in.Type) + " connector " + name + ".",
-		Base: strings.TrimRight(in.Settings.BaseURL, "/"), Settings: in.Settings, Status: Importing, Enabled: true, CreatedAt: now(), UpdatedAt: now(), Revision: 1,
+		ID: in.ID, AccountID: accountID, Slug: slug, Type: in.Type, Name: name,
+		About: "The account's own " + strings.ToUpper(in.Type) + " connector " + name + ".",
+		Base:  strings.TrimRight(in.Settings.BaseURL, "/"), Settings: in.Settings, Status: Importing, Enabled: true,
+		CreatedAt: now(), UpdatedAt: now(), Revision: 1,
 	}
 	if c.ID == "" {
 		c.ID = NewID()
@@ -160,7 +163,9 @@ func (s *Service) draft(accountID string, in Request) (*Connector, error) {
 // connect makes the connection of a connector, or the link that does. checked
 // says that the software, where it can be asked, has to take the credentials
 // before they are kept.
-func (s *Service) connect(ctx context.Context, by audit.Actor, c *Connector, secret Secret, checked bool) (link string, err error) {
+func (s *Service) connect(ctx context.Context, by audit.Actor, c *Connector, secret Secret,
+	checked bool,
+) (link string, err error) {
 	kind, consents := c.Settings.Auth.Kind, c.Settings.Auth.Consents()
 	if kind == AuthNone {
 		c.ConnectionID = ""
@@ -184,7 +189,8 @@ func (s *Service) connect(ctx context.Context, by audit.Actor, c *Connector, sec
 	token := link[strings.LastIndexByte(link, '/')+1:]
 	form := secret.form(kind)
 	form.Unchecked = !checked
-	outcome, err := s.Connections.Submit(ctx, token, connection.Visitor{Browser: rand.Text() + rand.Text(), Actor: by}, form)
+	outcome, err := s.Connections.Submit(ctx, token, connection.Visitor{Browser: rand.Text() + rand.Text(), Actor: by},
+		form)
 	switch {
 	case problem.Is(err, "invalid_fields"):
 		return "", incomplete()
@@ -205,7 +211,8 @@ func (s *Service) save(ctx context.Context, c *Connector, e audit.Entry) error {
 		return fmt.Errorf("keeping connector %s: %w", c.ID, err)
 	}
 	if !saved {
-		return problem.New(problem.Conflict, "connector_changed", "The connector was changed meanwhile. Read it and try again.").Advise("retry_later")
+		return problem.New(problem.Conflict, "connector_changed",
+			"The connector was changed meanwhile. Read it and try again.").Advise("retry_later")
 	}
 	c.Revision++
 	return nil
@@ -240,23 +247,30 @@ func (s *Service) Delete(ctx context.Context, by audit.Actor, accountID, id stri
 	if err := s.dropClient(ctx, by, c); err != nil {
 		return err
 	}
-	return s.Store.DeleteConnector(ctx, accountID, id, audit.New(accountID, by, "connector.deleted", id, map[string]string{"app": c.Slug}))
+	return s.Store.DeleteConnector(ctx, accountID,
+		id, audit.New(accountID, by, "connector.deleted", id, map[string]string{"app": c.Slug}))
 }
 
 // Approve shows tools that changed, as they are now. names empty means all of
 // them; revision, if not 0, is that of the connector as it was read.
-func (s *Service) Approve(ctx context.Context, by audit.Actor, accountID, id string, names []string, revision int64) (*Connector, error) {
+func (s *Service) Approve(ctx context.Context, by audit.Actor, accountID, id string, names []string,
+	revision int64,
+) (*Connector, error) {
 	c, err := s.Store.Connector(ctx, accountID, id)
 	if err != nil {
 		return nil, err
 	}
 	if revision != 0 && revision != c.Revision {
-		return nil, problem.New(problem.Conflict, "connector_changed", "The connector was changed since it was read. Look at its changes again.").Advise("retry_later")
+		return nil, problem.New(problem.Conflict, "connector_changed",
+			"The connector was changed since it was read. Look at its changes again.").Advise("retry_later")
 	}
 	if unknown := c.approve(names); len(unknown) > 0 {
-		return nil, invalid("/tools", "These tools do not wait for approval: "+strings.Join(unknown[:min(len(unknown), 10)], ", ")+".")
+		return nil, invalid("/tools",
+			"These tools do not wait for approval: "+strings.Join(unknown[:min(len(unknown), 10)], ", ")+".")
 	}
-	return c, s.save(ctx, c, audit.New(accountID, by, "connector.approved", id, map[string]string{"app": c.Slug, "tools": strings.Join(names, " ")}))
+	return c, s.save(ctx,
+		c, audit.New(accountID, by, "connector.approved",
+			id, map[string]string{"app": c.Slug, "tools": strings.Join(names, " ")}))
 }
 
 // OwnApps implements library.Own.
@@ -280,7 +294,8 @@ func (s *Service) OwnApps(ctx context.Context, accountID, known string) ([]*app.
 			_, err = app.NewCatalog(a)
 		}
 		if err != nil { // one of them must not take the others away
-			s.options.Log.ErrorContext(ctx, "connector cannot be used", slog.String("connector", c.ID), slog.Any("error", err))
+			s.options.Log.ErrorContext(ctx, "connector cannot be used", slog.String("connector", c.ID),
+				slog.Any("error", err))
 			continue
 		}
 		apps, ids = append(apps, a), append(ids, c.Slug)

@@ -51,7 +51,8 @@ func (s *Service) Update(ctx context.Context, by audit.Actor, accountID, id stri
 			return nil, err
 		}
 	}
-	if err := s.save(ctx, c, audit.New(accountID, by, "connector.changed", c.ID, map[string]string{"app": c.Slug})); err != nil {
+	if err := s.save(ctx,
+		c, audit.New(accountID, by, "connector.changed", c.ID, map[string]string{"app": c.Slug})); err != nil {
 		return nil, err
 	}
 	if in.Auth == nil {
@@ -102,7 +103,8 @@ func (s *Service) try(ctx context.Context, c *Connector, secret Secret) error {
 		}
 		values[f.Name] = form.Fields[f.Name]
 	}
-	if c.Type != TypeMCP || scheme.Type == app.TypeMCP || scheme.OAuth != nil { // tokens are fetched first, and refused there
+	// tokens are fetched first, and refused there
+	if c.Type != TypeMCP || scheme.Type == app.TypeMCP || scheme.OAuth != nil {
 		return nil
 	}
 	a, err := c.App()
@@ -126,15 +128,24 @@ func refused(c *Connector, err error) error {
 	case !known:
 		return fmt.Errorf("trying credentials of connector %s: %w", c.ID, err)
 	case code == "app_unauthorized" || code == "app_forbidden":
-		return problem.New(problem.Unprocessable, "credentials_refused", "The server does not accept the new credentials. Those that the connector had stay, with its settings.").
-			WithItems(problem.Item{Pointer: "/auth", Code: code, Detail: "Check that they were copied whole, are not expired and belong to this server."}).Advise("fix_arguments")
+		return problem.New(problem.Unprocessable, "credentials_refused",
+			"The server does not accept the new credentials. Those that the connector had stay, with its settings.").
+			WithItems(problem.Item{
+				Pointer: "/auth", Code: code,
+				Detail: "Check that they were copied whole, are not expired and belong to this server.",
+			}).Advise(
+			"fix_arguments")
 	}
-	return problem.New(problem.Unavailable, connection.ReasonUnavailable, "The new credentials could not be tried, so those that the connector had stay, with its settings. "+detail).With("reason", code).Advise("retry_later")
+	return problem.New(problem.Unavailable, connection.ReasonUnavailable,
+		"The new credentials could not be tried, so those that the connector had stay, with its settings. "+
+			detail).With("reason", code).Advise("retry_later")
 }
 
 // change gives a connector whose settings are saved its new credentials. Where
 // that fails it takes the settings, and the OAuth client, back.
-func (s *Service) change(ctx context.Context, by audit.Actor, before, c *Connector, secret Secret) (link string, err error) {
+func (s *Service) change(ctx context.Context, by audit.Actor, before, c *Connector,
+	secret Secret,
+) (link string, err error) {
 	client, err := s.client(ctx, c)
 	if err == nil {
 		err = s.keepClient(ctx, by, c, secret)
@@ -149,7 +160,8 @@ func (s *Service) change(ctx context.Context, by audit.Actor, before, c *Connect
 	gone := context.WithoutCancel(ctx)
 	restored := *before
 	restored.Revision = c.Revision
-	undo := audit.New(c.AccountID, by, "connector.changed", c.ID, map[string]string{"app": c.Slug, "reason": "not connected, taken back"})
+	undo := audit.New(c.AccountID, by, "connector.changed", c.ID,
+		map[string]string{"app": c.Slug, "reason": "not connected, taken back"})
 	if failed := errors.Join(s.save(gone, &restored, undo), s.restore(gone, by, c, client)); failed != nil {
 		return "", fmt.Errorf("taking back a change after %w: %w", err, failed)
 	}

@@ -3,7 +3,6 @@ package console
 import (
 	"context"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 	"ace/internal/platform/account"
 	"ace/internal/platform/audit"
 	"ace/internal/platform/console/page"
+	"ace/internal/platform/operation"
 	"ace/internal/platform/platformhttp/gate"
 )
 
@@ -37,12 +37,13 @@ const shownEntries = 8
 // address it leads to.
 func notices() map[string]string {
 	return map[string]string{
-		"key_revoked":        "The key is revoked. It opens nothing any more, anywhere.",
-		"connection_deleted": "The connection is deleted. Its secrets are gone from here at once; the app is told to forget the sign-in where it can be told.",
-		"password_set":       "The password is set. Your other sessions were signed out.",
-		"redirect_added":     "The address is on the list. Connect links that are out already stay as they are.",
-		"redirect_removed":   "The address is off the list. Connect links that are out already stay as they are.",
-		"redirects_open":     "The list is empty: connect links may send browsers to any https address again.",
+		"key_revoked": "The key is revoked. Every request with it now fails.",
+		"connection_deleted": "The connection is deleted. Its credentials are deleted; the sign-in is revoked " +
+			"at the app if the app supports it.",
+		"password_set":     "The password is set. Your other sessions were signed out.",
+		"redirect_added":   "The address is on the list. Connect links that are out already stay as they are.",
+		"redirect_removed": "The address is off the list. Connect links that are out already stay as they are.",
+		"redirects_open":   "The list is empty: connect links may send browsers to any https address again.",
 	}
 }
 
@@ -62,37 +63,40 @@ func (c *Console) accountView(r *http.Request) (*accountView, error) {
 	if view.Login == "" && caller.Session.User.Role == account.Owner {
 		view.Login = caller.Session.Account.Name
 	}
-	if err := c.addKeys(r.Context(), view, caller); err != nil {
-		return nil, err
-	}
 	var err error
-	if view.Connections, err = c.connectionRows(r, caller.Account); err != nil {
+	if view.Connections, err = c.connectionRows(r.Context(), caller); err != nil {
 		return nil, err
 	}
 	if view.Waiting, err = c.waiting(r.Context(), caller.Account); err != nil {
 		return nil, err
 	}
 	view.Connects = caller.Session.User.Role.Connects()
-	if view.Redirects.List, err = c.Accounts.RedirectURLs(r.Context(), caller.Account); err != nil {
+	if err := c.addSettings(r.Context(), view, caller); err != nil {
 		return nil, err
 	}
 	if view.Audits {
-		entries, err := c.Audit.AuditEntries(r.Context(), caller.Account, audit.Query{Limit: shownEntries})
+		log, err := c.Operations.AuditLog(r.Context(), caller, operation.AuditRequest{Limit: shownEntries})
 		if err != nil {
 			return nil, err
 		}
-		view.Activity = activityRows(entries)
+		view.Activity = activityRows(log.Entries)
 	}
 	return view, nil
 }
 
-func (c *Console) addKeys(ctx context.Context, view *accountView, caller *gate.Caller) error {
-	keys, err := c.Keys.List(ctx, caller.Account)
+// addSettings adds keys and redirect URLs.
+func (c *Console) addSettings(ctx context.Context, view *accountView, caller *operation.Caller) error {
+	redirects, err := c.Operations.RedirectURLs(ctx, caller)
 	if err != nil {
 		return err
 	}
-	for _, k := range keys {
-		if row := rowOfKey(k); row.Live {
+	view.Redirects.List = redirects.URLs
+	keys, err := c.Operations.ListKeys(ctx, caller)
+	if err != nil {
+		return err
+	}
+	for i := range keys.Keys {
+		if row := rowOfKey(&keys.Keys[i]); row.Live {
 			view.Keys = append(view.Keys, row)
 		} else {
 			view.Ended = append(view.Ended, row)
@@ -102,8 +106,7 @@ func (c *Console) addKeys(ctx context.Context, view *accountView, caller *gate.C
 }
 
 func (c *Console) setPassword(w http.ResponseWriter, r *http.Request) {
-	caller := gate.From(r.Context())
-	err := c.Accounts.SetPassword(r.Context(), caller.Actor, caller.Session, r.PostFormValue("password"))
+	err := c.Operations.SetPassword(r.Context(), gate.From(r.Context()), r.PostFormValue("password"))
 	if err == nil {
 		back(w, r, accountPath+"?done=password_set")
 		return
@@ -112,7 +115,9 @@ func (c *Console) setPassword(w http.ResponseWriter, r *http.Request) {
 }
 
 // refuseAccount shows the account page with what was wrong about a form on it.
-func (c *Console) refuseAccount(w http.ResponseWriter, r *http.Request, err error, put func(view *accountView, fault string)) {
+func (c *Console) refuseAccount(w http.ResponseWriter, r *http.Request, err error,
+	put func(view *accountView, fault string),
+) {
 	p, ok := problem.From(err)
 	if !ok {
 		c.fail(w, r, err)
@@ -146,27 +151,29 @@ const activityPage = 50
 
 func (c *Console) activity(w http.ResponseWriter, r *http.Request) {
 	f, caller := c.personal(r, "Activity")
-	before, err := strconv.ParseInt(r.URL.Query().Get("before"), 10, 64)
-	if err != nil || before < 0 {
-		before = 0
+	in := operation.AuditRequest{Limit: activityPage, Cursor: r.URL.Query().Get("before")}
+	log, err := c.Operations.AuditLog(r.Context(), caller, in)
+	if problem.Is(err, "invalid_cursor") { // of another list, or of an older version: the first page
+		in.Cursor = ""
+		log, err = c.Operations.AuditLog(r.Context(), caller, in)
 	}
-	entries, err := c.Audit.AuditEntries(r.Context(), caller.Account, audit.Query{Before: before, Limit: activityPage})
 	if err != nil {
 		c.fail(w, r, err)
 		return
 	}
-	view := activityView{Frame: f, Activity: activityRows(entries)}
-	if len(entries) == activityPage {
-		view.Older = "/account/activity?before=" + strconv.FormatInt(entries[len(entries)-1].Seq, 10)
+	view := activityView{Frame: f, Activity: activityRows(log.Entries)}
+	if log.NextCursor != nil {
+		view.Older = "/account/activity?before=" + *log.NextCursor
 	}
 	c.pages.Show(w, r, http.StatusOK, "activity", view)
 }
 
-func activityRows(entries []audit.Entry) []activityRow {
+func activityRows(entries []operation.AuditEntry) []activityRow {
 	words := actions()
 	rows := make([]activityRow, len(entries))
-	for i, e := range entries {
-		rows[i] = activityRow{At: e.At, What: inWords(e, words), Who: whoDid(e.Actor), From: e.Actor.IP}
+	for i := range entries {
+		e := &entries[i]
+		rows[i] = activityRow{At: e.At, What: inWords(e, words), Who: whoDid(audit.Actor(e.Actor)), From: e.Actor.IP}
 	}
 	return rows
 }
@@ -192,35 +199,38 @@ func actions() map[string]string {
 		"connect.refused":                "A connect link was opened by somebody else",
 		"connect.denied":                 "A request to connect was turned down",
 		"connect.failed":                 "Connecting an app did not work ({code})",
-		"connect.cancelled":              "A link to connect an app was taken back",
+		"connect.cancelled":              "A link to connect an app was canceled",
 		"connection.made":                "{app} was connected",
-		"connection.mended":              "{app} was connected anew",
+		"connection.mended":              "{app} was reconnected",
 		"connection.changed":             "A connection was changed",
 		"connection.deleted":             "A connection to {app} was deleted",
 		"connection.needs_reconnect":     "A connection stopped working ({reason})",
-		"connection.ended_at_vendor":     "{app} was told to forget a sign-in",
-		"connection.not_ended_at_vendor": "{app} could not be told to forget a sign-in",
-		"connection.unreadable":          "What was kept of a connection cannot be read any more",
+		"connection.ended_at_vendor":     "A sign-in at {app} was revoked",
+		"connection.not_ended_at_vendor": "A sign-in at {app} could not be revoked",
+		"connection.unreadable":          "The stored credentials of a connection cannot be decrypted",
 		"connector.made":                 "The connector {app} was made",
 		"connector.changed":              "The connector {app} was changed",
-		"connector.refreshed":            "A connector was read anew",
+		"connector.refreshed":            "A connector was refreshed",
 		"connector.approved":             "Changed tools of the connector {app} were approved",
 		"connector.deleted":              "The connector {app} was deleted",
 		"run.approved":                   "A run of {tool} was approved",
 		"run.denied":                     "A run of {tool} was refused",
-		"connect.undone":                 "A new connection was taken back",
+		"connect.undone":                 "A new connection was undone",
 	}
 }
 
 // inWords says what an entry records.
-func inWords(e audit.Entry, words map[string]string) string {
+func inWords(e *operation.AuditEntry, words map[string]string) string {
 	text, ok := words[e.Action]
 	if !ok {
 		return strings.NewReplacer(".", ": ", "_", " ").Replace(e.Action)
 	}
 	for name, value := range e.Detail {
 		if e.Action == "session.begun" {
-			value = map[string]string{"link": "a link", "identity": "the OpenID provider", "password": "password"}[value]
+			value = map[string]string{
+				"link": "a link", "identity": "the OpenID provider",
+				"password": "password",
+			}[value]
 		}
 		text = strings.ReplaceAll(text, "{"+name+"}", value)
 	}

@@ -14,17 +14,18 @@ import (
 	"ace/internal/platform/console/page"
 	"ace/internal/platform/platformhttp/gate"
 	"ace/internal/platform/tool"
+	"ace/internal/platform/tool/definition"
 )
 
 // Approvals are runs that wait for a person.
 type Approvals interface {
-	// Approvals answers those that wait, the oldest first.
+	// Approvals returns those that wait, the oldest first.
 	Approvals(ctx context.Context, accountID string) ([]*tool.Awaiting, error)
 	// Approval returns approval_not_found (NotFound), also for one of another
 	// account.
 	Approval(ctx context.Context, accountID, id string) (*tool.Awaiting, error)
-	// Approve returns approval_not_found, and approval_over (Conflict).
-	Approve(ctx context.Context, by audit.Actor, accountID, id string, agreed bool, reason string) (*tool.Run, error)
+	// Decide returns approval_not_found, and approval_over (Conflict).
+	Decide(ctx context.Context, by audit.Actor, accountID, id string, approve bool, reason string) (*tool.Run, error)
 }
 
 // approvalRow is a run that waits, or waited, for a person.
@@ -40,12 +41,16 @@ type approvalRow struct {
 func rowOfApproval(w *tool.Awaiting) approvalRow {
 	r := w.Run
 	row := approvalRow{
-		ID: r.Approval.ID, App: r.App, AppName: r.App, Title: r.Tool, Tool: r.Tool, Effect: "Changes something", Risk: "write", By: whoDid(r.By), EndUser: r.EndUser,
+		ID: r.Approval.ID, App: r.App, AppName: r.App, Title: r.Tool, Tool: r.Tool, Effect: "Changes something",
+		Risk: "write", By: whoDid(r.By), EndUser: r.EndUser,
 		AskedAt: r.CreatedAt, Until: r.Approval.ExpiresAt,
 	}
 	if w.App != nil && w.Tool != nil {
 		shown := rowOfTool(w.Tool)
-		row.AppName, row.Title, row.Effect, row.Risk = w.App.Name, tool.Title(w.App, w.Tool), shown.Effect, shown.Risk
+		row.AppName, row.Title, row.Effect, row.Risk = w.App.Name, definition.Title(
+			w.App,
+			w.Tool,
+		), shown.Effect, shown.Risk
 	}
 	return row
 }
@@ -57,7 +62,7 @@ type approvalView struct {
 	Waits      bool
 	Tone       string
 	State      string
-	Reason     string // of whoever decided
+	Reason     string // of the user who decided
 	DecidedBy  string
 	Arguments  string // JSON, indented
 	Connection *connectionRow
@@ -81,7 +86,10 @@ func (c *Console) approvalView(r *http.Request) (*approvalView, error) {
 		return nil, err
 	}
 	f.Narrow = true
-	view := &approvalView{Frame: f, Run: rowOfApproval(one), Connects: caller.Session.User.Role.Connects(), Reason: one.Run.Approval.Reason}
+	view := &approvalView{
+		Frame: f, Run: rowOfApproval(one), Connects: caller.Session.User.Role.Connects(),
+		Reason: one.Run.Approval.Reason,
+	}
 	view.Tone, view.State, view.Waits = stateOfRun(one.Run)
 	if !one.Run.Approval.DecidedAt.IsZero() {
 		view.DecidedBy = whoDid(one.Run.Approval.DecidedBy)
@@ -125,8 +133,8 @@ func stateOfRun(r *tool.Run) (tone, state string, waits bool) {
 		return "stop", "Approved, and failed", false
 	case tool.Denied:
 		return "off", "Refused", false
-	case tool.Cancelled:
-		return "off", "Taken back by whoever asked", false
+	case tool.Canceled:
+		return "off", "Canceled by the requester", false
 	case tool.Interrupted:
 	}
 	return "stop", "Interrupted", false
@@ -139,7 +147,8 @@ func (c *Console) decide(w http.ResponseWriter, r *http.Request) {
 	reason, decision := r.PostFormValue("reason"), r.PostFormValue("decision")
 	err := problem.New(problem.Invalid, "invalid_request", "The form does not say what was decided.")
 	if (decision == "approve" || decision == "deny") && utf8.RuneCountInString(reason) <= maxReason {
-		if _, failed := c.Approvals.Approve(r.Context(), caller.Actor, caller.Account, id, decision == "approve", reason); failed != nil {
+		if _, failed := c.Approvals.Decide(r.Context(), caller.Actor, caller.Account, id, decision == "approve",
+			reason); failed != nil {
 			c.notDecided(w, r, failed)
 			return
 		}

@@ -67,7 +67,10 @@ func (c *Console) apps(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	query := r.URL.Query()
-	view := appsView{Frame: f, Query: strings.TrimSpace(query.Get("q")), Category: query.Get("category"), All: listed(catalog)}
+	view := appsView{
+		Frame: f, Query: strings.TrimSpace(query.Get("q")), Category: query.Get("category"),
+		All: listed(catalog),
+	}
 	var found []*app.App
 	for _, a := range catalog.Apps() {
 		for _, category := range a.Categories {
@@ -168,7 +171,9 @@ func (c *Console) app(w http.ResponseWriter, r *http.Request) {
 	}
 	a, err := catalog.App(r.PathValue("app"))
 	if err != nil {
-		c.fail(w, r, problem.New(problem.NotFound, "app_not_found", "There is no app of this name here. The list of apps shows all."))
+		c.fail(w,
+			r, problem.New(problem.NotFound, "app_not_found",
+				"There is no app of this name here. The list of apps shows all."))
 		return
 	}
 	f, err := c.public(r, a.Name)
@@ -205,8 +210,10 @@ func (c *Console) app(w http.ResponseWriter, r *http.Request) {
 // wayOf describes a scheme to people.
 func wayOf(a *app.App, s *app.Scheme) way {
 	title := map[string]string{
-		app.TypeOAuth2: "Sign in at " + a.Name, app.TypeOAuth1: "Sign in at " + a.Name, app.TypeMCP: "Sign in at " + a.Name,
-		app.TypeClient: "Client id and secret", app.TypeKey: "API key", app.TypeBasic: "User name and password", app.TypeJWT: "Service account",
+		app.TypeOAuth2: "Sign in at " + a.Name, app.TypeOAuth1: "Sign in at " + a.Name,
+		app.TypeMCP:    "Sign in at " + a.Name,
+		app.TypeClient: "Client id and secret", app.TypeKey: "API key", app.TypeBasic: "User name and password",
+		app.TypeJWT:      "Service account",
 		app.TypeExchange: "Sign-in data", app.TypeSigV4: "Access key", app.TypeNone: "No sign-in needed",
 	}[s.Type]
 	if s.Title != "" {
@@ -216,7 +223,10 @@ func wayOf(a *app.App, s *app.Scheme) way {
 }
 
 func rowOfTool(t *app.Tool) toolRow {
-	row := toolRow{ID: t.ID, Title: t.Title, About: t.About, Phrases: t.Phrases, Effect: "Changes something", Risk: t.Effect}
+	row := toolRow{
+		ID: t.ID, Title: t.Title, About: t.About, Phrases: t.Phrases, Effect: "Changes something",
+		Risk: t.Effect,
+	}
 	if row.Title == "" {
 		row.Title = t.Name
 	}

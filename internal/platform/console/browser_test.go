@@ -26,7 +26,7 @@ func live(t *testing.T, o options) (*world, string) {
 	return w, o.base
 }
 
-// axe answers the source of axe-core, the checker of accessibility, or empty.
+// axe returns the source of axe-core, the checker of accessibility, or empty.
 func axe(t *testing.T) string {
 	t.Helper()
 	file := os.Getenv("ACE_AXE")
@@ -47,7 +47,10 @@ func violations(t *testing.T, tab *browsertest.Tab, source string) []string {
 	if source == "" {
 		return nil
 	}
-	browsertest.Eval[bool](tab, source+"; window.found = null; axe.run(document, {resultTypes: ['violations']}).then(r => { window.found = r.violations.map(v => v.id + ': ' + v.nodes.map(n => n.target.join(' ')).join(', ')) }); true")
+	browsertest.Eval[bool](tab,
+		source+
+			"; window.found = null; axe.run(document, {resultTypes: ['violations']}).then(r => { window.found = "+
+			"r.violations.map(v => v.id + ': ' + v.nodes.map(n => n.target.join(' ')).join(', ')) }); true")
 	for {
 		text := browsertest.Eval[string](tab, `JSON.stringify(window.found)`)
 		if text == "null" {
@@ -77,7 +80,13 @@ func (w *world) furnish(t *testing.T) (keyID, connectionID string) {
 	by := audit.Operator()
 	for _, in := range []apikey.Settings{
 		{Name: "Laptop", Permissions: apikey.All},
-		{Name: "Report of the week", Permissions: apikey.Read | apikey.Run, Approval: apikey.ApproveWrites, ExpiresAt: time.Now().Add(90 * 24 * time.Hour), Restrict: apikey.Restrictions{Apps: []string{"desk", "sky"}, ReadOnlyTools: true, EndUser: "u_42"}},
+		{
+			Name: "Report of the week", Permissions: apikey.Read | apikey.Run, Approval: apikey.ApproveWrites,
+			ExpiresAt: time.Now().Add(90 * 24 * time.Hour), Restrict: apikey.Restrictions{
+				Apps:          []string{"desk", "sky"},
+				ReadOnlyTools: true, EndUser: "u_42",
+			},
+		},
 		{Name: "Old", Permissions: apikey.Read},
 	} {
 		k, _, err := w.keys.Create(t.Context(), by, w.account.ID, in)
@@ -104,7 +113,8 @@ func (w *world) furnish(t *testing.T) (keyID, connectionID string) {
 		t.Fatalf("connections: %d, %v", len(list), err)
 	}
 	off := true
-	if _, err := w.connections.Update(t.Context(), by, w.account.ID, list[2].ID, connection.Change{Disabled: &off}); err != nil {
+	if _, err := w.connections.Update(t.Context(), by, w.account.ID, list[2].ID,
+		connection.Change{Disabled: &off}); err != nil {
 		t.Fatal(err)
 	}
 	w.setHealth(t, list[1].ID, connection.NeedsReconnect, connection.ReasonUserRevoked)
@@ -116,7 +126,8 @@ func (b *browser) connectByKey(w *world, s *connection.Session, who string) page
 	b.t.Helper()
 	path := strings.TrimPrefix(w.connections.Link(s.ID), w.base)
 	b.get(path)
-	return b.post(path, "scheme", "key", "param.subdomain", "https://acme.desk.example", "param.region", "eu", "field.email", "ann@acme.example", "field.key", "dk_good-"+who)
+	return b.post(path, "scheme", "key", "param.subdomain", "https://acme.desk.example", "param.region", "eu",
+		"field.email", "ann@acme.example", "field.key", "dk_good-"+who)
 }
 
 // TestPagesInBrowser opens every kind of page on a phone and on a desktop, in
@@ -129,7 +140,13 @@ func TestPagesInBrowser(t *testing.T) {
 	ask := func(wish connection.Wish) string {
 		return w.connections.Link(w.ask(t, "desk", wish).ID)
 	}
-	choose, oauth, doubt := ask(connection.Wish{}), ask(connection.Wish{Scheme: "oauth", RedirectURL: "https://agent.example/done"}), ask(connection.Wish{Verify: connection.VerifyLink, EndUser: "u_42"})
+	choose, oauth, doubt := ask(connection.Wish{}), ask(connection.Wish{
+		Scheme:      "oauth",
+		RedirectURL: "https://agent.example/done",
+	}), ask(connection.Wish{
+		Verify:  connection.VerifyLink,
+		EndUser: "u_42",
+	})
 	outside := []struct {
 		name, path string
 		status     int
@@ -139,6 +156,7 @@ func TestPagesInBrowser(t *testing.T) {
 		{"app", "/apps/desk", 200},
 		{"app-locked", "/apps/locked", 200},
 		{"docs", "/docs", 200},
+		{"sdk", "/sdk/", 200},
 		{"sign-in", "/sign-in?next=/connect/x", 200},
 		{"link", w.link(t), 200},
 		{"missing", "/no/such/page", 404},
@@ -214,13 +232,15 @@ func screens() []screen {
 func (w *world) inspect(t *testing.T, tab *browsertest.Tab, source, name string) {
 	t.Helper()
 	tab.Shot("console-" + name)
-	if over := browsertest.Eval[float64](tab, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
+	if over := browsertest.Eval[float64](tab,
+		`document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
 		t.Errorf("%s is %v pixels wider than the screen", name, over)
 	}
 	if h1 := browsertest.Eval[float64](tab, `document.querySelectorAll("h1").length`); h1 != 1 {
 		t.Errorf("%s has %v first headings, want one", name, h1)
 	}
-	if broken := browsertest.Eval[float64](tab, `[...document.images].filter(i => i.complete && i.naturalWidth === 0).length`); broken > 0 {
+	if broken := browsertest.Eval[float64](tab,
+		`[...document.images].filter(i => i.complete && i.naturalWidth === 0).length`); broken > 0 {
 		t.Errorf("%s shows %v pictures that do not load", name, broken)
 	}
 	if found := violations(t, tab, source); len(found) > 0 {

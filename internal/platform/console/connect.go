@@ -56,7 +56,7 @@ type field struct {
 	About    string
 	Value    string
 	Example  string
-	Before   string // what stands before and after the value
+	Before   string // text before and after the value
 	After    string
 	Choices  []string
 	Secret   bool
@@ -65,7 +65,7 @@ type field struct {
 	Fault    string
 }
 
-// visitor is who stands before a connect page. Each browser gets a secret.
+// visitor is the browser at a connect page. Each browser gets a secret.
 func (c *Console) visitor(w http.ResponseWriter, r *http.Request) (connection.Visitor, error) {
 	v := connection.Visitor{Browser: c.readCookie(r, cookieConnect), Actor: gate.Actor(r)}
 	if len(v.Browser) != len(random()) {
@@ -103,7 +103,8 @@ func (c *Console) connect(w http.ResponseWriter, r *http.Request) {
 	if visit.Session.Code != "" {
 		fault = visit.Session.Detail
 	}
-	c.ask(w, r, http.StatusOK, visit, connection.Form{Scheme: r.URL.Query().Get("way")}, problem.New(problem.Invalid, "invalid_fields", fault))
+	c.ask(w, r, http.StatusOK, visit, connection.Form{Scheme: r.URL.Query().Get("way")},
+		problem.New(problem.Invalid, "invalid_fields", fault))
 }
 
 // submitConnect takes the form of a link.
@@ -131,8 +132,10 @@ func (c *Console) undoConnect(w http.ResponseWriter, r *http.Request) {
 }
 
 // step does what a form of a connect page asks for and leads on. What the
-// person can mend is shown beside the form.
-func (c *Console) step(w http.ResponseWriter, r *http.Request, do func(connection.Visitor) (*connection.Outcome, error)) {
+// user can fix is shown next to the form.
+func (c *Console) step(w http.ResponseWriter, r *http.Request,
+	do func(connection.Visitor) (*connection.Outcome, error),
+) {
 	if err := gate.SameSite(r); err != nil {
 		c.fail(w, r, err)
 		return
@@ -162,7 +165,10 @@ const (
 )
 
 func readConnectForm(r *http.Request) connection.Form {
-	form := connection.Form{Scheme: r.PostFormValue("scheme"), Fields: connection.Credentials{}, Params: map[string]string{}}
+	form := connection.Form{
+		Scheme: r.PostFormValue("scheme"), Fields: connection.Credentials{},
+		Params: map[string]string{},
+	}
 	for name, values := range r.PostForm {
 		if field, ok := strings.CutPrefix(name, prefixField); ok {
 			form.Fields[field] = values[0]
@@ -176,17 +182,21 @@ func readConnectForm(r *http.Request) connection.Form {
 
 // ask shows the question and the form of a link that waits. p holds what was
 // wrong with what was typed.
-func (c *Console) ask(w http.ResponseWriter, r *http.Request, status int, visit *connection.Visit, form connection.Form, p *problem.Problem) {
+func (c *Console) ask(w http.ResponseWriter, r *http.Request, status int, visit *connection.Visit, form connection.Form,
+	p *problem.Problem,
+) {
 	f, err := c.public(r, "Connect "+visit.App.Name)
 	if err != nil {
 		c.fail(w, r, err)
 		return
 	}
 	f.Narrow = true
-	wish := visit.Session.Wish
+	options := visit.Session.Wish
 	view := connectView{
-		Frame: f, Action: r.URL.Path, App: rowOfApp(visit.App), Doubt: wish.Verify == connection.VerifyLink, Label: wish.Label, EndUser: wish.EndUser,
-		Expires: visit.Session.ExpiresAt, Minutes: int((time.Until(visit.Session.ExpiresAt) + time.Minute - 1) / time.Minute), Fault: p.Detail,
+		Frame: f, Action: r.URL.Path, App: rowOfApp(visit.App), Doubt: options.Verify == connection.VerifyLink,
+		Label: options.Label, EndUser: options.EndUser,
+		Expires: visit.Session.ExpiresAt,
+		Minutes: int((time.Until(visit.Session.ExpiresAt) + time.Minute - 1) / time.Minute), Fault: p.Detail,
 	}
 	if i := strings.LastIndex(view.Action, "/deny"); i > 0 {
 		view.Action = view.Action[:i]
@@ -206,7 +216,7 @@ func (c *Console) ask(w http.ResponseWriter, r *http.Request, status int, visit 
 	scheme := chosen(visit.Schemes, form.Scheme)
 	view.offer(visit, scheme, form, p)
 	w.Header().Set("Content-Security-Policy", page.ContentPolicy(leadsTo(visit, scheme)))
-	if back := returnHost(wish.RedirectURL); back != "" {
+	if back := returnHost(options.RedirectURL); back != "" {
 		view.Return = back
 	}
 	c.pages.Show(w, r, status, "connect", view)
@@ -217,7 +227,8 @@ func (v *connectView) offer(visit *connection.Visit, scheme *app.Scheme, form co
 	v.Scheme, v.Help, v.Away = scheme.ID, scheme.Help, away(scheme)
 	if len(visit.Schemes) > 1 {
 		for _, s := range visit.Schemes {
-			v.Ways = append(v.Ways, wayTab{wayOf(visit.App, s).Title, v.Action + "?" + url.Values{"way": {s.ID}}.Encode(), s == scheme})
+			v.Ways = append(v.Ways,
+				wayTab{wayOf(visit.App, s).Title, v.Action + "?" + url.Values{"way": {s.ID}}.Encode(), s == scheme})
 		}
 	}
 	v.Scopes = visit.Session.Wish.Scopes
@@ -228,8 +239,8 @@ func (v *connectView) offer(visit *connection.Visit, scheme *app.Scheme, form co
 	for _, item := range p.Items {
 		faults[item.Pointer] = item.Detail
 	}
-	if wish := visit.Session.Wish; wish.Verify == connection.VerifyCallback && !visit.Session.Confirmed {
-		v.Verify = returnHost(wish.VerifyURL) // nothing is typed before that
+	if options := visit.Session.Wish; options.Verify == connection.VerifyCallback && !visit.Session.Confirmed {
+		v.Verify = returnHost(options.VerifyURL) // nothing is typed before that
 		return
 	}
 	v.Inputs = append(paramInputs(visit, scheme, form, faults), fieldInputs(scheme, form, faults)...)
@@ -239,7 +250,8 @@ func (v *connectView) offer(visit *connection.Visit, scheme *app.Scheme, form co
 func paramInputs(visit *connection.Visit, scheme *app.Scheme, form connection.Form, faults map[string]string) []field {
 	var inputs []field
 	names := sortedNames(visit.App.Params)
-	slices.SortStableFunc(names, func(a, b string) int { return effort(visit.App.Params[a]) - effort(visit.App.Params[b]) })
+	slices.SortStableFunc(names,
+		func(a, b string) int { return effort(visit.App.Params[a]) - effort(visit.App.Params[b]) })
 	for _, name := range names {
 		p := visit.App.Params[name]
 		if p.Learned || p.Scheme != "" && p.Scheme != scheme.ID {
@@ -258,7 +270,8 @@ func paramInputs(visit *connection.Visit, scheme *app.Scheme, form connection.Fo
 			}
 		}
 		inputs = append(inputs, field{
-			Name: prefixParam + name, Title: titleOf(p, name), About: p.About, Value: value, Example: p.Example, Before: p.StripPrefix, After: p.StripSuffix,
+			Name: prefixParam + name, Title: titleOf(p, name), About: p.About, Value: value, Example: p.Example,
+			Before: p.StripPrefix, After: p.StripSuffix,
 			Choices: p.Enum, Optional: p.Optional, Fault: faults["/params/"+name],
 		})
 	}
@@ -282,7 +295,8 @@ func fieldInputs(scheme *app.Scheme, form connection.Form, faults map[string]str
 	var inputs []field
 	for _, f := range scheme.Fields {
 		in := field{
-			Name: prefixField + f.Name, Title: f.Title, About: f.About, Example: f.Example, Secret: f.Secret, Optional: f.Optional, Fault: faults["/fields/"+f.Name],
+			Name: prefixField + f.Name, Title: f.Title, About: f.About, Example: f.Example, Secret: f.Secret,
+			Optional: f.Optional, Fault: faults["/fields/"+f.Name],
 			Long: scheme.JWT != nil && strings.Contains(scheme.JWT.Key, "{"+f.Name+"}") && scheme.JWT.Encoding == "",
 		}
 		if in.Title == "" {
@@ -319,11 +333,11 @@ func away(s *app.Scheme) bool {
 // last.
 func leadsTo(visit *connection.Visit, scheme *app.Scheme) string {
 	var to []string
-	wish := visit.Session.Wish
-	if away(scheme) || wish.Verify == connection.VerifyCallback {
+	options := visit.Session.Wish
+	if away(scheme) || options.Verify == connection.VerifyCallback {
 		to = append(to, "https:")
 	}
-	addresses := []string{wish.RedirectURL, wish.VerifyURL}
+	addresses := []string{options.RedirectURL, options.VerifyURL}
 	if away(scheme) && scheme.OAuth != nil {
 		addresses = append(addresses, scheme.OAuth.Authorize.URL)
 	}
@@ -342,7 +356,8 @@ func leadsTo(visit *connection.Visit, scheme *app.Scheme) string {
 // template leaves it open.
 func originOf(address string) string {
 	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || strings.ContainsAny(u.Host, "{}*; ,'\"") || u.Scheme != "https" && u.Scheme != "http" {
+	if err != nil || u.Host == "" || strings.ContainsAny(u.Host, "{}*; ,'\"") || u.Scheme != "https" &&
+		u.Scheme != "http" {
 		return ""
 	}
 	return u.Scheme + "://" + u.Host
@@ -358,7 +373,9 @@ func returnHost(address string) string {
 }
 
 // asker names the account that a link is for, and who asked for it.
-func (c *Console) asker(ctx context.Context, session *connection.Session, f page.Frame) (account, by string, err error) {
+func (c *Console) asker(ctx context.Context, session *connection.Session,
+	f page.Frame,
+) (account, by string, err error) {
 	a, err := c.Accounts.ByID(ctx, session.AccountID)
 	if err != nil {
 		return "", "", err
@@ -372,7 +389,7 @@ func (c *Console) asker(ctx context.Context, session *connection.Session, f page
 			by = "you or a colleague, on the account page"
 		}
 	default:
-		by = "whoever runs this platform"
+		by = "the operator of this platform"
 	}
 	return a.Name, by, nil
 }

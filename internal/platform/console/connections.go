@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"ace/internal/platform/app"
 	"ace/internal/platform/connection"
 	"ace/internal/platform/console/page"
+	"ace/internal/platform/operation"
 	"ace/internal/platform/platformhttp/gate"
 )
 
@@ -34,39 +36,58 @@ type health struct {
 	Reconnect bool   // that is what helps
 }
 
-func healthOf(c *connection.Connection, name string) health {
-	switch c.Status {
+func healthOf(status connection.Status, reason, name string) health {
+	switch status {
 	case connection.Active:
-		if c.Reason == connection.ReasonScopesMissing {
-			return health{"wait", "Works in part", name + " did not allow everything that was asked for.", "Reconnect it and allow all, if tools are refused.", true}
+		if reason == connection.ReasonScopesMissing {
+			return health{
+				"wait", "Works in part", name + " did not allow everything that was asked for.",
+				"Reconnect it and allow all, if tools are refused.", true,
+			}
 		}
 		return health{Tone: "good", State: "Works"}
 	case connection.Disabled:
-		return health{Tone: "off", State: "Switched off", Why: "No key can use it.", Do: "Switch it on to use it again."}
+		return health{
+			Tone: "off", State: "Switched off", Why: "No key can use it.",
+			Do: "Switch it on to use it again.",
+		}
 	case connection.Revoked:
 		return health{Tone: "off", State: "Deleted"}
 	case connection.NeedsReconnect:
-		return health{"stop", "Needs you", whyStopped(c.Reason, name), "Reconnect it: the connection and everything that uses it stay the same.", true}
+		return health{
+			"stop", "Needs you", whyStopped(reason, name),
+			"Reconnect it: the connection and everything that uses it stay the same.", true,
+		}
 	case connection.Failing:
 	}
-	switch c.Reason {
+	switch reason {
 	case connection.ReasonClient:
-		return health{Tone: "stop", State: "Not usable", Why: name + " no longer knows the OAuth client of this platform.", Do: "Tell whoever runs this platform. Reconnecting does not help."}
+		return health{
+			Tone: "stop", State: "Not usable",
+			Why: name + " no longer knows the OAuth client of this platform.",
+			Do:  "Tell the operator of this platform. Reconnecting does not help.",
+		}
 	case connection.ReasonUnavailable:
-		return health{Tone: "wait", State: "No answer", Why: name + " does not answer at the moment.", Do: "Wait; it goes on by itself."}
+		return health{
+			Tone: "wait", State: "No answer", Why: name + " does not answer at the moment.",
+			Do: "Wait; it goes on by itself.",
+		}
 	}
-	return health{"stop", "Check failed", name + " answered, but not as it should.", "Check it again in a while. If that does not help, reconnect it.", true}
+	return health{
+		"stop", "Check failed", name + " answered, but not as it should.",
+		"Check it again in a while. If that does not help, reconnect it.", true,
+	}
 }
 
-// whyStopped is why only the person can mend a connection.
+// whyStopped is why only the user can fix a connection.
 func whyStopped(reason, name string) string {
 	switch reason {
 	case connection.ReasonTokenExpired:
 		return "The sign-in at " + name + " has run out."
 	case connection.ReasonUserRevoked:
-		return name + " refuses the sign-in: access was taken back there, or the key was deleted."
+		return name + " refuses the sign-in: access was revoked there, or the key was deleted."
 	case connection.ReasonUndecryptable:
-		return "What was kept of the sign-in cannot be read any more."
+		return "The stored credentials cannot be decrypted."
 	}
 	return name + " does not accept the sign-in any more."
 }
@@ -81,9 +102,45 @@ func (c *Console) rowOfConnection(r *http.Request, conn *connection.Connection) 
 		name = a.Name
 	}
 	return connectionRow{
-		ID: conn.ID, App: conn.App, AppName: name, Label: conn.Label, Whose: whose(conn.Identity), Tenant: conn.Identity.Tenant, EndUser: conn.EndUser, Default: conn.Default,
-		Health: healthOf(conn, name), CreatedAt: conn.CreatedAt, UsedAt: conn.LastUsedAt, CheckedAt: conn.LastCheckedAt,
+		ID:      conn.ID,
+		App:     conn.App,
+		AppName: name,
+		Label:   conn.Label,
+		Whose:   whose(conn.Identity),
+		Tenant:  conn.Identity.Tenant,
+		EndUser: conn.EndUser,
+		Default: conn.Default,
+		Health: healthOf(
+			conn.Status,
+			conn.Reason,
+			name,
+		),
+		CreatedAt: conn.CreatedAt,
+		UsedAt:    conn.LastUsedAt,
+		CheckedAt: conn.LastCheckedAt,
 	}, nil
+}
+
+// rowOfShown is rowOfConnection for what operations return.
+func rowOfShown(conn *operation.Connection) connectionRow {
+	identity := connection.Identity{
+		ID: text(conn.Account.ID), Name: text(conn.Account.Name), Email: text(conn.Account.Email),
+		Tenant: text(conn.Account.Tenant),
+	}
+	return connectionRow{
+		ID: conn.ID, App: conn.App, AppName: conn.AppName, Label: text(conn.Label), Whose: whose(identity),
+		Tenant: identity.Tenant, EndUser: text(conn.EndUser), Default: conn.Default,
+		Health:    healthOf(connection.Status(conn.Status), text(conn.Reason), conn.AppName),
+		CreatedAt: conn.CreatedAt, UsedAt: orZero(conn.LastUsed), CheckedAt: orZero(conn.Checked),
+	}
+}
+
+// text is a text that may be missing.
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
 }
 
 // whose names an account at a vendor.
@@ -101,18 +158,21 @@ func whose(i connection.Identity) string {
 
 // connectionRows are all connections of an account, those that need somebody
 // first.
-func (c *Console) connectionRows(r *http.Request, accountID string) ([]connectionRow, error) {
-	list, err := c.Connections.List(r.Context(), accountID, connection.Query{AnyEndUser: true})
-	if err != nil {
-		return nil, err
-	}
-	rows := make([]connectionRow, 0, len(list))
-	for _, conn := range list {
-		row, err := c.rowOfConnection(r, conn)
+func (c *Console) connectionRows(ctx context.Context, caller *operation.Caller) ([]connectionRow, error) {
+	rows := []connectionRow{}
+	in := operation.ListConnectionsRequest{Limit: 100}
+	for {
+		list, err := c.Operations.ListConnections(ctx, caller, in)
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, row)
+		for i := range list.Connections {
+			rows = append(rows, rowOfShown(&list.Connections[i]))
+		}
+		if list.NextCursor == nil {
+			break
+		}
+		in.Cursor = *list.NextCursor
 	}
 	slices.SortStableFunc(rows, func(a, b connectionRow) int { return urgency(a) - urgency(b) })
 	return rows, nil
@@ -127,7 +187,7 @@ type connectionView struct {
 	page.Frame
 	Connection connectionRow
 	Scheme     string
-	Told       bool // the app is told, if it is deleted
+	Told       bool // the app is notified of the deletion
 	Scopes     []string
 	Params     []choice
 	Disabled   bool
@@ -138,7 +198,8 @@ type connectionView struct {
 
 func connectionNotices() map[string]string {
 	return map[string]string{
-		"saved": "Saved.", "checked": "The app was asked just now: this is how it stands.", "off": "It is switched off: no key can use it.", "on": "It is switched on.",
+		"saved": "Saved.", "checked": "The app was asked just now: this is how it stands.",
+		"off": "It is switched off: no key can use it.", "on": "It is switched on.",
 	}
 }
 
@@ -154,20 +215,18 @@ func (c *Console) connection(w http.ResponseWriter, r *http.Request) {
 
 func (c *Console) connectionView(r *http.Request) (*connectionView, error) {
 	f, caller := c.personal(r, "")
-	conn, err := c.Connections.Get(r.Context(), caller.Account, r.PathValue("id"))
+	conn, err := c.Operations.Connection(r.Context(), caller, r.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}
-	if conn.Status == connection.Revoked {
+	status := connection.Status(conn.Status)
+	if status == connection.Revoked {
 		return nil, problem.New(problem.Gone, "connection_not_found", "This connection was deleted.")
 	}
-	row, err := c.rowOfConnection(r, conn)
-	if err != nil {
-		return nil, err
-	}
-	f.Title, f.Narrow = row.AppName, true
+	f.Title, f.Narrow = conn.AppName, true
 	view := &connectionView{
-		Frame: f, Connection: row, Scheme: conn.Scheme, Scopes: conn.Scopes, Disabled: conn.Status == connection.Disabled, Connects: caller.Session.User.Role.Connects(),
+		Frame: f, Connection: rowOfShown(conn), Scheme: conn.Scheme, Scopes: conn.Scopes,
+		Disabled: status == connection.Disabled, Connects: caller.Session.User.Role.Connects(),
 	}
 	lib, err := c.Library.For(r.Context(), caller.Account)
 	if err != nil {
@@ -199,30 +258,38 @@ func titleOf(p app.Param, name string) string {
 // changeConnection does what the buttons of a connection's page say.
 func (c *Console) changeConnection(w http.ResponseWriter, r *http.Request) {
 	caller, id := gate.From(r.Context()), r.PathValue("id")
+	path, err := accountPath+"/connections/"+id, error(nil)
+	change := func(in operation.ConnectionChange, done string) {
+		_, err = c.Operations.ChangeConnection(r.Context(), caller, id, in)
+		path += "?done=" + done
+	}
 	on, off := true, false
-	path := accountPath + "/connections/" + id
-	var err error
 	switch r.PostFormValue("do") {
 	case "label":
 		label := r.PostFormValue("label")
-		_, err = c.Connections.Update(r.Context(), caller.Actor, caller.Account, id, connection.Change{Label: &label})
-		path += "?done=saved"
+		change(operation.ConnectionChange{Label: &label}, "saved")
 	case "default":
-		_, err = c.Connections.Update(r.Context(), caller.Actor, caller.Account, id, connection.Change{Default: &on})
-		path += "?done=saved"
+		change(operation.ConnectionChange{Default: &on}, "saved")
 	case "off":
-		_, err = c.Connections.Update(r.Context(), caller.Actor, caller.Account, id, connection.Change{Disabled: &on})
-		path += "?done=off"
+		change(operation.ConnectionChange{Disabled: &on}, "off")
 	case "on":
-		_, err = c.Connections.Update(r.Context(), caller.Actor, caller.Account, id, connection.Change{Disabled: &off})
-		path += "?done=on"
+		change(operation.ConnectionChange{Disabled: &off}, "on")
 	case "check":
-		_, err = c.Connections.Check(r.Context(), caller.Actor, caller.Account, id)
+		_, err = c.Operations.CheckConnection(r.Context(), caller, id)
 		path += "?done=checked"
 	case "reconnect":
-		path, err = c.reconnect(r, caller, id)
+		var link *operation.ConnectLink
+		if link, _, err = c.Operations.Reconnect(
+			r.Context(),
+			caller,
+			"",
+			id,
+			operation.ReconnectRequest{},
+		); err == nil {
+			path = link.URL
+		}
 	case "delete":
-		err = c.Connections.Delete(r.Context(), caller.Actor, caller.Account, id, true)
+		err = c.Operations.DeleteConnection(r.Context(), caller, id, true)
 		path = accountPath + "?done=connection_deleted"
 	default:
 		err = problem.New(problem.Invalid, "invalid_request", "The form does not say what to do.")
@@ -250,27 +317,14 @@ func (c *Console) changeFailed(w http.ResponseWriter, r *http.Request, err error
 	c.pages.Show(w, r, p.Kind.Status(), "connection", view)
 }
 
-// reconnect answers the address of a link that mends a connection.
-func (c *Console) reconnect(r *http.Request, caller *gate.Caller, id string) (string, error) {
-	conn, err := c.Connections.Get(r.Context(), caller.Account, id)
-	if err != nil {
-		return "", err
-	}
-	session, err := c.Connections.Open(r.Context(), caller.Actor, caller.Account, connection.Request{App: conn.App, Wish: connection.Wish{Reconnects: id}})
-	if err != nil {
-		return "", err
-	}
-	return c.Connections.Link(session.ID), nil
-}
-
-// connectApp makes a link for a person who wants to connect an app, and leads
+// connectApp creates a link for a person who wants to connect an app, and leads
 // to it.
 func (c *Console) connectApp(w http.ResponseWriter, r *http.Request) {
-	caller := gate.From(r.Context())
-	session, err := c.Connections.Open(r.Context(), caller.Actor, caller.Account, connection.Request{App: r.PathValue("app")})
+	link, _, err := c.Operations.ConnectApp(r.Context(), gate.From(r.Context()), "", r.PathValue("app"),
+		operation.ConnectRequest{})
 	if err != nil {
 		c.fail(w, r, err)
 		return
 	}
-	back(w, r, c.Connections.Link(session.ID))
+	back(w, r, link.URL)
 }

@@ -11,7 +11,7 @@
 //	     |-> /oauth/callback/{app} -> whose account it is, Undo, or what went wrong
 //	     '-> the developer's redirect_url
 //
-// Every page works without a script, loads nothing from elsewhere and stands in
+// Every page works without a script, loads nothing from elsewhere and is in
 // no frame. What changes something is a POST of our own form: a person's session
 // has a token for it, and other forms have to come from this site. Links can be
 // looked at by programs without using them up.
@@ -24,12 +24,13 @@ import (
 	"ace/internal/foundation/httpserver"
 	"ace/internal/foundation/seal"
 	"ace/internal/platform/account"
-	"ace/internal/platform/apikey"
-	"ace/internal/platform/audit"
 	"ace/internal/platform/connection"
 	"ace/internal/platform/console/page"
 	"ace/internal/platform/library"
+	"ace/internal/platform/operation"
 	"ace/internal/platform/platformhttp/gate"
+	"ace/internal/platform/sdkfiles"
+	"ace/sdk"
 )
 
 // Site is what the pages say about the platform.
@@ -37,14 +38,14 @@ type Site = page.Site
 
 // Deps are what the pages call.
 type Deps struct {
-	Site     Site
-	Accounts *account.Service
-	Keys     *apikey.Service
-	Audit    audit.Store
-	Library  *library.Library
-	// Connections connects apps.
+	Site Site
+	// Operations are what a person may do, by the rules of the REST API.
+	Operations *operation.Service
+	Accounts   *account.Service // signs people in
+	Library    *library.Library
+	// Connections is what stands behind a connect link.
 	Connections *connection.Service
-	Box         *seal.Box // seals what waits in a cookie while a person is elsewhere
+	Sealer      *seal.Box // seals what waits in a cookie while a person is elsewhere
 	Log         *slog.Logger
 	// Approvals are runs that wait for a person.
 	Approvals Approvals
@@ -66,15 +67,16 @@ type Failure struct {
 	Advice    string   // what its reader does next; `…` is code
 }
 
-// Console answers the pages. It is safe for concurrent use once it is mounted.
+// Console returns the pages. It is safe for concurrent use once it is mounted.
 type Console struct {
 	Deps
-	pages *page.Set
-	calls []call // of the API
-	gate  *gate.Gate
+	pages   *page.Set
+	calls   []call // of the API
+	clients *sdkfiles.Set
+	gate    *gate.Gate
 }
 
-// New answers the pages; Mount puts them behind a gate.
+// New returns the pages; Mount puts them behind a gate.
 func New(d Deps) (*Console, error) {
 	c := &Console{Deps: d}
 	var err error
@@ -84,21 +86,24 @@ func New(d Deps) (*Console, error) {
 	if c.calls, err = readCalls(d.Document); err != nil {
 		return nil, err
 	}
+	if c.clients, err = sdkfiles.Build(sdk.Files, d.Site.BaseURL); err != nil {
+		return nil, err
+	}
 	return c, nil
 }
 
 // Rules are what each page needs of its visitor.
 func Rules() gate.Rules {
 	var (
-		open     = gate.Need{Open: true, Page: true}
-		person   = gate.Need{Person: true, Page: true}
-		connects = gate.Need{Connects: true, Page: true}
-		manages  = gate.Need{Manages: true, Page: true}
-		audits   = gate.Need{Audits: true, Page: true}
+		open   = gate.Need{Open: true, Page: true}
+		person = gate.Need{Person: true, Page: true}
+		page   = func(id operation.ID) gate.Need { return gate.Need{Operation: id, Page: true} }
 	)
 	return gate.Rules{
 		"GET /{$}":             open,
 		"GET /docs":            open,
+		"GET /sdk/{$}":         open,
+		"GET /sdk/{file}":      open,
 		"GET /apps":            open,
 		"GET /apps/{app}":      open,
 		"GET /problems/{code}": open,
@@ -115,19 +120,19 @@ func Rules() gate.Rules {
 		"POST /sign-out":               person,
 
 		"GET /account":                   person,
-		"GET /account/activity":          audits,
-		"GET /account/keys/new":          manages,
-		"POST /account/keys":             manages,
-		"GET /account/keys/{id}":         manages,
-		"POST /account/keys/{id}/rotate": manages,
-		"POST /account/keys/{id}/revoke": manages,
-		"POST /account/password":         person,
-		"POST /account/redirects":        manages,
-		"GET /account/connections/{id}":  person,
-		"POST /account/connections/{id}": connects,
-		"POST /apps/{app}/connect":       connects,
-		"GET /approvals/{id}":            person,
-		"POST /approvals/{id}":           connects,
+		"GET /account/activity":          page(operation.ReadAuditLog),
+		"GET /account/keys/new":          page(operation.CreateKey),
+		"POST /account/keys":             page(operation.CreateKey),
+		"GET /account/keys/{id}":         page(operation.GetKey),
+		"POST /account/keys/{id}/rotate": page(operation.RotateKey),
+		"POST /account/keys/{id}/revoke": page(operation.RevokeKey),
+		"POST /account/password":         page(operation.SetPassword),
+		"POST /account/redirects":        page(operation.SetRedirectURLs),
+		"GET /account/connections/{id}":  page(operation.GetConnection),
+		"POST /account/connections/{id}": page(operation.ChangeConnection),
+		"POST /apps/{app}/connect":       page(operation.ConnectApp),
+		"GET /approvals/{id}":            page(operation.GetApproval),
+		"POST /approvals/{id}":           page(operation.DecideApproval),
 
 		"GET /connect/{token}":       open,
 		"POST /connect/{token}":      open,
@@ -149,6 +154,8 @@ func (c *Console) Mount(mux gate.Mux) {
 
 	show("GET /{$}", c.home)
 	show("GET /docs", c.docs)
+	show("GET /sdk/{$}", c.sdk)
+	mux.HandleFunc("GET /sdk/{file}", c.sdkFile)
 	show("GET /apps", c.apps)
 	show("GET /apps/{app}", c.app)
 	show("GET /problems/{code}", c.problem)

@@ -84,7 +84,8 @@ func TestDemoApp(t *testing.T) {
 	returned := func(t *testing.T, tab *browsertest.Tab, status string) {
 		t.Helper()
 		u, err := url.Parse(tab.URL())
-		if err != nil || u.Query().Get("status") != status || u.Query().Get("session_id") == "" || u.Query().Get("state") != "s-1" || (u.Query().Get("connection_id") != "") != (status == "connected") {
+		if err != nil || u.Query().Get("status") != status || u.Query().Get("session_id") == "" ||
+			u.Query().Get("state") != "s-1" || (u.Query().Get("connection_id") != "") != (status == "connected") {
 			t.Errorf("the developer's page is opened as %s, want %s", tab.URL(), status)
 		}
 		tab.See("Back at the developer")
@@ -103,19 +104,20 @@ func TestDemoApp(t *testing.T) {
 		tab.See("Ann")
 		tab.Shot("console-demo-connected")
 		tab.Press("main .button.danger")
-		tab.See("Taken back")
+		tab.See("Undone")
 	})
 	t.Run("refused there", func(t *testing.T) {
 		tab := signIn(t, browsertest.Options{NoScript: true})
 		tab.Open(w.connections.Link(w.ask(t, a.ID, connection.Wish{Scheme: "oauth"}).ID))
 		tab.Press("form.form .button")
 		tab.Press(`button[value="deny"]`)
-		tab.See("You said no")
+		tab.See("Access denied")
 		tab.See("ask for a new link")
 	})
 	t.Run("by OAuth and back to the developer", func(t *testing.T) {
 		tab := signIn(t, browsertest.Options{})
-		tab.Open(w.connections.Link(w.ask(t, a.ID, connection.Wish{Scheme: "oauth", RedirectURL: developer.URL + "/done", State: "s-1"}).ID))
+		tab.Open(w.connections.Link(w.ask(t, a.ID,
+			connection.Wish{Scheme: "oauth", RedirectURL: developer.URL + "/done", State: "s-1"}).ID))
 		tab.Press("form.form .button")
 		tab.Fill("#person", "Bea")
 		tab.Press(`button[value="allow"]`)
@@ -127,7 +129,8 @@ func TestDemoApp(t *testing.T) {
 		tab.Fill("#person", "Cleo")
 		tab.Press("main .button")
 		key := tab.Text(".key")
-		tab.Open(w.connections.Link(w.ask(t, a.ID, connection.Wish{RedirectURL: developer.URL + "/done", State: "s-1"}).ID) + "?way=key")
+		tab.Open(w.connections.Link(w.ask(t, a.ID,
+			connection.Wish{RedirectURL: developer.URL + "/done", State: "s-1"}).ID) + "?way=key")
 		tab.Fill(`[name="field.key"]`, key[:len(key)-1]+"7")
 		tab.Press("form.form .button")
 		tab.See("does not accept this")
@@ -140,7 +143,8 @@ func TestDemoApp(t *testing.T) {
 	})
 	t.Run("turned down here", func(t *testing.T) {
 		tab := signIn(t, browsertest.Options{})
-		tab.Open(w.connections.Link(w.ask(t, a.ID, connection.Wish{RedirectURL: developer.URL + "/done", State: "s-1"}).ID))
+		tab.Open(
+			w.connections.Link(w.ask(t, a.ID, connection.Wish{RedirectURL: developer.URL + "/done", State: "s-1"}).ID))
 		tab.Press("form.form .button.plain")
 		returned(t, tab, "failed")
 	})

@@ -55,20 +55,21 @@ func readCalls(document []byte) ([]call, error) {
 
 // needs says in words what a route asks of its caller.
 func needs(n gate.Need) string {
+	rule := n.Rule()
 	switch {
-	case n.Open:
+	case rule.Open:
 		return "nothing"
-	case n.AnyKey:
-		return "any key"
-	case n.Audits, n.Manages, n.Person, n.Connects:
+	case n.ByPerson():
 		return "a person"
+	case rule.Permissions == 0:
+		return "any key"
 	}
-	names := n.Permissions.Names()
+	names := rule.Permissions.Names()
 	for i, name := range names {
 		names[i] = strings.ToUpper(name[:1]) + name[1:]
 	}
-	if n.RawRequests {
-		names = append(names, "requests of its own making")
+	if rule.RawRequests {
+		names = append(names, "raw requests")
 	}
 	return strings.Join(names, ", ")
 }
@@ -113,6 +114,7 @@ type sample struct {
 	App, Tool string // ids
 	Task      string // in plain words
 	Run       string // body of a run
+	Arguments string // of the same run, as JSON
 }
 
 // sample picks a tool with an example: of the demo app, or else of the first
@@ -134,7 +136,14 @@ func (c *Console) sample() (*sample, error) {
 	if err != nil {
 		return nil, fmt.Errorf("writing the example of %s: %w", tool.ID, err)
 	}
-	one := &sample{App: found.ID, Tool: tool.ID, Task: strings.ToLower(tool.Title), Run: string(text)}
+	arguments, err := json.Marshal(tool.Example)
+	if err != nil {
+		return nil, fmt.Errorf("writing the example of %s: %w", tool.ID, err)
+	}
+	one := &sample{
+		App: found.ID, Tool: tool.ID, Task: strings.ToLower(tool.Title), Run: string(text),
+		Arguments: string(arguments),
+	}
 	if len(tool.Phrases) > 0 {
 		one.Task = tool.Phrases[0]
 	}

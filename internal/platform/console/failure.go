@@ -40,7 +40,7 @@ func (c *Console) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	c.pages.Guard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { c.fail(w, r, err) })).ServeHTTP(w, r)
 }
 
-// fail shows a problem as a page. Whoever is not signed in is asked to.
+// fail shows a problem as a page. Visitors who are not signed in are sent to the sign-in page.
 func (c *Console) fail(w http.ResponseWriter, r *http.Request, err error) {
 	p := httpserver.ProblemOf(r.Context(), err)
 	if p.Code == "session_required" || p.Code == "sign_in_required" {
@@ -55,7 +55,10 @@ func (c *Console) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if sessionErr != nil {
 		session = nil // the first fault is the one to tell
 	}
-	view := failureView{Frame: c.pages.Frame(r, session, p.Kind.Title()), Status: p.Kind.Status(), Heading: headingOf(p), Detail: p.Detail, Next: "/", NextText: "Go to the first page"}
+	view := failureView{
+		Frame: c.pages.Frame(r, session, p.Kind.Title()), Status: p.Kind.Status(),
+		Heading: headingOf(p), Detail: p.Detail, Next: "/", NextText: "Go to the first page",
+	}
 	view.Narrow = true
 	if session != nil {
 		view.Next, view.NextText = accountPath, "Go to your account"
@@ -72,8 +75,10 @@ func (c *Console) fail(w http.ResponseWriter, r *http.Request, err error) {
 // headingOf says in a few words what went wrong.
 func headingOf(p *problem.Problem) string {
 	heading, ok := map[problem.Kind]string{
-		problem.NotFound: "There is nothing here", problem.Gone: "This is over", problem.Forbidden: "This is not allowed", problem.RateLimited: "Too much at once",
-		problem.Conflict: "This does not fit", problem.Unavailable: "Not right now", problem.Timeout: "Not right now", problem.Internal: "Something went wrong on our side",
+		problem.NotFound: "There is nothing here", problem.Gone: "This is over",
+		problem.Forbidden: "This is not allowed", problem.RateLimited: "Too much at once",
+		problem.Conflict: "This does not fit", problem.Unavailable: "Not right now", problem.Timeout: "Not right now",
+		problem.Internal: "Something went wrong on our side",
 	}[p.Kind]
 	if !ok {
 		return "This does not work"
@@ -81,7 +86,7 @@ func headingOf(p *problem.Problem) string {
 	return heading
 }
 
-// lost answers what no route takes: a page to browsers, a problem to programs.
+// lost returns what no route takes: a page to browsers, a problem to programs.
 func (c *Console) lost(w http.ResponseWriter, r *http.Request, err error) {
 	if !strings.Contains(r.Header.Get("Accept"), "text/html") {
 		httpserver.WriteProblem(w, r, err)

@@ -20,14 +20,15 @@ import (
 type Identities interface {
 	// Name is what people know the provider by.
 	Name() string
-	// Begin answers the address that a person is sent to. It returns
+	// Begin returns the address that a person is sent to. It returns
 	// identity_unavailable (Unavailable) while the provider does not answer.
-	Begin(ctx context.Context, state, nonce, verifier string) (address string, err error)
+	Start(ctx context.Context, state, nonce, verifier string) (address string, err error)
 	// Finish turns what the provider sent back into whom it vouches for. The
 	// e-mail address is empty unless the provider has verified it. Besides
 	// identity_unavailable it returns identity_refused (Forbidden) for everything
 	// that does not prove who it is.
-	Finish(ctx context.Context, callback url.Values, nonce, verifier string) (issuer, subject, verifiedEmail string, err error)
+	Finish(ctx context.Context, callback url.Values, nonce, verifier string) (issuer, subject, verifiedEmail string,
+		err error)
 }
 
 // attempt is a sign-in at the provider under way. It waits, sealed, in the
@@ -57,8 +58,11 @@ func (c *Console) beginIdentity(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, noProvider())
 		return
 	}
-	a := attempt{State: random(), Nonce: random(), Verifier: random(), Next: localPath(r.URL.Query().Get("next")), Expires: time.Now().Add(waitInCookie)}
-	address, err := c.Identities.Begin(r.Context(), a.State, a.Nonce, a.Verifier)
+	a := attempt{
+		State: random(), Nonce: random(), Verifier: random(), Next: localPath(r.URL.Query().Get("next")),
+		Expires: time.Now().Add(waitInCookie),
+	}
+	address, err := c.Identities.Start(r.Context(), a.State, a.Nonce, a.Verifier)
 	if err != nil {
 		c.identityFailed(w, r, a.Next, err)
 		return
@@ -66,7 +70,7 @@ func (c *Console) beginIdentity(w http.ResponseWriter, r *http.Request) {
 	text, err := json.Marshal(a)
 	if err == nil {
 		var sealed string
-		if sealed, err = c.Box.Seal(text, attemptPlace()); err == nil {
+		if sealed, err = c.Sealer.Seal(text, attemptPlace()); err == nil {
 			c.cookie(w.Header(), cookieOpenID, sealed, waitInCookie)
 		}
 	}
@@ -85,7 +89,9 @@ func (c *Console) finishIdentity(w http.ResponseWriter, r *http.Request) {
 	c.cookie(w.Header(), cookieOpenID, "", 0) // good once
 	a, ok := c.attempt(r)
 	if !ok {
-		c.signInFailed(w, r, accountPath, problem.New(problem.Forbidden, "identity_refused", "This sign-in began in another browser, or too long ago. Begin again."))
+		c.signInFailed(w, r, accountPath,
+			problem.New(problem.Forbidden, "identity_refused",
+				"This sign-in began in another browser, or too long ago. Begin again."))
 		return
 	}
 	issuer, subject, email, err := c.Identities.Finish(r.Context(), r.URL.Query(), a.Nonce, a.Verifier)
@@ -105,14 +111,15 @@ func (c *Console) finishIdentity(w http.ResponseWriter, r *http.Request) {
 // the operator why.
 func (c *Console) identityFailed(w http.ResponseWriter, r *http.Request, next string, err error) {
 	if p, known := problem.From(err); known {
-		c.Log.WarnContext(r.Context(), "a sign-in by the OpenID provider failed", slog.String("problem", p.Code), slog.Any("error", err))
+		c.Log.WarnContext(r.Context(), "a sign-in by the OpenID provider failed", slog.String("problem", p.Code),
+			slog.Any("error", err))
 	}
 	c.signInFailed(w, r, next, err)
 }
 
 // attempt is the sign-in that the callback belongs to.
 func (c *Console) attempt(r *http.Request) (a attempt, ok bool) {
-	text, err := c.Box.Open(c.readCookie(r, cookieOpenID), attemptPlace())
+	text, err := c.Sealer.Open(c.readCookie(r, cookieOpenID), attemptPlace())
 	if err != nil || json.Unmarshal(text, &a) != nil || time.Now().After(a.Expires) {
 		return a, false
 	}

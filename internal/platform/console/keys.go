@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/netip"
@@ -12,6 +13,7 @@ import (
 	"ace/internal/foundation/problem"
 	"ace/internal/platform/apikey"
 	"ace/internal/platform/console/page"
+	"ace/internal/platform/operation"
 	"ace/internal/platform/platformhttp/gate"
 )
 
@@ -28,22 +30,31 @@ type keyRow struct {
 	ExpiresAt   time.Time
 }
 
-func rowOfKey(k *apikey.Key) keyRow {
+func rowOfKey(k *operation.Key) keyRow {
 	row := keyRow{
-		ID: k.ID, Name: k.Name, Shown: k.Prefix + "…" + k.Last4, Permissions: k.Permissions.Names(), Limits: limitsOf(k),
-		Live: k.Live(time.Now()), CreatedAt: k.CreatedAt, UsedAt: k.LastUsedAt, ExpiresAt: k.ExpiresAt,
+		ID:          k.ID,
+		Name:        k.Name,
+		Shown:       k.Prefix + "…" + k.Last4,
+		Permissions: k.Permissions,
+		Limits:      limitsOf(k),
+		Live: k.Live(
+			time.Now(),
+		),
+		CreatedAt: k.CreatedAt,
+		UsedAt:    orZero(k.LastUsedAt),
+		ExpiresAt: orZero(k.ExpiresAt),
 	}
 	switch {
-	case !k.RevokedAt.IsZero():
-		row.State = "revoked " + page.Ago(k.RevokedAt)
+	case k.RevokedAt != nil:
+		row.State = "revoked " + page.Ago(*k.RevokedAt)
 	case !row.Live:
-		row.State = "expired " + page.Ago(k.ExpiresAt)
+		row.State = "expired " + page.Ago(*k.ExpiresAt)
 	}
 	return row
 }
 
 // limitsOf says what a key is restricted to.
-func limitsOf(k *apikey.Key) []string {
+func limitsOf(k *operation.Key) []string {
 	var limits []string
 	restrict := k.Restrict
 	if len(restrict.Apps) > 0 {
@@ -56,7 +67,7 @@ func limitsOf(k *apikey.Key) []string {
 		limits = append(limits, "changes nothing")
 	}
 	if restrict.RawRequests {
-		limits = append(limits, "also requests of its own making")
+		limits = append(limits, "also raw requests")
 	}
 	if len(restrict.Networks) > 0 {
 		limits = append(limits, "only from "+page.Count(len(restrict.Networks), "network"))
@@ -64,7 +75,7 @@ func limitsOf(k *apikey.Key) []string {
 	if restrict.EndUser != "" {
 		limits = append(limits, "only for "+restrict.EndUser)
 	}
-	switch k.Approval {
+	switch apikey.Approval(k.Approval) {
 	case apikey.ApproveDestructive:
 		limits = append(limits, "asks before it deletes")
 	case apikey.ApproveWrites:
@@ -100,11 +111,17 @@ type choice struct{ Value, Text string }
 
 // spans are how long a key may live.
 func spans() []choice {
-	return []choice{{"", "Until it is revoked"}, {"7", "7 days"}, {"30", "30 days"}, {"90", "90 days"}, {"365", "1 year"}}
+	return []choice{
+		{"", "Until it is revoked"},
+		{"7", "7 days"},
+		{"30", "30 days"},
+		{"90", "90 days"},
+		{"365", "1 year"},
+	}
 }
 
 func (c *Console) newKeyView(r *http.Request, form keyForm) newKeyView {
-	f, _ := c.personal(r, "Make a key")
+	f, _ := c.personal(r, "Create a key")
 	f.Narrow = true
 	return newKeyView{
 		Frame: f, Form: form, Spans: spans(),
@@ -129,12 +146,11 @@ func (c *Console) makeKey(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	caller := gate.From(r.Context())
 	form := readKeyForm(r)
-	settings, err := form.settings(time.Now())
+	request, err := form.request(time.Now())
 	if err == nil {
-		var k *apikey.Key
-		var secret string
-		if k, secret, err = c.Keys.Create(r.Context(), caller.Actor, caller.Account, settings); err == nil {
-			c.showKey(w, r, k, secret, "")
+		var k *operation.NewKey
+		if k, _, err = c.Operations.CreateKey(r.Context(), caller, "", request); err == nil {
+			c.showKey(w, r, k, "")
 			return
 		}
 	}
@@ -147,6 +163,9 @@ func (c *Console) makeKey(w http.ResponseWriter, r *http.Request) {
 	view.Fault = p.Detail
 	if len(p.Items) > 0 {
 		at := strings.TrimPrefix(p.Items[0].Pointer, "/")
+		if at == "restrict/ip_cidrs" {
+			at = "networks"
+		}
 		if slices.Contains([]string{"name", "permissions", "expires_at", "networks"}, at) { // they show it themselves
 			view.At = at
 		}
@@ -154,56 +173,72 @@ func (c *Console) makeKey(w http.ResponseWriter, r *http.Request) {
 	c.pages.Show(w, r, http.StatusUnprocessableEntity, "newkey", view)
 }
 
-func (c *Console) showKey(w http.ResponseWriter, r *http.Request, k *apikey.Key, secret, replace string) {
+func (c *Console) showKey(w http.ResponseWriter, r *http.Request, k *operation.NewKey, replace string) {
 	f, _ := c.personal(r, "Your new key")
 	f.Narrow = true
-	c.pages.Show(w, r, http.StatusOK, "madekey", madeKeyView{Frame: f, Key: rowOfKey(k), Secret: secret, Replace: replace})
+	c.pages.Show(w, r, http.StatusOK, "madekey",
+		madeKeyView{Frame: f, Key: rowOfKey(&k.Key), Secret: k.Secret, Replace: replace})
 }
 
 func readKeyForm(r *http.Request) keyForm {
 	on := func(name string) bool { return r.PostFormValue(name) != "" }
 	permissions := func(name string) bool { return slices.Contains(r.PostForm["permission"], name) }
 	form := keyForm{
-		Name: r.PostFormValue("name"), Days: r.PostFormValue("days"), Approval: r.PostFormValue("approval"), Apps: r.PostFormValue("apps"),
-		Tools: r.PostFormValue("tools"), ReadOnly: on("read_only"), Raw: on("raw"), Networks: r.PostFormValue("networks"), EndUser: strings.TrimSpace(r.PostFormValue("end_user")),
+		Name: r.PostFormValue("name"), Days: r.PostFormValue("days"), Approval: r.PostFormValue("approval"),
+		Apps:  r.PostFormValue("apps"),
+		Tools: r.PostFormValue("tools"), ReadOnly: on("read_only"), Raw: on("raw"),
+		Networks: r.PostFormValue("networks"), EndUser: strings.TrimSpace(r.PostFormValue("end_user")),
 	}
 	form.Read, form.Connect, form.Run = permissions("read"), permissions("connect"), permissions("run")
 	return form
 }
 
-// settings reads the form. Its problems are those of apikey and invalid_network.
-func (f *keyForm) settings(now time.Time) (apikey.Settings, error) {
-	s := apikey.Settings{Name: f.Name, Approval: apikey.Approval(f.Approval)}
+// request reads the form. Its problem is invalid_expiry; the operation has those
+// of the other fields.
+func (f *keyForm) request(now time.Time) (operation.KeyRequest, error) {
+	request := operation.KeyRequest{Name: f.Name, Approval: f.Approval}
 	for _, one := range []struct {
 		on   bool
 		what apikey.Permissions
 	}{{f.Read, apikey.Read}, {f.Connect, apikey.Connect}, {f.Run, apikey.Run}} {
 		if one.on {
-			s.Permissions |= one.what
+			request.Permissions = append(request.Permissions, one.what.String())
 		}
 	}
 	if f.Days != "" {
 		days, err := strconv.Atoi(f.Days)
 		if err != nil || days < 1 || days > 3650 {
-			return s, problem.New(problem.Invalid, "invalid_expiry", "Choose how long the key works.").At("/expires_at")
+			return request, problem.New(problem.Invalid, "invalid_expiry", "Choose how long the key works.").At(
+				"/expires_at")
 		}
-		s.ExpiresAt = now.UTC().Add(time.Duration(days) * 24 * time.Hour).Truncate(time.Second)
+		expires := now.UTC().Add(time.Duration(days) * 24 * time.Hour).Truncate(time.Second)
+		request.ExpiresAt = &expires
 	}
-	s.Restrict = apikey.Restrictions{Apps: split(f.Apps), Tools: split(f.Tools), ReadOnlyTools: f.ReadOnly, RawRequests: f.Raw, EndUser: f.EndUser}
 	networks := split(f.Networks)
 	for i, text := range networks {
 		if ip, err := netip.ParseAddr(text); err == nil { // people type single addresses, too
 			networks[i] = netip.PrefixFrom(ip.WithZone(""), ip.BitLen()).String()
 		}
 	}
-	var err error
-	s.Restrict.Networks, err = apikey.ParseNetworks(networks, "/networks")
-	return s, err
+	request.Restrict = operation.Restrictions{
+		Apps: split(f.Apps), Tools: split(f.Tools), ReadOnlyTools: f.ReadOnly, RawRequests: f.Raw,
+		EndUser: f.EndUser, Networks: networks,
+	}
+	return request, nil
+}
+
+// orZero is a time that may be missing.
+func orZero(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return *t
 }
 
 // split splits what people type into a field that takes several values.
 func split(text string) []string {
-	return strings.FieldsFunc(text, func(c rune) bool { return c == ',' || c == ';' || c == ' ' || c == '\n' || c == '\r' || c == '\t' })
+	return strings.FieldsFunc(text,
+		func(c rune) bool { return c == ',' || c == ';' || c == ' ' || c == '\n' || c == '\r' || c == '\t' })
 }
 
 // keyView fills key.html.
@@ -211,7 +246,7 @@ type keyView struct {
 	page.Frame
 	Key      keyRow
 	Approval string
-	Restrict apikey.Restrictions
+	Restrict operation.Restrictions
 	Networks []string
 	Maker    string
 	Graces   []choice
@@ -224,38 +259,36 @@ func graces() []choice {
 
 func (c *Console) key(w http.ResponseWriter, r *http.Request) {
 	f, caller := c.personal(r, "Key")
-	k, err := c.Keys.Get(r.Context(), caller.Account, r.PathValue("id"))
+	k, err := c.Operations.Key(r.Context(), caller, r.PathValue("id"))
 	if err != nil {
 		c.fail(w, r, err)
 		return
 	}
 	f.Narrow, f.Title = true, k.Name
-	view := keyView{Frame: f, Key: rowOfKey(k), Restrict: k.Restrict, Networks: k.Restrict.NetworkTexts(), Graces: graces()}
-	if view.Maker, err = c.maker(r.Context(), k); err != nil {
+	view := keyView{
+		Frame: f, Key: rowOfKey(k), Restrict: k.Restrict, Networks: k.Restrict.Networks,
+		Graces: graces(),
+	}
+	if view.Maker, err = c.maker(r.Context(), caller, k); err != nil {
 		c.fail(w, r, err)
 		return
 	}
 	c.pages.Show(w, r, http.StatusOK, "key", view)
 }
 
-// maker names who made a key.
-func (c *Console) maker(ctx context.Context, k *apikey.Key) (string, error) {
-	if k.CreatedBy == "" {
+// maker names who created a key.
+func (c *Console) maker(ctx context.Context, caller *operation.Caller, k *operation.Key) (string, error) {
+	if k.CreatedBy == nil {
 		return "the operator", nil
 	}
-	users, err := c.Accounts.Users(ctx, k.AccountID)
-	if err != nil {
+	u, err := c.Operations.KeyCreator(ctx, caller, k)
+	switch {
+	case err != nil:
 		return "", err
+	case u == nil:
+		return "somebody who has left", nil
 	}
-	for _, u := range users {
-		if u.ID == k.CreatedBy && u.Email != "" {
-			return u.Email, nil
-		}
-		if u.ID == k.CreatedBy {
-			return u.Name, nil
-		}
-	}
-	return "somebody who has left", nil
+	return cmp.Or(u.Email, u.Name), nil
 }
 
 func (c *Console) rotateKey(w http.ResponseWriter, r *http.Request) {
@@ -264,7 +297,8 @@ func (c *Console) rotateKey(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		seconds = -1 // refused: nothing ends because a form was read wrongly
 	}
-	k, secret, err := c.Keys.Rotate(r.Context(), caller.Actor, caller.Account, r.PathValue("id"), time.Duration(seconds)*time.Second)
+	k, _, err := c.Operations.RotateKey(r.Context(), caller, "", r.PathValue("id"),
+		operation.KeyRotation{GraceSeconds: seconds})
 	if err != nil {
 		c.fail(w, r, err)
 		return
@@ -275,12 +309,11 @@ func (c *Console) rotateKey(w http.ResponseWriter, r *http.Request) {
 			replace = "The old key stops working " + g.Text + "."
 		}
 	}
-	c.showKey(w, r, k, secret, replace)
+	c.showKey(w, r, k, replace)
 }
 
 func (c *Console) revokeKey(w http.ResponseWriter, r *http.Request) {
-	caller := gate.From(r.Context())
-	if err := c.Keys.Revoke(r.Context(), caller.Actor, caller.Account, r.PathValue("id")); err != nil {
+	if err := c.Operations.RevokeKey(r.Context(), gate.From(r.Context()), r.PathValue("id")); err != nil {
 		c.fail(w, r, err)
 		return
 	}

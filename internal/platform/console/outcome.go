@@ -20,10 +20,10 @@ type outcomeView struct {
 	Connection *connectionRow
 	Undo       string // path of the form that takes it back; empty: it cannot be
 	UndoFor    int    // minutes
-	Told       bool   // the app is told, if it is taken back
+	Told       bool   // the app is notified if it is undone
 	Return     string // developer's address
 	ReturnHost string
-	Again      string // what to do to try once more
+	Again      string // how to try again
 }
 
 func (c *Console) showOutcome(w http.ResponseWriter, r *http.Request, visit *connection.Visit) {
@@ -43,20 +43,24 @@ func (c *Console) showOutcome(w http.ResponseWriter, r *http.Request, visit *con
 		}
 		status = http.StatusOK
 	case connection.SessionExpired:
-		view.Heading, view.Detail = "This link has run out", "Links to connect an app work for a short time only. Nothing was connected."
-	case connection.SessionCancelled:
-		view.Heading, view.Detail = "This link was taken back", "Whoever asked for it does not need it any more. Nothing is connected by it."
+		view.Heading, view.Detail = "This link has run out", "Links to connect an app work for a short time only. "+
+			"Nothing was connected."
+	case connection.SessionCanceled:
+		view.Heading, view.Detail = "This link was canceled", "The requester no longer needs it. "+
+			"Nothing is connected by it."
 		if visit.Session.Code == "undone" {
-			view.Heading, view.Detail, status = "Taken back", visit.App.Name+" is not connected any more. What was kept of the sign-in is deleted.", http.StatusOK
+			view.Heading, view.Detail, status = "Undone", visit.App.Name+
+				" is no longer connected. The stored credentials are deleted.", http.StatusOK
 		}
 	default:
 		view.Heading, view.Detail = visit.App.Name+" was not connected", visit.Session.Detail
 		if visit.Session.Code == "sign_in_denied" {
-			view.Heading, view.Detail, status = "You said no", "Nothing was connected, and whoever asked is told so.", http.StatusOK
+			view.Heading, view.Detail, status = "Access denied", "Nothing was connected, and the requester is notified.", http.StatusOK
 		}
 	}
 	if view.Tone == "stop" {
-		view.Again = "To try once more, ask for a new link where you got this one, or connect the app from its own page here."
+		view.Again = "To try again, ask for a new link where you got this one, or connect the app from its own " +
+			"page here."
 	}
 	if visit.Session.Wish.RedirectURL != "" && visit.Status == connection.SessionConnected {
 		view.Return, view.ReturnHost = visit.Session.Wish.RedirectURL, returnHost(visit.Session.Wish.RedirectURL)
@@ -69,7 +73,8 @@ func (c *Console) connected(r *http.Request, view *outcomeView, visit *connectio
 	view.Tone, view.Heading = "good", visit.App.Name+" is connected"
 	view.Detail = "You can close this page and go back to where you came from."
 	if visit.Connection == nil || visit.Connection.Status == connection.Revoked {
-		view.Tone, view.Heading, view.Detail = "stop", "This connection was deleted", "The link did its work; the connection that it made is gone."
+		view.Tone, view.Heading, view.Detail = "stop", "This connection was deleted", "The link did its work; the "+
+			"connection that it made is gone."
 		return nil
 	}
 	row, err := c.rowOfConnection(r, visit.Connection)
@@ -96,7 +101,8 @@ func (c *Console) callback(w http.ResponseWriter, r *http.Request) {
 	}
 	o, err := c.Connections.Callback(r.Context(), r.PathValue("app"), v, r.URL.Query())
 	if problem.Is(err, "sign_in_required") {
-		err = problem.New(problem.Gone, "sign_in_unknown", "You were signed out while you were away. Sign in here and open the link again.")
+		err = problem.New(problem.Gone, "sign_in_unknown",
+			"You have been signed out. Sign in here and open the link again.")
 	}
 	if err != nil {
 		c.fail(w, r, err)

@@ -17,19 +17,19 @@ type redirectsView struct {
 
 // changeRedirects adds one address to the list, or takes one off.
 func (c *Console) changeRedirects(w http.ResponseWriter, r *http.Request) {
-	caller := gate.From(r.Context())
 	typed, removed := strings.TrimSpace(r.PostFormValue("url")), r.PostFormValue("remove")
 	add, remove, done := []string{typed}, []string(nil), "redirect_added"
 	if removed != "" {
 		add, remove, done, typed = nil, []string{removed}, "redirect_removed", ""
 	}
-	list, err := c.Accounts.EditRedirectURLs(r.Context(), caller.Actor, caller.Account, add, remove)
+	list, err := c.Operations.EditRedirectURLs(r.Context(), gate.From(r.Context()), add, remove)
 	if err == nil {
-		if len(list) == 0 {
+		if len(list.URLs) == 0 {
 			done = "redirects_open"
 		}
 		back(w, r, accountPath+"?done="+done)
 		return
 	}
-	c.refuseAccount(w, r, err, func(view *accountView, fault string) { view.Redirects.Typed, view.Redirects.Fault = typed, fault })
+	c.refuseAccount(w, r,
+		err, func(view *accountView, fault string) { view.Redirects.Typed, view.Redirects.Fault = typed, fault })
 }

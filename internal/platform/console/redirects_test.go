@@ -28,7 +28,14 @@ func TestRedirects(t *testing.T) {
 		{"nothing", "url", "", "", "An address is https://host/path", 2},
 		{"off", "remove", "http://localhost:3000/x", "/account?done=redirect_removed", "is off the list", 1},
 		{"off again", "remove", "http://localhost:3000/x", "", "not on the list", 1},
-		{"the last", "remove", "https://agent.example/done", "/account?done=redirects_open", "any https address again", 0},
+		{
+			"the last",
+			"remove",
+			"https://agent.example/done",
+			"/account?done=redirects_open",
+			"any https address again",
+			0,
+		},
 	}
 	for _, tt := range steps {
 		got := b.post("/account/redirects", tt.field, tt.value)
@@ -36,7 +43,8 @@ func TestRedirects(t *testing.T) {
 		if tt.to != "" {
 			text = b.get(tt.to).text
 		}
-		if got.to() != tt.to || tt.to == "" && got.Code != http.StatusUnprocessableEntity || !strings.Contains(text, tt.says) || strings.Contains(text, "<b>agent") {
+		if got.to() != tt.to || tt.to == "" && got.Code != http.StatusUnprocessableEntity || !strings.Contains(text,
+			tt.says) || strings.Contains(text, "<b>agent") {
 			t.Errorf("%s: %d %s, want %q and %q", tt.name, got.Code, got.text, tt.to, tt.says)
 		}
 		list, err := w.accounts.RedirectURLs(t.Context(), w.account.ID)
@@ -59,7 +67,10 @@ func TestRedirectsInBrowser(t *testing.T) {
 			tab.Press("main button")
 			tab.Open(address + "/account")
 			w.inspect(t, tab, source, "redirects-none-"+screen.name)
-			for _, one := range []string{"https://agent.example/done", "http://localhost:3000/a/rather/long/path/that/does/not/fit/into/one/line/of/a/phone"} {
+			for _, one := range []string{
+				"https://agent.example/done",
+				"http://localhost:3000/a/rather/long/path/that/does/not/fit/into/one/line/of/a/phone",
+			} {
 				tab.Fill("#redirect", one)
 				tab.Press(".adding button")
 				tab.Open(address + "/account")
@@ -70,7 +81,8 @@ func TestRedirectsInBrowser(t *testing.T) {
 			if at := browsertest.Eval[string](tab, `document.activeElement.id`); at != "redirect" {
 				t.Errorf("after a fault the focus is on %q, want the field", at)
 			}
-			if rows := browsertest.Eval[float64](tab, `document.querySelectorAll("section[aria-labelledby=redirects] .rows li").length`); rows != 2 {
+			if rows := browsertest.Eval[float64](tab,
+				`document.querySelectorAll("section[aria-labelledby=redirects] .rows li").length`); rows != 2 {
 				t.Errorf("%v rows, want 2", rows)
 			}
 			if _, err := w.accounts.SetRedirectURLs(t.Context(), audit.Operator(), w.account.ID, nil); err != nil {
@@ -85,15 +97,22 @@ func TestRedirectsInBrowser(t *testing.T) {
 func TestRedirectsAreTheManagers(t *testing.T) {
 	t.Parallel()
 	w := setup(t, options{})
-	if _, err := w.accounts.SetRedirectURLs(t.Context(), audit.Operator(), w.account.ID, []string{"https://agent.example/done"}); err != nil {
+	if _, err := w.accounts.SetRedirectURLs(t.Context(), audit.Operator(), w.account.ID,
+		[]string{"https://agent.example/done"}); err != nil {
 		t.Fatal(err)
 	}
 	b := w.signedIn(t, w.account)
-	for role, may := range map[account.Role]bool{account.Owner: true, account.Admin: true, account.Member: false, account.Auditor: false} {
+	for role, may := range map[account.Role]bool{
+		account.Owner: true, account.Admin: true, account.Member: false,
+		account.Auditor: false,
+	} {
 		w.setRole(t, role)
 		text := b.get("/account").text
-		if !strings.Contains(text, "https://agent.example/done") || strings.Contains(text, `action="/account/redirects"`) != may {
-			t.Errorf("%s: the page of the account shows the list %v, the form %v, want the form %v", role, strings.Contains(text, "agent.example/done"), strings.Contains(text, `action="/account/redirects"`), may)
+		if !strings.Contains(text, "https://agent.example/done") || strings.Contains(text,
+			`action="/account/redirects"`) != may {
+			t.Errorf("%s: the page of the account shows the list %v, the form %v, want the form %v", role,
+				strings.Contains(text, "agent.example/done"), strings.Contains(text, `action="/account/redirects"`),
+				may)
 		}
 		got := b.post("/account/redirects", "url", "https://agent.example/"+string(role))
 		if (got.Code == http.StatusSeeOther) != may {

@@ -28,6 +28,7 @@ import (
 	"ace/internal/platform/connection/clients"
 	"ace/internal/platform/console"
 	"ace/internal/platform/library"
+	"ace/internal/platform/operation"
 	"ace/internal/platform/platformhttp/gate"
 	"ace/internal/platform/tool"
 	"ace/internal/storage"
@@ -109,13 +110,15 @@ tools:
 `}
 
 // vendor is everybody's vendor: codes and keys that begin with "good" or
-// "dk_good" work, and whose account it is stands behind the dash.
+// "dk_good" work, and the account name follows the dash.
 type vendor struct {
 	begun []string
 	fault error // of Begin
 }
 
-func (v *vendor) Begin(_ context.Context, a *app.App, _ *app.Scheme, _ *connection.Client, _ map[string]string, attempt *connection.Attempt) (string, error) {
+func (v *vendor) Start(_ context.Context, a *app.App, _ *app.Scheme, _ *connection.Client, _ map[string]string,
+	attempt *connection.Attempt,
+) (string, error) {
 	if v.fault != nil {
 		return "", v.fault
 	}
@@ -123,41 +126,55 @@ func (v *vendor) Begin(_ context.Context, a *app.App, _ *app.Scheme, _ *connecti
 	return "https://" + a.ID + ".example/authorize?" + url.Values{"state": {attempt.State}}.Encode(), nil
 }
 
-func (v *vendor) Finish(_ context.Context, a *app.App, _ *app.Scheme, _ *connection.Client, _ map[string]string, _ *connection.Attempt, callback url.Values) (*connection.Grant, error) {
+func (v *vendor) Finish(_ context.Context, a *app.App, _ *app.Scheme, _ *connection.Client, _ map[string]string,
+	_ *connection.Attempt, callback url.Values,
+) (*connection.Grant, error) {
 	if callback.Get("error") == "access_denied" {
 		return nil, problem.New(problem.Forbidden, "sign_in_denied", "Access was refused at "+a.Name+".")
 	}
 	whose, ok := strings.CutPrefix(callback.Get("code"), "good-")
 	if !ok {
-		return nil, problem.New(problem.Unprocessable, "sign_in_failed", a.Name+" did not accept the sign-in. Try again.")
+		return nil, problem.New(problem.Unprocessable, "sign_in_failed",
+			a.Name+" did not accept the sign-in. Try again.")
 	}
 	return &connection.Grant{Credentials: connection.Credentials{"access_token": "secret-token", "whose": whose}}, nil
 }
 
-func (v *vendor) Exchange(_ context.Context, _ *app.App, _ *app.Scheme, _ *connection.Client, _ map[string]string, typed connection.Credentials) (*connection.Grant, error) {
+func (v *vendor) Exchange(_ context.Context, _ *app.App, _ *app.Scheme, _ *connection.Client, _ map[string]string,
+	typed connection.Credentials,
+) (*connection.Grant, error) {
 	return &connection.Grant{Credentials: typed}, nil
 }
 
-func (v *vendor) Refresh(context.Context, *app.App, *app.Scheme, *connection.Client, *connection.Connection, connection.Credentials) (*connection.Grant, error) {
+func (v *vendor) Refresh(context.Context, *app.App, *app.Scheme, *connection.Client, *connection.Connection,
+	connection.Credentials,
+) (*connection.Grant, error) {
 	return nil, &connection.RefreshError{Class: connection.GrantOver, Code: "invalid_grant"}
 }
 
-func (v *vendor) Revoke(context.Context, *app.App, *app.Scheme, *connection.Client, *connection.Connection, connection.Credentials) error {
+func (v *vendor) Revoke(context.Context, *app.App, *app.Scheme, *connection.Client, *connection.Connection,
+	connection.Credentials,
+) error {
 	return nil
 }
 
-func (v *vendor) Check(_ context.Context, _ *app.App, _ *app.Scheme, live *connection.Live) (connection.Identity, error) {
+func (v *vendor) Check(_ context.Context, _ *app.App, _ *app.Scheme, live *connection.Live) (connection.Identity,
+	error,
+) {
 	whose, ok := live.Values.Value("whose")
 	if key, typed := live.Values.Value("key"); typed {
 		whose, ok = strings.CutPrefix(key, "dk_good-")
 	}
 	if !ok {
-		return connection.Identity{}, problem.New(problem.Forbidden, "app_unauthorized", "The app refuses the credentials.")
+		return connection.Identity{}, problem.New(problem.Forbidden, "app_unauthorized",
+			"The app refuses the credentials.")
 	}
 	return connection.Identity{ID: whose, Name: "Person " + whose, Email: whose + "@desk.example", Tenant: "acme"}, nil
 }
 
-func (v *vendor) Steps(context.Context, *app.App, *app.Scheme, *connection.Live, []app.Step) (map[string]string, error) {
+func (v *vendor) Steps(context.Context, *app.App, *app.Scheme, *connection.Live,
+	[]app.Step,
+) (map[string]string, error) {
 	return nil, nil
 }
 
@@ -174,7 +191,7 @@ type world struct {
 	identities  *provider
 	base        string
 	runs        *runs
-	shelf       *library.Library
+	library     *library.Library
 }
 
 // options are what worlds differ in.
@@ -214,22 +231,34 @@ func setup(t *testing.T, o options) *world {
 	if w.account, _, err = w.accounts.Create(t.Context(), audit.Operator(), "demo", ""); err != nil {
 		t.Fatal(err)
 	}
-	shelf := shelf(t, o.apps)
-	w.shelf = shelf
+	shared := newLibrary(t, o.apps)
+	w.library = shared
 	keeper := clients.New(w.store, box)
-	if err := keeper.KeepAll(t.Context(), append(o.clients, &connection.Client{App: "desk", ID: "client", Secret: "hush"})); err != nil {
+	if err := keeper.KeepAll(t.Context(),
+		append(o.clients, &connection.Client{App: "desk", ID: "client", Secret: "hush"})); err != nil {
 		t.Fatal(err)
 	}
 	if o.vendor == nil {
 		o.vendor = w.vendor
 	}
 	w.connections = connection.New(connection.Ports{
-		Store: platformstore.Connections{Store: w.store}, Apps: shelf, Clients: keeper, Authorizer: o.vendor, Checker: o.vendor, Stepper: o.vendor,
+		Store: platformstore.Connections{Store: w.store}, Apps: shared, Clients: keeper, Authorizer: o.vendor,
+		Checker: o.vendor, Stepper: o.vendor,
 	}, box, &connection.Options{BaseURL: o.base})
 	deps := console.Deps{
-		Identities: o.identities, Approvals: w.runs, Failures: map[string]console.Failure{"invalid_key": {"401", []string{"There is no such API key."}, "Send `Authorization: Bearer ace_…`."}},
-		Site: console.Site{BaseURL: o.base, Name: "ACE Test", Contact: "help@platform.example"}, Accounts: w.accounts, Keys: w.keys, Audit: w.store, Library: shelf, Connections: w.connections,
-		Box: box, Log: slog.New(slog.DiscardHandler), Document: []byte(document), ClientDocument: func() ([]byte, error) { return []byte(`{"client_id":"x"}`), nil },
+		Identities: o.identities, Approvals: w.runs, Failures: map[string]console.Failure{"invalid_key": {
+			"401",
+			[]string{"There is no such API key."},
+			"Send `Authorization: Bearer ace_…`.",
+		}},
+		Site: console.Site{BaseURL: o.base, Name: "ACE Test", Contact: "help@platform.example"}, Accounts: w.accounts,
+		Library: shared, Connections: w.connections,
+		Operations: operation.New(operation.Ports{
+			Accounts: w.accounts, Keys: w.keys, Audit: w.store, Connections: w.connections,
+			ConnectionCounts: platformstore.Connections{Store: w.store}, Clients: keeper, Apps: shared,
+		}, o.base),
+		Sealer: box, Log: slog.New(slog.DiscardHandler), Document: []byte(document),
+		ClientDocument: func() ([]byte, error) { return []byte(`{"client_id":"x"}`), nil },
 	}
 	if o.identity {
 		w.identities = &provider{}
@@ -243,7 +272,7 @@ func setup(t *testing.T, o options) *world {
 	return w
 }
 
-func shelf(t *testing.T, more []*app.App) *library.Library {
+func newLibrary(t *testing.T, more []*app.App) *library.Library {
 	t.Helper()
 	for _, text := range definitions {
 		a, err := app.Parse([]byte(text))
@@ -265,12 +294,16 @@ func (w *world) serve(o options, pages *console.Console) {
 	if o.limits {
 		keys, addresses, failures := gate.Policies()
 		table := ratelimit.NewTable(&ratelimit.TableOptions{Slots: 1024})
-		limits = gate.Limits{Keys: ratelimit.NewWindow(keys, nil), Addresses: table.Limiter(addresses), Failures: table.Limiter(failures)}
+		limits = gate.Limits{
+			Keys: ratelimit.NewWindow(keys, nil), Addresses: table.Limiter(addresses),
+			Failures: table.Limiter(failures),
+		}
 	}
 	g := gate.New(console.Rules(), w.keys, w.accounts, limits, strings.HasPrefix(o.base, "https://"))
 	mux := gate.Mux{Mux: httpserver.NewMux(nil), Gate: g}
 	pages.Mount(mux)
-	w.handler = httpserver.Chain(mux, httpserver.Instrument(slog.New(slog.DiscardHandler), "platform", nil), httpserver.ClientAddress(nil), httpserver.LimitBody(1<<20))
+	w.handler = httpserver.Chain(mux, httpserver.Instrument(slog.New(slog.DiscardHandler), "platform", nil),
+		httpserver.ClientAddress(nil), httpserver.LimitBody(1<<20))
 }
 
 // browser keeps cookies and follows nothing.
@@ -349,7 +382,7 @@ func (b *browser) token() string {
 	return found[1]
 }
 
-// signedIn answers a browser whose person owns an account.
+// signedIn returns a browser whose person owns an account.
 func (w *world) signedIn(t *testing.T, a *account.Account) *browser {
 	t.Helper()
 	b := w.browser(t)
@@ -392,7 +425,8 @@ func (w *world) setHealth(t *testing.T, id string, status connection.Status, rea
 		c.Status, c.Reason = status, reason
 		return nil
 	}
-	if _, err := (platformstore.Connections{Store: w.store}).ChangeConnection(t.Context(), w.account.ID, id, change, audit.Entry{}); err != nil {
+	if _, err := (platformstore.Connections{Store: w.store}).ChangeConnection(t.Context(), w.account.ID, id, change,
+		audit.Entry{}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -430,7 +464,9 @@ func (r *runs) Approval(_ context.Context, accountID, id string) (*tool.Awaiting
 	return nil, problem.New(problem.NotFound, "approval_not_found", "There is no such approval.")
 }
 
-func (r *runs) Approve(ctx context.Context, by audit.Actor, accountID, id string, agreed bool, reason string) (*tool.Run, error) {
+func (r *runs) Decide(ctx context.Context, by audit.Actor, accountID, id string, agreed bool,
+	reason string,
+) (*tool.Run, error) {
 	one, err := r.Approval(ctx, accountID, id)
 	if err != nil {
 		return nil, err
@@ -449,14 +485,15 @@ func (r *runs) Approve(ctx context.Context, by audit.Actor, accountID, id string
 // wait makes a run of the account that waits for a person.
 func (w *world) wait(t *testing.T, accountID, arguments string) string {
 	t.Helper()
-	a, found, err := w.shelf.Shared().Catalog.Tool("desk__delete_ticket")
+	a, found, err := w.library.Shared().Catalog.Tool("desk__delete_ticket")
 	if err != nil {
 		t.Fatal(err)
 	}
 	id := fmt.Sprintf("apr_%d", len(w.runs.all)+1)
 	w.runs.all = append(w.runs.all, &tool.Awaiting{
 		Run: &tool.Run{
-			ID: "run_1", AccountID: accountID, By: audit.Actor{Kind: audit.ByKey, Name: "Laptop"}, Tool: found.ID, App: a.ID, EndUser: "u_42", Status: tool.AwaitingApproval,
+			ID: "run_1", AccountID: accountID, By: audit.Actor{Kind: audit.ByKey, Name: "Laptop"}, Tool: found.ID,
+			App: a.ID, EndUser: "u_42", Status: tool.AwaitingApproval,
 			CreatedAt: time.Now(), Approval: tool.Approval{ID: id, ExpiresAt: time.Now().Add(time.Hour)},
 		}, App: a, Tool: found, Arguments: []byte(arguments),
 	})
@@ -470,12 +507,14 @@ type provider struct {
 
 func (p *provider) Name() string { return "id.example" }
 
-func (p *provider) Begin(_ context.Context, state, nonce, verifier string) (string, error) {
+func (p *provider) Start(_ context.Context, state, nonce, verifier string) (string, error) {
 	p.state, p.nonce, p.verifier = state, nonce, verifier
 	return "https://id.example/authorize?state=" + state, nil
 }
 
-func (p *provider) Finish(_ context.Context, callback url.Values, nonce, verifier string) (issuer, subject, email string, err error) {
+func (p *provider) Finish(_ context.Context, callback url.Values,
+	nonce, verifier string,
+) (issuer, subject, email string, err error) {
 	if nonce != p.nonce || verifier != p.verifier || callback.Get("code") == "" {
 		return "", "", "", problem.New(problem.Forbidden, "identity_refused", "The provider does not vouch for you.")
 	}

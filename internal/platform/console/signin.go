@@ -43,13 +43,14 @@ func signInPath(next string) string {
 	return "/sign-in?" + url.Values{"next": {next}}.Encode()
 }
 
-// localPath answers a path that a sign-in may lead on to: one of our own, or
+// localPath returns a path that a sign-in may lead on to: one of our own, or
 // the account page. Whatever a browser might read as another host is none.
 func localPath(next string) string {
 	u, err := url.Parse(next)
 	switch {
 	case err != nil, len(next) > 1024, u.Scheme != "", u.Host != "", u.User != nil, u.Opaque != "":
-	case !strings.HasPrefix(next, "/"), strings.HasPrefix(next, "//"), strings.Contains(next, `\`), strings.ContainsFunc(next, unicode.IsControl):
+	case !strings.HasPrefix(next, "/"), strings.HasPrefix(next, "//"), strings.Contains(next, `\`),
+		strings.ContainsFunc(next, unicode.IsControl):
 	case strings.HasPrefix(u.Path, "//"), strings.HasPrefix(u.Path, "/sign-"):
 	default:
 		return next
@@ -58,7 +59,10 @@ func localPath(next string) string {
 }
 
 func (c *Console) signInView(r *http.Request, next string) signInView {
-	view := signInView{Frame: c.pages.Frame(r, nil, "Sign in"), Next: next, ForLink: strings.HasPrefix(next, "/connect/")}
+	view := signInView{
+		Frame: c.pages.Frame(r, nil, "Sign in"), Next: next,
+		ForLink: strings.HasPrefix(next, "/connect/"),
+	}
 	view.Narrow = true
 	if c.Identities != nil {
 		view.Provider = c.Identities.Name()
@@ -114,7 +118,7 @@ func (c *Console) bySignIn(r *http.Request) (secret string, err error) {
 	return secret, err
 }
 
-// signInFailed shows the sign-in page once more, with what went wrong.
+// signInFailed shows the sign-in page again, with the error.
 func (c *Console) signInFailed(w http.ResponseWriter, r *http.Request, next string, err error) {
 	p := httpserver.ProblemOf(r.Context(), err)
 	if p.Kind == problem.Internal {
@@ -207,7 +211,10 @@ const waitInCookie = 15 * time.Minute
 
 // cookie makes a cookie that only this host reads; maxAge 0 takes it away.
 func (c *Console) cookie(h http.Header, name, value string, maxAge time.Duration) {
-	cookie := http.Cookie{Name: c.cookieName(name), Value: value, Path: "/", MaxAge: int(maxAge / time.Second), HttpOnly: true, Secure: c.Site.Secure(), SameSite: http.SameSiteLaxMode}
+	cookie := http.Cookie{
+		Name: c.cookieName(name), Value: value, Path: "/", MaxAge: int(maxAge / time.Second),
+		HttpOnly: true, Secure: c.Site.Secure(), SameSite: http.SameSiteLaxMode,
+	}
 	if maxAge == 0 {
 		cookie.MaxAge = -1
 	}

@@ -27,7 +27,8 @@ func TestLinkPreview(t *testing.T) {
 	if got := b.post(path); got.Code != http.StatusSeeOther || got.to() != "/account" {
 		t.Fatalf("pressing the button: %d %s", got.Code, got.text)
 	}
-	contains(t, "the account page", b.get("/account").text, "Account demo", "No app is connected yet", "No key works", "A sign-in link was made")
+	contains(t, "the account page", b.get("/account").text, "Account demo", "No app is connected yet", "No key works",
+		"A sign-in link was made")
 	late := w.browser(t)
 	got := late.post(path)
 	if got.Code != http.StatusGone || late.cookies["ace_session"] != "" {
@@ -48,7 +49,8 @@ func TestFixation(t *testing.T) {
 		t.Fatal("the planted session went on")
 	}
 	first := b.cookies["ace_session"]
-	contains(t, "a link while somebody is signed in", b.get(w.link(t)).text, "You are signed in to the account", "<strong>demo</strong>")
+	contains(t, "a link while somebody is signed in", b.get(w.link(t)).text, "You are signed in to the account",
+		"<strong>demo</strong>")
 	b.send(http.MethodPost, w.link(t), nil)
 	if b.cookies["ace_session"] == first {
 		t.Fatal("a second sign-in kept the session of the first")
@@ -64,14 +66,16 @@ func TestPassword(t *testing.T) {
 	t.Parallel()
 	w := setup(t, options{})
 	b := w.signedIn(t, w.account)
-	if got := b.post("/account/password", "password", "short"); got.Code != http.StatusUnprocessableEntity || !strings.Contains(got.text, "at least 12 characters") {
+	if got := b.post("/account/password", "password", "short"); got.Code != http.StatusUnprocessableEntity ||
+		!strings.Contains(got.text, "at least 12 characters") {
 		t.Errorf("a short password: %d", got.Code)
 	}
 	const words = "seven copper kettles sing"
 	if got := b.post("/account/password", "password", words); got.to() != "/account?done=password_set" {
 		t.Fatalf("setting a password: %d %s", got.Code, got.text)
 	}
-	contains(t, "the account page", b.get("/account?done=password_set").text, "The password is set", "with a password", "Change the password")
+	contains(t, "the account page", b.get("/account?done=password_set").text, "The password is set", "with a password",
+		"Change the password")
 	tests := []struct {
 		name, login, password, next string
 		status                      int
@@ -103,8 +107,8 @@ func TestPassword(t *testing.T) {
 	}
 }
 
-// TestGuessing: one address may be wrong twenty times a minute, whoever it
-// tries to be; a link made up counts like a password.
+// TestGuessing: one address may be wrong twenty times a minute, for any
+// account; an invalid link counts like a password.
 func TestGuessing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { // the limit gives room again as time goes by
@@ -130,9 +134,12 @@ func TestOpenRedirects(t *testing.T) {
 	w := setup(t, options{})
 	b := w.signedIn(t, w.account)
 	for next, want := range map[string]string{
-		"/connect/abc": "/connect/abc", "/apps/desk?x=1#y": "/apps/desk?x=1#y", "": "/account", "//evil.example": "/account", "/\\evil.example": "/account", "\\/evil.example": "/account",
-		"https://evil.example": "/account", "https:/evil.example": "/account", "javascript:alert(1)": "/account", "/\t/evil.example": "/account", "evil.example": "/account", " /x": "/account",
-		"///evil.example": "/account", "/%2fevil.example": "/account", "/sign-in": "/account", "/sign-out": "/account", "/" + strings.Repeat("x", 2000): "/account", "/\r\nLocation: https://evil.example": "/account",
+		"/connect/abc": "/connect/abc", "/apps/desk?x=1#y": "/apps/desk?x=1#y", "": "/account",
+		"//evil.example": "/account", "/\\evil.example": "/account", "\\/evil.example": "/account",
+		"https://evil.example": "/account", "https:/evil.example": "/account", "javascript:alert(1)": "/account",
+		"/\t/evil.example": "/account", "evil.example": "/account", " /x": "/account",
+		"///evil.example": "/account", "/%2fevil.example": "/account", "/sign-in": "/account", "/sign-out": "/account",
+		"/" + strings.Repeat("x", 2000): "/account", "/\r\nLocation: https://evil.example": "/account",
 	} {
 		got := b.get("/sign-in?next=" + escape(next))
 		if got.Code != http.StatusSeeOther || got.to() != want {
@@ -141,13 +148,14 @@ func TestOpenRedirects(t *testing.T) {
 	}
 }
 
-// TestLinkLeadsBack: whoever came to connect an app and signs in by a link from
+// TestLinkLeadsBack: a visitor who connects an app and signs in by a link from
 // the command line comes back to the app.
 func TestLinkLeadsBack(t *testing.T) {
 	t.Parallel()
 	w := setup(t, options{})
 	b := w.browser(t)
-	contains(t, "the sign-in page", b.get("/sign-in?next=/connect/abc").text, "To connect an app", "you come back to the app")
+	contains(t, "the sign-in page", b.get("/sign-in?next=/connect/abc").text, "To connect an app",
+		"you come back to the app")
 	if got := b.post(w.link(t)); got.to() != "/connect/abc" {
 		t.Errorf("the link leads to %q, want the app", got.to())
 	}
@@ -179,7 +187,8 @@ func TestIdentity(t *testing.T) {
 		t.Helper()
 		b := w.browser(t)
 		contains(t, "the sign-in page", b.get("/sign-in").text, "Continue with id.example")
-		if got := b.get("/sign-in/openid?next=" + escape(next)); got.Code != http.StatusSeeOther || !strings.HasPrefix(got.to(), "https://id.example/authorize?state=") {
+		if got := b.get("/sign-in/openid?next=" + escape(next)); got.Code != http.StatusSeeOther ||
+			!strings.HasPrefix(got.to(), "https://id.example/authorize?state=") {
 			t.Fatalf("beginning: %d to %q", got.Code, got.to())
 		}
 		return b
@@ -217,7 +226,8 @@ func TestIdentity(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			b := begin(t, "")
 			got := tt.run(b)
-			if got.Code != http.StatusForbidden || b.cookies["ace_session"] != "" || !strings.Contains(got.text, `role="alert"`) {
+			if got.Code != http.StatusForbidden || b.cookies["ace_session"] != "" || !strings.Contains(got.text,
+				`role="alert"`) {
 				t.Errorf("%d, cookies %v: %s", got.Code, b.cookies, got.text)
 			}
 		})
@@ -234,7 +244,8 @@ func TestWaitingEnds(t *testing.T) {
 		b := w.browser(t)
 		b.get("/sign-in/openid")
 		time.Sleep(16 * time.Minute)
-		if got := b.get("/sign-in/openid/callback?state=" + w.identities.state + "&code=x"); got.Code != http.StatusForbidden || !strings.Contains(got.text, "too long ago") {
+		if got := b.get("/sign-in/openid/callback?state=" + w.identities.state + "&code=x"); got.Code !=
+			http.StatusForbidden || !strings.Contains(got.text, "too long ago") {
 			t.Errorf("after a quarter of an hour: %d %s", got.Code, got.text)
 		}
 	})

@@ -15,9 +15,24 @@ func TestTemplates(t *testing.T) {
 		t.Fatal(err)
 	}
 	views := map[string]any{
-		"home": homeView{}, "docs": docsView{}, "apps": appsView{}, "app": appView{}, "failure": failureView{}, "problem": problemView{}, "signin": signInView{}, "link": linkView{},
-		"account": &accountView{}, "activity": activityView{}, "newkey": newKeyView{}, "key": keyView{}, "madekey": madeKeyView{}, "connection": &connectionView{},
-		"connect": connectView{}, "outcome": outcomeView{}, "approval": &approvalView{},
+		"home":       homeView{},
+		"docs":       docsView{},
+		"sdk":        sdkView{},
+		"apps":       appsView{},
+		"app":        appView{},
+		"failure":    failureView{},
+		"problem":    problemView{},
+		"signin":     signInView{},
+		"link":       linkView{},
+		"account":    &accountView{},
+		"activity":   activityView{},
+		"newkey":     newKeyView{},
+		"key":        keyView{},
+		"madekey":    madeKeyView{},
+		"connection": &connectionView{},
+		"connect":    connectView{},
+		"outcome":    outcomeView{},
+		"approval":   &approvalView{},
 	}
 	for _, name := range page.Names() {
 		view, ok := views[name]

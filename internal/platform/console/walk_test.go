@@ -22,9 +22,12 @@ func foreignProvider(t *testing.T, platform string) string {
 	t.Helper()
 	node, modules := os.Getenv("ACE_NODE"), os.Getenv("ACE_NODE_MODULES")
 	if node == "" || modules == "" {
-		t.Skip("left out: ACE_NODE and ACE_NODE_MODULES are not set; scripts/install-test-needs node installs oidc-provider and says where")
+		t.Skip(
+			"left out: ACE_NODE and ACE_NODE_MODULES are not set; scripts/install-test-needs node installs " +
+				"oidc-provider and says where")
 	}
-	cmd := exec.CommandContext(t.Context(), node, "testdata/openid-provider.mjs", modules, platform+"/sign-in/openid/callback")
+	cmd := exec.CommandContext(t.Context(), node, "testdata/openid-provider.mjs", modules,
+		platform+"/sign-in/openid/callback")
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -55,7 +58,10 @@ func TestForeignProvider(t *testing.T) {
 	server := httptest.NewUnstartedServer(nil)
 	address := "http://" + server.Listener.Addr().String()
 	issuer := foreignProvider(t, address)
-	provider := openid.New(openid.Settings{Issuer: issuer, ClientID: "ace", Secret: "a-secret-of-the-client", Redirect: address + "/sign-in/openid/callback"}, http.DefaultClient)
+	provider := openid.New(openid.Settings{
+		Issuer: issuer, ClientID: "ace", Secret: "a-secret-of-the-client",
+		Redirect: address + "/sign-in/openid/callback",
+	}, http.DefaultClient)
 	w := setup(t, options{base: address, identities: provider})
 	w.other(t, "acme") // acme@acme.example
 	w.other(t, "unverified")
@@ -84,14 +90,17 @@ func TestForeignProvider(t *testing.T) {
 		tab.See("You sign in as acme@acme.example")
 		tab.See("by the OpenID provider")
 	})
-	for name, person := range map[string]string{"somebody unknown": "nobody", "an address that is not verified": "unverified"} {
+	for name, person := range map[string]string{
+		"somebody unknown":                "nobody",
+		"an address that is not verified": "unverified",
+	} {
 		t.Run(name, func(t *testing.T) {
 			tab := b.Tab(t, browsertest.Phone())
 			signIn(tab, person)
 			tab.See("Nobody here has this identity")
 		})
 	}
-	t.Run("somebody who says no", func(t *testing.T) {
+	t.Run("access is denied", func(t *testing.T) {
 		tab := b.Tab(t, browsertest.Options{NoScript: true})
 		tab.Open(address + "/sign-in")
 		tab.Press(`a[href^="/sign-in/openid"]`)
@@ -127,7 +136,7 @@ func TestWalkWithoutScripts(t *testing.T) {
 	tab.See("Desk is connected")
 	tab.See("Person ann")
 	tab.Press("main .button.danger")
-	tab.See("Taken back")
+	tab.See("Undone")
 
 	tab.Press(`a[href="/account"]`)
 	tab.See("No app is connected yet")

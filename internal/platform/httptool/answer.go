@@ -15,12 +15,14 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"ace/internal/foundation/excerpt"
 	"ace/internal/foundation/problem"
 	"ace/internal/platform/app"
 	"ace/internal/platform/tool"
+	"ace/internal/platform/tool/file"
 )
 
-// answer is what came back.
+// answer is the response of an app.
 type answer struct {
 	status    int
 	header    http.Header
@@ -39,7 +41,8 @@ func (e *Executor) read(ctx context.Context, a *app.App, d *draft, res *http.Res
 	if err != nil || int64(len(body)) > e.options.MaxAnswer {
 		return nil, &tool.Failure{
 			Code: tool.CodeResponseInvalid, AppStatus: res.StatusCode, NextAction: "fix_arguments",
-			Detail: "The answer of " + a.Name + " is larger than " + strconv.FormatInt(e.options.MaxAnswer>>20, 10) + " MiB. Ask for less, with a filter or a smaller page.",
+			Detail: "The answer of " + a.Name + " is larger than " + strconv.FormatInt(e.options.MaxAnswer>>20,
+				10) + " MiB. Ask for less, with a filter or a smaller page.",
 		}
 	}
 	got := &answer{status: res.StatusCode, header: d.maskHeader(res.Header), body: d.mask(body)}
@@ -54,7 +57,7 @@ func (e *Executor) read(ctx context.Context, a *app.App, d *draft, res *http.Res
 	return got, nil
 }
 
-// maskHeader is mask for the header of an answer.
+// maskHeader is mask for a header field of a response.
 func (d *draft) maskHeader(h http.Header) http.Header {
 	for _, values := range h {
 		for i := range values {
@@ -74,17 +77,18 @@ func looksLikeJSON(a *answer) bool {
 	return strings.HasSuffix(a.mediaType, "json") || len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '[')
 }
 
-// judge answers nil for a success and otherwise what the app refused.
-func judge(a *app.App, own app.Expect, got *answer) *tool.Failure {
+// checkResponse returns nil for a success, otherwise what the app refused.
+func checkResponse(a *app.App, own app.Expect, got *answer) *tool.Failure {
 	if own.Met(got.status, got.value) && (got.status >= 400 || a.Errors.OK.Met(got.status, got.value)) {
 		return nil
 	}
-	f := &tool.Failure{AppStatus: got.status, AppBody: tool.Excerpt(string(got.body), shownBody), Code: codeOf(a, got)}
-	f.Detail = firstText(got.value, a.Errors.Message, "/error/message", "/message", "/error_description", "/error", "/errors/0/message", "/errors/0", "/detail", "/title")
+	f := &tool.Failure{AppStatus: got.status, AppBody: excerpt.Bytes(string(got.body), shownBody), Code: codeOf(a, got)}
+	f.Detail = firstText(got.value, a.Errors.Message, "/error/message", "/message", "/error_description", "/error",
+		"/errors/0/message", "/errors/0", "/detail", "/title")
 	if f.Detail == "" {
 		f.Detail = a.Name + " answered " + strconv.Itoa(got.status) + " " + http.StatusText(got.status) + "."
 	}
-	f.Detail = tool.Excerpt(f.Detail, 500)
+	f.Detail = excerpt.Bytes(f.Detail, 500)
 	switch f.Code {
 	case tool.CodeRateLimited, tool.CodeUnavailable:
 		f.Retryable, f.NextAction, f.RetryAfter = true, "retry_later", wait(a, got.header)
@@ -110,8 +114,8 @@ func firstText(value any, own []string, usual ...string) string {
 	return ""
 }
 
-// codeOf sorts a refusal: by the app's own code where the definition knows it,
-// else by the status.
+// codeOf returns the code of a failure: by the app's own code if the definition
+// maps it, else by the status.
 func codeOf(a *app.App, got *answer) string {
 	for _, pointer := range a.Errors.Code {
 		if code, ok := a.Errors.Codes[app.PickText(got.value, pointer)]; ok {
@@ -146,7 +150,7 @@ func codeOf(a *app.App, got *answer) string {
 
 const maxWait = 15 * time.Minute
 
-// wait is how long the app asks to wait; 0 where it does not say.
+// wait returns how long the app asks to wait; 0 if it does not say.
 func wait(a *app.App, h http.Header) time.Duration {
 	name := a.Rate.After
 	if name == "" {
@@ -167,17 +171,18 @@ func wait(a *app.App, h http.Header) time.Duration {
 	return 0
 }
 
-// result turns a success into what the tool answers.
+// result returns what the tool returns for a success.
 func result(c *tool.Call, got *answer) (*tool.Answer, error) {
 	out := &tool.Answer{Status: got.status, Bytes: len(got.body)}
 	if c.Tool.Binary || got.value == nil && len(got.body) > 0 && !got.isText() {
-		out.File = &tool.File{Name: fileName(got.header, c.Tool), MediaType: got.mediaType, Data: got.body}
+		out.File = &file.File{Name: fileName(got.header, c.Tool), MediaType: got.mediaType, Data: got.body}
 		return out, nil
 	}
 	if strings.HasSuffix(got.mediaType, "json") && got.value == nil && len(bytes.TrimSpace(got.body)) > 0 {
 		return nil, &tool.Failure{
-			Code: tool.CodeResponseInvalid, AppStatus: got.status, AppBody: tool.Excerpt(string(got.body), shownBody), NextAction: "none",
-			Detail: c.App.Name + " answered JSON that cannot be read. The call was carried out.",
+			Code: tool.CodeResponseInvalid, AppStatus: got.status, AppBody: excerpt.Bytes(string(got.body), shownBody),
+			NextAction: "none",
+			Detail:     c.App.Name + " answered JSON that cannot be read. The call was carried out.",
 		}
 	}
 	switch {

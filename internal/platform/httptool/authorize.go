@@ -14,7 +14,7 @@ import (
 	"ace/internal/platform/tool"
 )
 
-// sendOf is where the credentials of a scheme go, by its own word or by what is
+// sendOf returns where the credentials of a scheme go: as it says, or as is
 // usual for its type.
 func sendOf(s *app.Scheme) app.Send {
 	send := s.Send
@@ -30,8 +30,8 @@ func sendOf(s *app.Scheme) app.Send {
 	return send
 }
 
-// authorize adds credentials as the scheme says. They take the place of
-// whatever a caller or a definition has put there.
+// authorize adds credentials as the scheme says. They replace whatever a caller
+// or a definition has set there.
 func (d *draft) authorize(c *tool.Call, query url.Values) error {
 	if c.Scheme == nil {
 		return nil
@@ -44,7 +44,7 @@ func (d *draft) authorize(c *tool.Call, query url.Values) error {
 		}
 		text = strings.Map(dropBreaks, text)
 		d.header.Set(name, text)
-		d.keep(c, template, text)
+		d.remember(c, template, text)
 	}
 	for name, template := range send.Query {
 		text, err := app.Expand(template, c.Live.Values, nil)
@@ -52,7 +52,7 @@ func (d *draft) authorize(c *tool.Call, query url.Values) error {
 			return fmt.Errorf("the credentials of %s: %w", c.App.ID, err)
 		}
 		query.Set(name, text)
-		d.keep(c, template, text)
+		d.remember(c, template, text)
 	}
 	if send.Basic == nil {
 		return nil
@@ -64,11 +64,11 @@ func (d *draft) authorize(c *tool.Call, query url.Values) error {
 	}
 	r := http.Request{Header: d.header}
 	r.SetBasicAuth(user, pass)
-	d.keep(c, send.Basic.Pass, base64.StdEncoding.EncodeToString([]byte(user+":"+pass)))
+	d.remember(c, send.Basic.Pass, base64.StdEncoding.EncodeToString([]byte(user+":"+pass)))
 	return nil
 }
 
-// dropBreaks takes what would end a header field out of it.
+// dropBreaks removes what would end a header field.
 func dropBreaks(r rune) rune {
 	if r < ' ' && r != '\t' || r == 0x7f {
 		return -1
@@ -76,14 +76,14 @@ func dropBreaks(r rune) rune {
 	return r
 }
 
-// minSecret is how long a text is at least to be taken for a secret: shorter
-// ones stand in answers by chance.
+// minSecret is the shortest text that is masked: shorter ones occur in
+// responses by chance.
 const minSecret = 6
 
-// keep remembers what a template has put into the request, so that it does not
-// come back with the answer: the values of the template that are no params, and
+// remember records what a template has put into the request, so that it is
+// masked in the response: the values of the template that are no params, and
 // what was made of them.
-func (d *draft) keep(c *tool.Call, template, made string) {
+func (d *draft) remember(c *tool.Call, template, made string) {
 	add := func(text string) {
 		if len(text) >= minSecret && text != stars {
 			d.secrets = append(d.secrets, text)
@@ -104,8 +104,8 @@ func (d *draft) keep(c *tool.Call, template, made string) {
 	}
 }
 
-// mask takes the secrets of a request out of what came back, in the spellings
-// that addresses and JSON give them.
+// mask removes the secrets of a request from a response, in the spellings that
+// URLs and JSON give them.
 func (d *draft) mask(text []byte) []byte {
 	for _, secret := range d.secrets {
 		for _, spelling := range spellings(secret) {

@@ -16,9 +16,10 @@ import (
 
 	"ace/internal/platform/app"
 	"ace/internal/platform/tool"
+	"ace/internal/platform/tool/file"
 )
 
-// fileFormat marks inputs that name a file.
+// fileFormat marks inputs that reference a file.
 const fileFormat = "ace-file"
 
 // encode writes the body.
@@ -63,7 +64,7 @@ func (d *draft) encode(ctx context.Context, c *tool.Call, body map[string]any) e
 	return nil
 }
 
-// setBody sets the body, and its media type where nothing has said another.
+// setBody sets the body, and its media type if none is set.
 func (d *draft) setBody(body []byte, mediaType string) {
 	d.body = body
 	if d.header.Get("Content-Type") == "" {
@@ -71,12 +72,12 @@ func (d *draft) setBody(body []byte, mediaType string) {
 	}
 }
 
-// isFile reports whether an input names a file that can be opened.
+// isFile reports whether an input references a file that can be opened.
 func isFile(c *tool.Call, in *app.Input) bool {
 	return in.Schema["format"] == fileFormat && c.Open != nil
 }
 
-// raw sends one input as the body: a file as it is, a text as it is.
+// raw sends one input as the body: the bytes of a file, or a text.
 func (d *draft) raw(ctx context.Context, c *tool.Call, body map[string]any) error {
 	for i := range c.Tool.In {
 		in := &c.Tool.In[i]
@@ -98,8 +99,8 @@ func (d *draft) raw(ctx context.Context, c *tool.Call, body map[string]any) erro
 	return nil
 }
 
-// inlineFiles answers a call whose files stand in the arguments themselves, as
-// base64, where its body is text.
+// inlineFiles returns a call whose files are in the arguments themselves, as
+// base64, if its body is text.
 func inlineFiles(ctx context.Context, c *tool.Call) (*tool.Call, error) {
 	switch c.Tool.Body {
 	case app.BodyMultipart, app.BodyRaw, app.BodyRelated, app.BodyNone:
@@ -154,7 +155,7 @@ func flatten(form url.Values, prefix string, value any, brackets bool) {
 	}
 }
 
-// multipart writes a form of parts: the members of the body by name, objects as
+// multipart writes a multipart form: the fields of the body by name, objects as
 // JSON, then the files.
 func (d *draft) multipart(ctx context.Context, c *tool.Call, body map[string]any) error {
 	var out bytes.Buffer
@@ -189,13 +190,13 @@ func (d *draft) multipart(ctx context.Context, c *tool.Call, body map[string]any
 	return nil
 }
 
-// related writes the body as JSON, and behind it the input that is media.
+// related writes the body as JSON, followed by the input that is media.
 func (d *draft) related(ctx context.Context, c *tool.Call, body map[string]any) error {
 	encoded, err := json.Marshal(body)
 	if err != nil {
 		return fmt.Errorf("writing the body of %s: %w", c.Tool.ID, err)
 	}
-	media := &tool.File{MediaType: "text/plain; charset=utf-8"}
+	media := &file.File{MediaType: "text/plain; charset=utf-8"}
 	for i := range c.Tool.In {
 		in := &c.Tool.In[i]
 		value, given := c.Arguments[in.Name]
@@ -211,8 +212,9 @@ func (d *draft) related(ctx context.Context, c *tool.Call, body map[string]any) 
 	}
 	var out bytes.Buffer
 	w := multipart.NewWriter(&out)
-	for _, part := range []tool.File{{MediaType: "application/json; charset=utf-8", Data: encoded}, *media} {
-		if err := writePart(w, textproto.MIMEHeader{"Content-Type": {strings.Map(dropBreaks, part.MediaType)}}, part.Data); err != nil {
+	for _, part := range []file.File{{MediaType: "application/json; charset=utf-8", Data: encoded}, *media} {
+		if err := writePart(w, textproto.MIMEHeader{"Content-Type": {strings.Map(dropBreaks, part.MediaType)}},
+			part.Data); err != nil {
 			return err
 		}
 	}
@@ -223,7 +225,7 @@ func (d *draft) related(ctx context.Context, c *tool.Call, body map[string]any) 
 	return nil
 }
 
-func writeFile(w *multipart.Writer, field string, file *tool.File) error {
+func writeFile(w *multipart.Writer, field string, file *file.File) error {
 	quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\r", "", "\n", "").Replace(file.Name)
 	h := textproto.MIMEHeader{}
 	h.Set("Content-Disposition", `form-data; name="`+field+`"; filename="`+quoted+`"`)

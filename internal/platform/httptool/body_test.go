@@ -13,12 +13,12 @@ import (
 	"ace/internal/foundation/problem"
 	"ace/internal/platform/app"
 	"ace/internal/platform/httptool"
-	"ace/internal/platform/tool"
+	"ace/internal/platform/tool/file"
 )
 
 func TestBodiesWithFiles(t *testing.T) {
 	t.Parallel()
-	file := app.Input{Name: "file", Schema: map[string]any{"type": "string", "format": tool.FileFormat}}
+	attachment := app.Input{Name: "file", Schema: map[string]any{"type": "string", "format": file.InputFormat}}
 	title := app.Input{Name: "title", Schema: map[string]any{"type": "string"}}
 	tests := []struct {
 		name  string
@@ -26,22 +26,33 @@ func TestBodiesWithFiles(t *testing.T) {
 		media string
 		want  []string // in the body
 	}{
-		{"a form", app.Tool{Body: app.BodyMultipart, In: app.Inputs{title, file}}, "multipart/form-data", []string{`name="title"`, "Hi", `name="file"; filename="a\"b.txt"`, "Content-Type: text/plain", "content"}},
-		{"itself", app.Tool{Body: app.BodyRaw, In: app.Inputs{file}}, "text/plain", []string{"content"}},
-		{"inside JSON", app.Tool{Body: app.BodyJSON, In: app.Inputs{title, file}}, "application/json", []string{`"file":"Y29udGVudA=="`, `"title":"Hi"`}},
+		{
+			"a form",
+			app.Tool{Body: app.BodyMultipart, In: app.Inputs{title, attachment}},
+			"multipart/form-data",
+			[]string{`name="title"`, "Hi", `name="file"; filename="a\"b.txt"`, "Content-Type: text/plain", "content"},
+		},
+		{"itself", app.Tool{Body: app.BodyRaw, In: app.Inputs{attachment}}, "text/plain", []string{"content"}},
+		{
+			"inside JSON",
+			app.Tool{Body: app.BodyJSON, In: app.Inputs{title, attachment}},
+			"application/json",
+			[]string{`"file":"Y29udGVudA=="`, `"title":"Hi"`},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			d := &doer{}
-			call := desk(t, "https://api.desk.example", "key", "search", map[string]any{"title": "Hi", "file": "file_1"})
+			call := desk(t, "https://api.desk.example", "key", "search",
+				map[string]any{"title": "Hi", "file": "file_1"})
 			tt.tool.Call, tt.tool.ID = "POST /attach", "desk__attach"
 			call.Tool = &tt.tool
-			call.Open = func(_ context.Context, reference string) (*tool.File, error) {
+			call.Open = func(_ context.Context, reference string) (*file.File, error) {
 				if reference != "file_1" {
 					return nil, problem.New(problem.NotFound, "file_not_found", "There is none.")
 				}
-				return &tool.File{Name: `a"b.txt`, MediaType: "text/plain", Data: []byte("content")}, nil
+				return &file.File{Name: `a"b.txt`, MediaType: "text/plain", Data: []byte("content")}, nil
 			}
 			if _, err := httptool.New(d, nil).Execute(t.Context(), call); err != nil {
 				t.Fatal(err)
@@ -60,7 +71,8 @@ func TestBodiesWithFiles(t *testing.T) {
 				}
 			}
 			if media == "multipart/form-data" {
-				if _, err := multipart.NewReader(strings.NewReader(string(body)), params["boundary"]).ReadForm(1 << 20); err != nil {
+				if _, err := multipart.NewReader(strings.NewReader(string(body)),
+					params["boundary"]).ReadForm(1 << 20); err != nil {
 					t.Errorf("the form cannot be read: %v", err)
 				}
 			}
@@ -83,7 +95,7 @@ func TestFetcher(t *testing.T) {
 			w.Header().Set("Content-Disposition", `attachment; filename="b.csv"`)
 			_, _ = w.Write([]byte("csv"))
 		case "/large":
-			_, _ = w.Write(make([]byte, tool.MaxFile+1))
+			_, _ = w.Write(make([]byte, file.MaxSize+1))
 		default:
 			w.WriteHeader(http.StatusNotFound)
 		}
@@ -100,7 +112,8 @@ func TestFetcher(t *testing.T) {
 	for _, tt := range tests {
 		got, err := httptool.NewFetcher(server.Client()).Fetch(t.Context(), tt.address)
 		p, _ := problem.From(err)
-		if err != nil && p.Code != tt.refused || err == nil && (tt.refused != "" || got.Name != tt.name || got.MediaType != tt.media) {
+		if err != nil && p.Code != tt.refused || err == nil &&
+			(tt.refused != "" || got.Name != tt.name || got.MediaType != tt.media) {
 			t.Errorf("Fetch(%s) = %+v, %v", tt.address, got, err)
 		}
 	}

@@ -100,8 +100,8 @@ func joinQuery(a, b string) string {
 	return a + "&" + b
 }
 
-// address puts base and path together. What goes into a path is escaped, so that
-// an argument can name nothing but what it stands for; "." and ".." stay text.
+// address joins base and path. What goes into a path is escaped, so that an
+// argument can name nothing but one thing; "." and ".." stay text.
 func (d *draft) address(c *tool.Call, path string) error {
 	template := c.App.Base
 	if c.Scheme != nil && c.Scheme.Base != "" {
@@ -119,7 +119,7 @@ func (d *draft) address(c *tool.Call, path string) error {
 		if prefix, err = app.Expand(c.Scheme.Send.Path, c.Live.Values, escapeSegment); err != nil {
 			return fmt.Errorf("the path of %s: %w", c.App.ID, err)
 		}
-		d.keep(c, c.Scheme.Send.Path, "")
+		d.remember(c, c.Scheme.Send.Path, "")
 	}
 	target, err := url.Parse(strings.TrimRight(base.String(), "/") + prefix + path)
 	if err != nil {
@@ -127,18 +127,19 @@ func (d *draft) address(c *tool.Call, path string) error {
 	}
 	d.url = target
 	if !allowed(c.App, base, target, c.Live.Values) {
-		return problem.New(problem.Forbidden, "target_not_allowed", "This call would leave the hosts of "+c.App.Name+".")
+		return problem.New(problem.Forbidden, "target_not_allowed",
+			"This call would leave the hosts of "+c.App.Name+".")
 	}
 	return nil
 }
 
-// authorityShape lets stars in: a preview has them where a host is told by a
-// secret, and no host has such a name.
+// authorityShape allows stars: a preview has them where a secret determines the
+// host, and no host has such a name.
 var authorityShape = regexp.MustCompile(`^[A-Za-z0-9_*]([A-Za-z0-9._*-]*[A-Za-z0-9_])?(:[0-9]{1,5})?$`)
 
-// expandBase fills the address of an API. A value can name a host or a part of
-// one, and pieces of the path, and nothing beyond: what follows it in the
-// template stays the end of the host.
+// expandBase expands the base URL of an API. A value can name a host or a part
+// of one, and pieces of the path, and nothing else: what follows it in the
+// template remains the end of the host.
 func expandBase(template string, values app.Values) (*url.URL, error) {
 	scheme, rest, _ := strings.Cut(template, "://")
 	if strings.Contains(scheme, "{") { // a whole address that the app told
@@ -170,8 +171,8 @@ func baseURL(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// allowed reports whether a request may go to a host: the one of the base that
-// was expanded, and those that the definition lists.
+// allowed reports whether a request may go to a host: that of the expanded
+// base, or one that the definition lists.
 func allowed(a *app.App, base *url.URL, target *url.URL, values app.Values) bool {
 	if target.User != nil {
 		return false
@@ -185,8 +186,8 @@ func allowed(a *app.App, base *url.URL, target *url.URL, values app.Values) bool
 	})
 }
 
-// onePlace refuses an argument in the path that would name something else than
-// one thing at its place: nothing at all, or a way up.
+// onePlace refuses an argument in the path that would not name one thing there:
+// an empty one, or one that leads up.
 func onePlace(c *tool.Call, in *app.Input) error {
 	if c.Tool.Place(in) != app.InPath {
 		return nil
@@ -196,8 +197,10 @@ func onePlace(c *tool.Call, in *app.Input) error {
 	switch {
 	case text == "":
 		return badArgument("/arguments/"+in.Name, "An argument that stands in the path must not be empty.")
-	case slices.ContainsFunc(strings.FieldsFunc(text, func(r rune) bool { return r == '/' || r == '\\' }), up), !headerValue(text):
-		return badArgument("/arguments/"+in.Name, `An argument that stands in the path must not hold ".", ".." or control characters.`)
+	case slices.ContainsFunc(strings.FieldsFunc(text, func(r rune) bool { return r == '/' || r == '\\' }), up),
+		!headerValue(text):
+		return badArgument("/arguments/"+in.Name,
+			`An argument that stands in the path must not hold ".", ".." or control characters.`)
 	}
 	return nil
 }
@@ -210,7 +213,7 @@ func escapeSegment(text string) string {
 	return url.PathEscape(text)
 }
 
-// arguments are the plain ones of a call as values of a template.
+// arguments are the scalar arguments of a call as values of a template.
 type arguments map[string]any
 
 // Value implements app.Values.
@@ -222,7 +225,7 @@ func (a arguments) Value(name string) (string, bool) {
 	return app.Text(v), true
 }
 
-// place puts one input where it belongs.
+// place adds one input where it belongs.
 func (d *draft) place(c *tool.Call, in *app.Input, query url.Values, body map[string]any) error {
 	value, given := c.Arguments[in.Name]
 	if !given || value == nil {
@@ -244,7 +247,8 @@ func (d *draft) place(c *tool.Call, in *app.Input, query url.Values, body map[st
 	case app.InHeader:
 		text := plain(value)
 		if !headerValue(text) {
-			return badArgument("/arguments/"+in.Name, "An argument that goes into a header holds a line break or another control character.")
+			return badArgument("/arguments/"+in.Name,
+				"An argument that goes into a header holds a line break or another control character.")
 		}
 		d.header.Set(in.WireName(), text)
 	default:
@@ -263,7 +267,7 @@ func badArgument(pointer, detail string) error {
 	return problem.New(problem.Unprocessable, "invalid_arguments", detail).At(pointer).Advise("fix_arguments")
 }
 
-// headerValue reports whether a text may stand in a header field.
+// headerValue reports whether a text may be the value of a header field.
 func headerValue(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
 }
@@ -301,8 +305,7 @@ func addQuery(query url.Values, in *app.Input, value any) {
 	}
 }
 
-// separators is what stands between the entries of a list that is one
-// parameter.
+// separators are between the entries of a list that is one parameter.
 func separators(style string) (separator string, joined bool) {
 	switch style {
 	case app.StyleComma:
@@ -317,7 +320,7 @@ func separators(style string) (separator string, joined bool) {
 	return "", false
 }
 
-// plain is a value as text; arrays and objects as JSON.
+// plain returns a value as text; arrays and objects as JSON.
 func plain(v any) string {
 	if text := app.Text(v); text != "" || v == "" {
 		return text
@@ -345,8 +348,8 @@ func (d *draft) fix(c *tool.Call, query url.Values) error {
 	return nil
 }
 
-// fixBody puts into the body what the definition says. It is there before the
-// inputs, so that an input can take the place of what is usual.
+// fixBody adds the fixed values of the definition to the body, before the
+// inputs, which may replace them.
 func fixBody(c *tool.Call, body map[string]any) error {
 	values := app.Join(arguments(c.Arguments), c.Live.Values, app.Moment())
 	for _, name := range slices.Sorted(maps.Keys(c.Tool.Fixed.Body)) {
@@ -374,7 +377,7 @@ func (d *draft) fixHeaders(c *tool.Call) error {
 				return fmt.Errorf("%s of %s: %w", name, c.App.ID, err)
 			}
 			d.header.Set(name, strings.Map(dropBreaks, text))
-			d.keep(c, template, "")
+			d.remember(c, template, "")
 		}
 	}
 	return nil

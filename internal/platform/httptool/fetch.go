@@ -10,18 +10,18 @@ import (
 	"strconv"
 
 	"ace/internal/foundation/problem"
-	"ace/internal/platform/tool"
+	"ace/internal/platform/tool/file"
 )
 
-// Fetcher implements tool.Fetcher: it reads a file from a public address, through
-// an egress client for that purpose. No credentials go along.
-type Fetcher struct{ doer Doer }
+// Fetcher implements file.Fetcher: it reads a file from a public URL, through
+// an egress client for that purpose. It sends no credentials.
+type Fetcher struct{ doer HTTPClient }
 
-// NewFetcher answers a fetcher.
-func NewFetcher(doer Doer) *Fetcher { return &Fetcher{doer} }
+// NewFetcher returns a fetcher.
+func NewFetcher(doer HTTPClient) *Fetcher { return &Fetcher{doer} }
 
-// Fetch implements tool.Fetcher.
-func (f *Fetcher) Fetch(ctx context.Context, address string) (*tool.File, error) {
+// Fetch implements file.Fetcher.
+func (f *Fetcher) Fetch(ctx context.Context, address string) (*file.File, error) {
 	refuse := func(detail string) error {
 		return problem.New(problem.Unprocessable, "invalid_arguments", detail).Advise("fix_arguments")
 	}
@@ -46,10 +46,11 @@ func (f *Fetcher) Fetch(ctx context.Context, address string) (*tool.File, error)
 	}
 	defer func() { _ = res.Body.Close() }()
 	if res.StatusCode != http.StatusOK {
-		return nil, refuse("The address of the file answers " + strconv.Itoa(res.StatusCode) + ". Upload the file instead, or name another address.")
+		return nil, refuse("The address of the file answers " + strconv.Itoa(res.StatusCode) +
+			". Upload the file instead, or name another address.")
 	}
-	data, err := io.ReadAll(io.LimitReader(res.Body, tool.MaxFile+1))
-	if p, ok := problem.From(err); err != nil && ok && p.Code == "response_too_large" || len(data) > tool.MaxFile {
+	data, err := io.ReadAll(io.LimitReader(res.Body, file.MaxSize+1))
+	if p, ok := problem.From(err); err != nil && ok && p.Code == "response_too_large" || len(data) > file.MaxSize {
 		return nil, tooLarge()
 	}
 	if err != nil {
@@ -59,7 +60,7 @@ func (f *Fetcher) Fetch(ctx context.Context, address string) (*tool.File, error)
 	if err != nil {
 		kind = "application/octet-stream"
 	}
-	return &tool.File{Name: fetchedName(res, u), MediaType: kind, Data: data}, nil
+	return &file.File{Name: fetchedName(res, u), MediaType: kind, Data: data}, nil
 }
 
 func tooLarge() error {
@@ -67,7 +68,8 @@ func tooLarge() error {
 }
 
 func fetchedName(res *http.Response, u *url.URL) string {
-	if _, params, err := mime.ParseMediaType(res.Header.Get("Content-Disposition")); err == nil && params["filename"] != "" {
+	if _, params, err := mime.ParseMediaType(res.Header.Get("Content-Disposition")); err == nil &&
+		params["filename"] != "" {
 		return params["filename"]
 	}
 	if name := path.Base(u.Path); name != "/" && name != "." {

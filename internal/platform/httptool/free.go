@@ -12,14 +12,16 @@ import (
 
 	"ace/internal/platform/app"
 	"ace/internal/platform/tool"
+	"ace/internal/platform/tool/file"
 )
 
-// free fills a request of the caller's own making. Whatever it says, it goes to
-// the app's address and carries the credentials of the connection and no others.
+// free fills a raw request. Whatever it says, it goes to the app's base URL and
+// carries the credentials of the connection and no others.
 func (d *draft) free(c *tool.Call, query url.Values) error {
 	path, inline, _ := strings.Cut(c.Tool.Path(), "?")
 	if !plainPath(c.Tool.Path()) {
-		return badArgument("/arguments/path", `A path begins with one slash, and holds no "..", "//", "\", "#" or control character.`)
+		return badArgument("/arguments/path",
+			`A path begins with one slash, and holds no "..", "//", "\", "#" or control character.`)
 	}
 	if err := d.address(c, escapePath(path)); err != nil {
 		return err
@@ -43,29 +45,32 @@ func (d *draft) free(c *tool.Call, query url.Values) error {
 	return d.freeBody(c.Arguments["body"])
 }
 
-// plainPath reports whether a path names something below the app's address and
+// plainPath reports whether a path names something below the app's base URL and
 // nothing else, however it is spelled.
 func plainPath(path string) bool {
 	path, query, _ := strings.Cut(path, "?")
-	if !strings.HasPrefix(path, "/") || strings.Contains(path, "//") || strings.ContainsAny(path+query, `\#`) || !headerValue(path+query) {
+	if !strings.HasPrefix(path, "/") || strings.Contains(path, "//") || strings.ContainsAny(path+query, `\#`) ||
+		!headerValue(path+query) {
 		return false
 	}
 	decoded, err := url.PathUnescape(path)
 	if err != nil || !headerValue(decoded) {
 		return false
 	}
-	return !slices.ContainsFunc(strings.FieldsFunc(decoded, func(r rune) bool { return r == '/' || r == '\\' }), func(part string) bool {
-		part, _, _ = strings.Cut(part, ";") // some servers take parameters off first
-		return part == ".." || part == "."
-	})
+	return !slices.ContainsFunc(strings.FieldsFunc(decoded, func(r rune) bool { return r == '/' || r == '\\' }),
+		func(part string) bool {
+			part, _, _ = strings.Cut(part, ";") // some servers take parameters off first
+			return part == ".." || part == "."
+		})
 }
 
-// escapePath escapes what cannot stand in a path, and leaves what is escaped
+// escapePath escapes what is not valid in a path, and leaves what is escaped
 // already.
 func escapePath(path string) string {
 	var b strings.Builder
 	for _, c := range []byte(path) {
-		if c == '%' || c == '/' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || strings.IndexByte("-._~!$&'()*+,;=:@", c) >= 0 {
+		if c == '%' || c == '/' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' ||
+			strings.IndexByte("-._~!$&'()*+,;=:@", c) >= 0 {
 			_ = b.WriteByte(c)
 			continue
 		}
@@ -76,17 +81,19 @@ func escapePath(path string) string {
 
 var tokenShape = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$")
 
-// withheld are the header fields that a caller may not set: those of the connection
-// between two machines (RFC 9110, 7.6.1), credentials, and those that make a
-// server take the request for another one.
+// withheld are the header fields that a caller may not set: hop-by-hop fields
+// (RFC 9110, 7.6.1), credentials, and those that make a server treat the
+// request as another one.
 func withheld(name string) bool {
 	switch name {
-	case "Connection", "Keep-Alive", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "Expect", "Host", "Content-Length", "Accept-Encoding",
+	case "Connection", "Keep-Alive", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "Expect",
+		"Host", "Content-Length", "Accept-Encoding",
 		"Authorization", "Proxy-Authorization", "Cookie", "Cookie2", "Forwarded", "Via", "Http2-Settings",
 		"X-Http-Method", "X-Http-Method-Override", "X-Method-Override", "X-Original-Url", "X-Rewrite-Url", "X-Real-Ip":
 		return true
 	}
-	return strings.HasPrefix(name, "X-Forwarded-") || strings.HasPrefix(name, "Proxy-") || strings.HasPrefix(name, "Sec-")
+	return strings.HasPrefix(name, "X-Forwarded-") || strings.HasPrefix(name, "Proxy-") || strings.HasPrefix(name,
+		"Sec-")
 }
 
 func (d *draft) freeHeaders(c *tool.Call) error {
@@ -98,7 +105,8 @@ func (d *draft) freeHeaders(c *tool.Call) error {
 		case !tokenShape.MatchString(name):
 			return badArgument(pointer, "This is not the name of a header field.")
 		case !headerValue(text):
-			return badArgument(pointer, "The value of a header field holds no line break and no other control character.")
+			return badArgument(pointer,
+				"The value of a header field holds no line break and no other control character.")
 		case !withheld(http.CanonicalHeaderKey(name)):
 			d.header.Set(name, text)
 		}
@@ -106,8 +114,8 @@ func (d *draft) freeHeaders(c *tool.Call) error {
 	return nil
 }
 
-// freeBody writes an object or a list as JSON, or as a form where the headers
-// say so, and a text as it is.
+// freeBody writes an object or a list as JSON, or as a form if the headers say
+// so, and a text unchanged.
 func (d *draft) freeBody(value any) error {
 	kind := d.header.Get("Content-Type")
 	switch v := value.(type) {
@@ -137,8 +145,8 @@ func (d *draft) freeJSON(value any) error {
 	return nil
 }
 
-// freely answers a request of the caller's own making as the app answered it. A
-// refusal of the app is a Failure with that answer.
+// freely returns the response to a raw request. If the app refuses, the error
+// is a Failure with that response.
 func freely(c *tool.Call, got *answer) (*tool.Answer, error) {
 	headers := map[string]any{}
 	for name, values := range got.header {
@@ -155,12 +163,12 @@ func freely(c *tool.Call, got *answer) (*tool.Answer, error) {
 	case got.isText():
 		output["body"] = strings.ToValidUTF8(string(got.body), "\uFFFD")
 	case len(got.body) > 0:
-		out.File = &tool.File{Name: fileName(got.header, c.Tool), MediaType: got.mediaType, Data: got.body}
+		out.File = &file.File{Name: fileName(got.header, c.Tool), MediaType: got.mediaType, Data: got.body}
 	}
 	if got.status < http.StatusBadRequest {
 		return out, nil
 	}
-	failure := judge(c.App, app.Expect{}, got)
+	failure := checkResponse(c.App, app.Expect{}, got)
 	failure.Answer = out
 	return nil, failure
 }

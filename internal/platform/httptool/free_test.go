@@ -24,13 +24,38 @@ func TestFreeRequests(t *testing.T) {
 		name, scheme, arguments, want string // want: method, address, headers, body; or a refusal with its place
 	}{
 		{"plain", "key", `{"path":"/notes"}`, "GET /v1/notes | Bearer s3cret | "},
-		{"query", "key", `{"path":"/notes?a=1&b=2","query":{"b":[3,"x y"],"c":true}}`, "GET /v1/notes?a=1&b=3&b=x+y&c=true | Bearer s3cret | "},
-		{"json", "key", `{"method":"POST","path":"/notes","body":{"a":[1]}}`, `POST /v1/notes | Bearer s3cret | application/json | {"a":[1]}`},
-		{"text", "key", `{"method":"PUT","path":"/notes","body":"<x>"}`, `PUT /v1/notes | Bearer s3cret | text/plain; charset=utf-8 | <x>`},
-		{"form", "key", `{"method":"POST","path":"/n","headers":{"Content-Type":"application/x-www-form-urlencoded"},"body":{"a":{"b":"c d"}}}`, `POST /v1/n | Bearer s3cret | application/x-www-form-urlencoded | a%5Bb%5D=c+d`},
-		{"own headers", "key", `{"path":"/n","headers":{"X-Own":"1","accept":"text/csv","X-Version":"3"}}`, "GET /v1/n | Bearer s3cret | Accept: text/csv, X-Own: 1, X-Version: 3 | "},
-		{"credentials stay", "key", `{"path":"/n","headers":{"authorization":"Bearer mine","Cookie":"a=b","Host":"evil.example","X-Forwarded-For":"10.0.0.1","Transfer-Encoding":"chunked","X-HTTP-Method-Override":"DELETE","Proxy-Authorization":"x"}}`, "GET /v1/n | Bearer s3cret | "},
-		{"credentials in the query stay", "query", `{"path":"/n?api_key=mine","query":{"api_key":"mine"}}`, "GET /v1/n?api_key=s3cret | "},
+		{
+			"query", "key", `{"path":"/notes?a=1&b=2","query":{"b":[3,"x y"],"c":true}}`,
+			"GET /v1/notes?a=1&b=3&b=x+y&c=true | Bearer s3cret | ",
+		},
+		{
+			"json", "key", `{"method":"POST","path":"/notes","body":{"a":[1]}}`,
+			`POST /v1/notes | Bearer s3cret | application/json | {"a":[1]}`,
+		},
+		{
+			"text", "key", `{"method":"PUT","path":"/notes","body":"<x>"}`,
+			`PUT /v1/notes | Bearer s3cret | text/plain; charset=utf-8 | <x>`,
+		},
+		{
+			"form",
+			"key",
+			`{"method":"POST","path":"/n","headers":{"Content-Type":"application/x-www-form-urlencoded"},"body":{"a":{"b":"c d"}}}`,
+			`POST /v1/n | Bearer s3cret | application/x-www-form-urlencoded | a%5Bb%5D=c+d`,
+		},
+		{
+			"own headers", "key", `{"path":"/n","headers":{"X-Own":"1","accept":"text/csv","X-Version":"3"}}`,
+			"GET /v1/n | Bearer s3cret | Accept: text/csv, X-Own: 1, X-Version: 3 | ",
+		},
+		{
+			"credentials stay",
+			"key",
+			`{"path":"/n","headers":{"authorization":"Bearer mine","Cookie":"a=b","Host":"evil.example","X-Forwarded-For":"10.0.0.1","Transfer-Encoding":"chunked","X-HTTP-Method-Override":"DELETE","Proxy-Authorization":"x"}}`,
+			"GET /v1/n | Bearer s3cret | ",
+		},
+		{
+			"credentials in the query stay", "query", `{"path":"/n?api_key=mine","query":{"api_key":"mine"}}`,
+			"GET /v1/n?api_key=s3cret | ",
+		},
 		{"escaped", "key", `{"path":"/a%2Fb/c d"}`, "GET /v1/a%2Fb/c%20d | Bearer s3cret | "},
 		{"another host", "key", `{"path":"//evil.example/a"}`, "invalid_arguments /arguments/path"},
 		{"an address", "key", `{"path":"https://evil.example/a"}`, "invalid_arguments /arguments/path"},
@@ -42,8 +67,14 @@ func TestFreeRequests(t *testing.T) {
 		{"line break", "key", `{"path":"/a\r\nHost: evil.example"}`, "invalid_arguments /arguments/path"},
 		{"line break, escaped", "key", `{"path":"/a%0d%0aX: 1"}`, "invalid_arguments /arguments/path"},
 		{"fragment", "key", `{"path":"/a#b"}`, "invalid_arguments /arguments/path"},
-		{"header value", "key", `{"path":"/a","headers":{"X-A":"1\r\nX-B: 2"}}`, "invalid_arguments /arguments/headers/X-A"},
-		{"header name", "key", `{"path":"/a","headers":{"X-A: 1\r\nX-B":"2"}}`, "invalid_arguments /arguments/headers/X-A: 1\r\nX-B"},
+		{
+			"header value", "key", `{"path":"/a","headers":{"X-A":"1\r\nX-B: 2"}}`,
+			"invalid_arguments /arguments/headers/X-A",
+		},
+		{
+			"header name", "key", `{"path":"/a","headers":{"X-A: 1\r\nX-B":"2"}}`,
+			"invalid_arguments /arguments/headers/X-A: 1\r\nX-B",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -83,7 +114,8 @@ func written(t *testing.T, r *http.Request) string {
 	for _, name := range slices.Sorted(maps.Keys(r.Header)) {
 		value := strings.Join(r.Header[name], ",")
 		switch {
-		case name == "Authorization", name == "User-Agent", name == "Accept" && value == "application/json", name == "X-Version" && value == "2":
+		case name == "Authorization", name == "User-Agent", name == "Accept" && value == "application/json",
+			name == "X-Version" && value == "2":
 		case name == "Content-Type":
 			own = append(own, value)
 		default:
@@ -153,7 +185,8 @@ func TestFreeAnswers(t *testing.T) {
 		output := answer.Output.(map[string]any)
 		body, _ := json.Marshal(output["body"])
 		headers := output["headers"].(map[string]any)
-		if output["status"] != tt.status || string(body) != tt.body || (answer.File != nil) != tt.file || headers["x-page"] != "2" || headers["set-cookie"] != nil {
+		if output["status"] != tt.status || string(body) != tt.body || (answer.File != nil) != tt.file ||
+			headers["x-page"] != "2" || headers["set-cookie"] != nil {
 			t.Errorf("%s: %+v %s", tt.path, output, body)
 		}
 	}
@@ -167,11 +200,13 @@ func TestWhoami(t *testing.T) {
 		}
 	}))
 	t.Cleanup(server.Close)
-	answer, err := httptool.New(server.Client(), nil).Execute(t.Context(), desk(t, server.URL, "key", "whoami", map[string]any{}))
+	answer, err := httptool.New(server.Client(), nil).Execute(t.Context(),
+		desk(t, server.URL, "key", "whoami", map[string]any{}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(map[string]any{"id": json.Number("17"), "name": "Ann", "email": "ann@acme.example"}, answer.Output); diff != "" {
+	if diff := cmp.Diff(map[string]any{"id": json.Number("17"), "name": "Ann", "email": "ann@acme.example"},
+		answer.Output); diff != "" {
 		t.Errorf("whoami (-want +got):\n%s", diff)
 	}
 }

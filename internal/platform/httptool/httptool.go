@@ -1,17 +1,18 @@
 // Package httptool calls the APIs of apps as their definitions say: it turns a
-// tool and its arguments into one HTTP request and the answer into a value.
+// tool and its arguments into one HTTP request and the response into a value.
 //
 //	base + path   {params} and {inputs}, each escaped for its place
 //	query, headers, body: inputs by app.Tool.Place, then what is fixed
-//	   or, for a request of the caller's own making, what may be said there
-//	credentials   by the scheme; never into a log, an error or an output
+//	   or, for a raw request, what the caller may set
+//	credentials   by the scheme; never in a log, an error or an output
 //	   -> only to the app's own hosts, through the egress guard
-//	answer: credentials that the app echoes are taken out
-//	   success by status and by what the app says inside
-//	   -> output picked by pointers | file | Failure with the app's own words
+//	response: credentials that the app echoes are removed
+//	   success by status and by what the body says
+//	   -> output picked by pointers | file | Failure with what the app said
 //	   -> arguments of the next page
 //
-// It repeats nothing: whether a call may be made again is for package tool.
+// It retries nothing: whether a call may be repeated is decided by package
+// tool.
 package httptool
 
 import (
@@ -30,14 +31,14 @@ import (
 	"ace/internal/platform/tool"
 )
 
-// Doer sends requests: the egress client for apps.
-type Doer interface {
+// HTTPClient sends requests: the egress client for apps.
+type HTTPClient interface {
 	Do(*http.Request) (*http.Response, error)
 }
 
 // Executor implements tool.Executor and connection.Checker.
 type Executor struct {
-	doer    Doer
+	doer    HTTPClient
 	options Options
 }
 
@@ -51,8 +52,8 @@ type Options struct {
 	Sign Sign
 }
 
-// New answers an executor.
-func New(doer Doer, o *Options) *Executor {
+// New returns an executor.
+func New(doer HTTPClient, o *Options) *Executor {
 	e := &Executor{doer: doer}
 	if o != nil {
 		e.options = *o
@@ -79,7 +80,7 @@ func (e *Executor) Execute(ctx context.Context, c *tool.Call) (*tool.Answer, err
 	if c.Tool.Free {
 		return freely(c, got)
 	}
-	if failure := judge(c.App, c.Tool.OK, got); failure != nil {
+	if failure := checkResponse(c.App, c.Tool.OK, got); failure != nil {
 		return nil, failure
 	}
 	return result(c, got)
@@ -116,8 +117,10 @@ func (h hidden) Value(name string) (string, bool) {
 }
 
 // Check implements connection.Checker: it calls who and reads whose account it
-// is. An app without who is connected unseen.
-func (e *Executor) Check(ctx context.Context, a *app.App, s *app.Scheme, live *connection.Live) (connection.Identity, error) {
+// is. An app without who is connected unchecked.
+func (e *Executor) Check(ctx context.Context, a *app.App, s *app.Scheme, live *connection.Live) (connection.Identity,
+	error,
+) {
 	who := a.Who
 	if who == nil {
 		return connection.Identity{}, nil
@@ -137,7 +140,7 @@ func (e *Executor) Check(ctx context.Context, a *app.App, s *app.Scheme, live *c
 	}, nil
 }
 
-// value makes a call and answers what is in it, decoded.
+// value makes a call and returns its decoded response.
 func (e *Executor) value(ctx context.Context, c *tool.Call) (any, error) {
 	d, err := e.draft(ctx, c)
 	if err != nil {
@@ -148,7 +151,7 @@ func (e *Executor) value(ctx context.Context, c *tool.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if failure := judge(c.App, c.Tool.OK, got); failure != nil {
+	if failure := checkResponse(c.App, c.Tool.OK, got); failure != nil {
 		failure.AppBody = ""
 		return nil, failure
 	}
@@ -163,11 +166,12 @@ func orNone(pointer string) string {
 	return pointer
 }
 
-// send makes the call and reads the answer.
+// send makes the call and reads the response.
 func (e *Executor) send(ctx context.Context, c *tool.Call, d *draft) (*answer, error) {
 	a := c.App
 	var dialled atomic.Bool
-	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { dialled.Store(true) }})
+	traced := httptrace.WithClientTrace(ctx,
+		&httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { dialled.Store(true) }})
 	req, err := http.NewRequestWithContext(traced, d.method, d.url.String(), d.reader())
 	if err != nil {
 		return nil, fmt.Errorf("preparing a call of %s: %w", a.ID, errors.Unwrap(err))
@@ -187,8 +191,8 @@ func (e *Executor) send(ctx context.Context, c *tool.Call, d *draft) (*answer, e
 	return e.read(ctx, a, d, res)
 }
 
-// unreachable words a call that got no answer. dialled says that there was a
-// connection, so that the call may have been carried out.
+// unreachable returns the failure of a call without a response. dialled says
+// that there was a connection, so that the call may have been carried out.
 func unreachable(ctx context.Context, a *app.App, err error, dialled bool) error {
 	f := &tool.Failure{Retryable: true, NextAction: "retry_later", Unanswered: true, Unsent: !dialled}
 	carriedOut := " Nothing was sent."
@@ -203,9 +207,16 @@ func unreachable(ctx context.Context, a *app.App, err error, dialled bool) error
 	case p.Code == "target_not_allowed" && !dialled:
 		return p
 	case p.Code == "target_not_allowed":
-		return &tool.Failure{Code: tool.CodeResponseInvalid, Detail: a.Name + " redirected the call to somewhere else, where it was not followed." + carriedOut, NextAction: "none"}
+		return &tool.Failure{
+			Code:       tool.CodeResponseInvalid,
+			Detail:     a.Name + " redirected the call to somewhere else, where it was not followed." + carriedOut,
+			NextAction: "none",
+		}
 	case p.Code == "response_too_large":
-		return &tool.Failure{Code: tool.CodeResponseInvalid, Detail: "The answer of " + a.Name + " is too large." + carriedOut, NextAction: "fix_arguments"}
+		return &tool.Failure{
+			Code:   tool.CodeResponseInvalid,
+			Detail: "The answer of " + a.Name + " is too large." + carriedOut, NextAction: "fix_arguments",
+		}
 	}
 	f.Code = tool.CodeUnavailable
 	switch {

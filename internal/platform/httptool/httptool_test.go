@@ -116,21 +116,32 @@ func TestRequests(t *testing.T) {
 			"GET /search?ids=1&ids=2&q=a+b%26c | Bearer s3cret | 2 | ",
 		},
 		{
-			"path, header, body, envelope", "key", "create",
+			"path, header, body, envelope",
+			"key",
+			"create",
 			map[string]any{"folder": "a/b ?", "title": "Hi", "tags": []any{"x"}, "trace": "t1"},
 			`POST /folders/a%2Fb%20%3F/notes?notify=no | Bearer s3cret | 2 | {"data":{"tags":["x"],"tenant":"acme","title":"Hi"}}`,
 		},
 		{
 			"form with brackets", "key", "pay",
-			map[string]any{"amount": json.Number("5"), "metadata": map[string]any{"a": "1"}, "items": []any{map[string]any{"p": "x"}}},
+			map[string]any{
+				"amount": json.Number("5"), "metadata": map[string]any{"a": "1"},
+				"items": []any{map[string]any{"p": "x"}},
+			},
 			"POST /pay | Bearer s3cret | 2 | amount=5&items%5B0%5D%5Bp%5D=x&metadata%5Ba%5D=1",
 		},
 		{
-			"graphql", "key", "ask",
+			"graphql",
+			"key",
+			"ask",
 			map[string]any{"id": "I1"},
 			`POST /graphql | Bearer s3cret | 2 | {"query":"query($id: ID!) { issue(id: $id) { id } }","variables":{"id":"I1"}}`,
 		},
-		{"key in the query", "query", "search", map[string]any{"query": "x"}, "GET /search?api_key=s3cret&q=x |  | 2 | "},
+		{
+			"key in the query", "query", "search",
+			map[string]any{"query": "x"},
+			"GET /search?api_key=s3cret&q=x |  | 2 | ",
+		},
 		{"basic", "basic", "search", nil, "GET /search | Basic YW5uOnBhc3M= | 2 | "},
 		{"key in the path", "path", "search", nil, "GET /bots3cret/search |  | 2 | "},
 	}
@@ -140,11 +151,15 @@ func TestRequests(t *testing.T) {
 			var got string
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				body, _ := io.ReadAll(r.Body)
-				got = strings.Join([]string{r.Method + " " + r.RequestURI, r.Header.Get("Authorization"), r.Header.Get("X-Version"), string(body)}, " | ")
+				got = strings.Join([]string{
+					r.Method + " " + r.RequestURI, r.Header.Get("Authorization"),
+					r.Header.Get("X-Version"), string(body),
+				}, " | ")
 				_, _ = w.Write([]byte(`{}`))
 			}))
 			t.Cleanup(server.Close)
-			if _, err := httptool.New(server.Client(), nil).Execute(t.Context(), desk(t, server.URL, tt.scheme, tt.tool, tt.arguments)); err != nil {
+			if _, err := httptool.New(server.Client(), nil).Execute(t.Context(),
+				desk(t, server.URL, tt.scheme, tt.tool, tt.arguments)); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
@@ -156,8 +171,10 @@ func TestRequests(t *testing.T) {
 
 func TestHeaderInjection(t *testing.T) {
 	t.Parallel()
-	call := desk(t, "https://api.desk.example", "key", "create", map[string]any{"folder": "a", "title": "b", "trace": "x\r\nHost: evil"})
-	if _, err := httptool.New(http.DefaultClient, nil).Execute(t.Context(), call); err == nil || !strings.Contains(err.Error(), "invalid_arguments") {
+	call := desk(t, "https://api.desk.example", "key", "create",
+		map[string]any{"folder": "a", "title": "b", "trace": "x\r\nHost: evil"})
+	if _, err := httptool.New(http.DefaultClient, nil).Execute(t.Context(), call); err == nil ||
+		!strings.Contains(err.Error(), "invalid_arguments") {
 		t.Errorf("Execute = %v, want invalid_arguments", err)
 	}
 }
@@ -172,21 +189,60 @@ func TestAnswers(t *testing.T) {
 		body       string
 		want       string // output, next | code, detail, retryable, next action
 	}{
-		{"a page", "search", map[string]any{"query": "x"}, 200, "", `{"results":[1],"next":"c2"}`, `{"next":"c2","results":[1]} next {"cursor":"c2","query":"x"}`},
+		{
+			"a page", "search",
+			map[string]any{"query": "x"},
+			200, "", `{"results":[1],"next":"c2"}`,
+			`{"next":"c2","results":[1]} next {"cursor":"c2","query":"x"}`,
+		},
 		{"the last page", "search", nil, 200, "", `{"results":[],"next":null}`, `{"next":null,"results":[]} next null`},
-		{"long numbers stay", "search", nil, 200, "", `{"results":[12345678901234567890]}`, `{"results":[12345678901234567890]} next null`},
-		{"a full page by number", "pages", map[string]any{"page": json.Number("3")}, 200, "", `{"results":[1,2]}`, `{"results":[1,2]} next {"page":4}`},
+		{
+			"long numbers stay", "search", nil, 200, "", `{"results":[12345678901234567890]}`,
+			`{"results":[12345678901234567890]} next null`,
+		},
+		{
+			"a full page by number", "pages",
+			map[string]any{"page": json.Number("3")},
+			200, "", `{"results":[1,2]}`,
+			`{"results":[1,2]} next {"page":4}`,
+		},
 		{"a short page by number", "pages", nil, 200, "", `{"results":[1]}`, `{"results":[1]} next null`},
-		{"picked", "ask", map[string]any{"id": "1"}, 200, "", `{"data":{"issue":{"id":"1"}}}`, `{"issue":{"id":"1"}} next null`},
+		{
+			"picked", "ask",
+			map[string]any{"id": "1"},
+			200, "", `{"data":{"issue":{"id":"1"}}}`,
+			`{"issue":{"id":"1"}} next null`,
+		},
 		{"text", "search", nil, 200, "Content-Type: text/plain", `pong`, `"pong" next null`},
 		{"nothing", "search", nil, 204, "", ``, `null next null`},
-		{"json that is none", "search", nil, 200, "Content-Type: application/json", `{"a":`, "app_response_invalid Desk answered JSON that cannot be read. The call was carried out. false none"},
-		{"own words", "search", nil, 422, "", `{"fault":{"text":"no such folder"}}`, "app_bad_request no such folder false fix_arguments"},
-		{"usual words", "search", nil, 404, "", `{"error":{"message":"gone"}}`, "app_not_found gone false fix_arguments"},
-		{"no words", "search", nil, 403, "", `<html>`, "app_forbidden Desk answered 403 Forbidden. false ask_owner_for_permission"},
-		{"unauthorized", "search", nil, 401, "", ``, "app_unauthorized Desk answered 401 Unauthorized. false reconnect_app"},
-		{"its own code", "search", nil, 400, "", `{"fault":{"text":"slowly","code":"slow_down"}}`, "app_rate_limited slowly true retry_later"},
-		{"too many", "search", nil, 429, "Retry-After: 7", ``, "app_rate_limited Desk answered 429 Too Many Requests. true retry_later 7s"},
+		{
+			"json that is none", "search", nil, 200, "Content-Type: application/json", `{"a":`,
+			"app_response_invalid Desk answered JSON that cannot be read. The call was carried out. false none",
+		},
+		{
+			"own words", "search", nil, 422, "", `{"fault":{"text":"no such folder"}}`,
+			"app_bad_request no such folder false fix_arguments",
+		},
+		{
+			"usual words", "search", nil, 404, "", `{"error":{"message":"gone"}}`,
+			"app_not_found gone false fix_arguments",
+		},
+		{
+			"no words", "search", nil, 403, "", `<html>`,
+			"app_forbidden Desk answered 403 Forbidden. false ask_owner_for_permission",
+		},
+		{
+			"unauthorized", "search", nil, 401, "", ``,
+			"app_unauthorized Desk answered 401 Unauthorized. false reconnect_app",
+		},
+		{
+			"its own code", "search", nil, 400, "", `{"fault":{"text":"slowly","code":"slow_down"}}`,
+			"app_rate_limited slowly true retry_later",
+		},
+		{
+			"too many", "search", nil, 429, "Retry-After: 7",
+			``, "app_rate_limited Desk answered 429 Too Many Requests. true retry_later 7s",
+		},
 		{"broken", "search", nil, 502, "", ``, "app_unavailable Desk answered 502 Bad Gateway. true retry_later"},
 	}
 	for _, tt := range tests {
@@ -200,7 +256,8 @@ func TestAnswers(t *testing.T) {
 				_, _ = w.Write([]byte(tt.body))
 			}))
 			t.Cleanup(server.Close)
-			answer, err := httptool.New(server.Client(), nil).Execute(t.Context(), desk(t, server.URL, "key", tt.tool, tt.arguments))
+			answer, err := httptool.New(server.Client(), nil).Execute(t.Context(),
+				desk(t, server.URL, "key", tt.tool, tt.arguments))
 			if got := describe(t, answer, err); got != tt.want {
 				t.Errorf("answer\n got %s\nwant %s", got, tt.want)
 			}
@@ -211,7 +268,8 @@ func TestAnswers(t *testing.T) {
 func describe(t *testing.T, answer *tool.Answer, err error) string {
 	t.Helper()
 	if failure, ok := errors.AsType[*tool.Failure](err); ok {
-		text := failure.Code + " " + failure.Detail + " " + map[bool]string{true: "true", false: "false"}[failure.Retryable] + " " + failure.NextAction
+		text := failure.Code + " " + failure.Detail + " " +
+			map[bool]string{true: "true", false: "false"}[failure.Retryable] + " " + failure.NextAction
 		if failure.RetryAfter > 0 {
 			text += " " + failure.RetryAfter.String()
 		}
@@ -229,7 +287,8 @@ func TestLinkHeader(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Get("page") == "" {
-			w.Header().Set("Link", `<https://elsewhere.example/linked?page=2&filter=x&secret=1>; rel="next", <https://elsewhere.example/>; rel="last"`)
+			w.Header().Set("Link",
+				`<https://elsewhere.example/linked?page=2&filter=x&secret=1>; rel="next", <https://elsewhere.example/>; rel="last"`)
 		}
 		_, _ = w.Write([]byte(`[1]`))
 	}))
@@ -253,8 +312,10 @@ func TestFiles(t *testing.T) {
 		_, _ = w.Write([]byte("\x89PNG\x00"))
 	}))
 	t.Cleanup(server.Close)
-	answer, err := httptool.New(server.Client(), nil).Execute(t.Context(), desk(t, server.URL, "key", "download", map[string]any{"id": "1"}))
-	if err != nil || answer.File == nil || answer.File.Name != "pass.png" || answer.File.MediaType != "image/png" || len(answer.File.Data) != 5 {
+	answer, err := httptool.New(server.Client(), nil).Execute(t.Context(),
+		desk(t, server.URL, "key", "download", map[string]any{"id": "1"}))
+	if err != nil || answer.File == nil || answer.File.Name != "pass.png" || answer.File.MediaType != "image/png" ||
+		len(answer.File.Data) != 5 {
 		t.Errorf("Execute = %+v, %v", answer, err)
 	}
 }
@@ -265,7 +326,8 @@ func TestTooLarge(t *testing.T) {
 		_, _ = w.Write([]byte(strings.Repeat("x", 2000)))
 	}))
 	t.Cleanup(server.Close)
-	_, err := httptool.New(server.Client(), &httptool.Options{MaxAnswer: 1000}).Execute(t.Context(), desk(t, server.URL, "key", "search", nil))
+	_, err := httptool.New(server.Client(), &httptool.Options{MaxAnswer: 1000}).Execute(t.Context(),
+		desk(t, server.URL, "key", "search", nil))
 	var failure *tool.Failure
 	if !errors.As(err, &failure) || failure.Code != tool.CodeResponseInvalid {
 		t.Errorf("Execute = %v", err)
@@ -278,7 +340,8 @@ func TestUnreachable(t *testing.T) {
 	server.Close()
 	_, err := httptool.New(http.DefaultClient, nil).Execute(t.Context(), desk(t, server.URL, "key", "search", nil))
 	var failure *tool.Failure
-	if !errors.As(err, &failure) || failure.Code != tool.CodeUnavailable || !failure.Retryable || strings.Contains(failure.Detail, "127.0.0.1") {
+	if !errors.As(err, &failure) || failure.Code != tool.CodeUnavailable || !failure.Retryable ||
+		strings.Contains(failure.Detail, "127.0.0.1") {
 		t.Errorf("Execute = %v", err)
 	}
 }
@@ -296,7 +359,8 @@ func TestCheck(t *testing.T) {
 	call := desk(t, server.URL, "key", "search", nil)
 	e := httptool.New(server.Client(), nil)
 	got, err := e.Check(t.Context(), call.App, call.Scheme, call.Live)
-	if diff := cmp.Diff(connection.Identity{ID: "17", Name: "Ann", Email: "ann@acme.example"}, got); err != nil || diff != "" {
+	if diff := cmp.Diff(connection.Identity{ID: "17", Name: "Ann", Email: "ann@acme.example"}, got); err != nil ||
+		diff != "" {
 		t.Errorf("Check (-want +got):\n%s%v", diff, err)
 	}
 	call.Live.Values = app.Map{"key": "wrong"}
@@ -310,13 +374,15 @@ func TestCheck(t *testing.T) {
 func TestPreviewHidesSecrets(t *testing.T) {
 	t.Parallel()
 	for _, scheme := range []string{"key", "query", "basic", "path"} {
-		call := desk(t, "https://api.desk.example/{tenant}", scheme, "create", map[string]any{"folder": "a", "title": "Hi"})
+		call := desk(t, "https://api.desk.example/{tenant}", scheme, "create",
+			map[string]any{"folder": "a", "title": "Hi"})
 		p, err := httptool.New(nil, nil).Preview(call)
 		if err != nil {
 			t.Fatal(err)
 		}
 		text, _ := json.Marshal(p)
-		if strings.Contains(string(text), "s3cret") || strings.Contains(string(text), "YW5u") || !strings.Contains(p.URL, "/acme/") || !strings.Contains(p.Body, `"Hi"`) {
+		if strings.Contains(string(text), "s3cret") || strings.Contains(string(text), "YW5u") ||
+			!strings.Contains(p.URL, "/acme/") || !strings.Contains(p.Body, `"Hi"`) {
 			t.Errorf("%s: preview %s", scheme, text)
 		}
 	}

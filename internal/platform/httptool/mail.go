@@ -14,24 +14,25 @@ import (
 
 	"ace/internal/platform/app"
 	"ace/internal/platform/tool"
+	"ace/internal/platform/tool/file"
 )
 
-// Wire names of inputs that make up an e-mail and are no header fields of it.
+// Wire names of inputs that are parts of an e-mail but no header fields.
 const (
 	mailText = "text"
 	mailHTML = "html"
 	mailFile = "file" // one or more
 )
 
-// letter is an e-mail while it is put together.
+// letter is an e-mail that is being composed.
 type letter struct {
 	header     textproto.MIMEHeader
 	order      []string
 	text, html string
-	files      []*tool.File
+	files      []*file.File
 }
 
-// putMail writes the e-mail of a tool into the body, as base64 for addresses.
+// putMail writes the e-mail of a tool into the body, as base64url.
 func putMail(ctx context.Context, c *tool.Call, body map[string]any) error {
 	if c.Tool.Mail == "" {
 		return nil
@@ -43,7 +44,7 @@ func putMail(ctx context.Context, c *tool.Call, body map[string]any) error {
 		if in.Where != app.InMail || !given || value == nil {
 			continue
 		}
-		if err := l.take(ctx, c, in, value); err != nil {
+		if err := l.add(ctx, c, in, value); err != nil {
 			return err
 		}
 	}
@@ -54,8 +55,8 @@ func putMail(ctx context.Context, c *tool.Call, body map[string]any) error {
 	return app.Put(body, c.Tool.Mail, base64.URLEncoding.EncodeToString(message))
 }
 
-// take puts one input into the letter.
-func (l *letter) take(ctx context.Context, c *tool.Call, in *app.Input, value any) error {
+// add adds one input to the letter.
+func (l *letter) add(ctx context.Context, c *tool.Call, in *app.Input, value any) error {
 	switch name := in.WireName(); name {
 	case mailText:
 		l.text = app.Text(value)
@@ -77,7 +78,8 @@ func (l *letter) take(ctx context.Context, c *tool.Call, in *app.Input, value an
 	default:
 		text := app.Text(value)
 		if !headerValue(text) {
-			return badArgument("/arguments/"+in.Name, "A field of an e-mail holds no line break and no control character.")
+			return badArgument("/arguments/"+in.Name,
+				"A field of an e-mail holds no line break and no control character.")
 		}
 		l.set(name, mime.QEncoding.Encode("utf-8", text))
 	}
@@ -89,13 +91,14 @@ func (l *letter) set(name, value string) {
 	l.header.Set(name, value)
 }
 
-// people are one address or more, with or without names.
+// people returns one address or more, with or without names.
 func (l *letter) people(in *app.Input, value any) error {
 	var all []string
 	for i, one := range listOf(value) {
 		address, err := mail.ParseAddress(app.Text(one))
 		if err != nil {
-			return badArgument(fmt.Sprintf("/arguments/%s/%d", in.Name, i), "This is no e-mail address. Write ann@example.com, or Ann <ann@example.com>.")
+			return badArgument(fmt.Sprintf("/arguments/%s/%d", in.Name, i),
+				"This is no e-mail address. Write ann@example.com, or Ann <ann@example.com>.")
 		}
 		all = append(all, address.String())
 	}
@@ -112,8 +115,8 @@ func listOf(value any) []any {
 	return []any{value}
 }
 
-// bytes is the letter as it is sent (RFC 5322): text and HTML as alternatives,
-// files behind them.
+// bytes returns the letter as it is sent (RFC 5322): text and HTML as
+// alternatives, then files.
 func (l *letter) bytes() ([]byte, error) {
 	var out bytes.Buffer
 	for _, name := range l.order {
@@ -152,7 +155,7 @@ func (l *letter) bytes() ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// content is what is read: the text, the HTML, or both to choose from.
+// content returns what is read: the text, the HTML, or both as alternatives.
 func (l *letter) content() (textproto.MIMEHeader, []byte, error) {
 	switch {
 	case l.html == "":
@@ -178,7 +181,10 @@ func (l *letter) content() (textproto.MIMEHeader, []byte, error) {
 }
 
 func partHeader(mediaType string) textproto.MIMEHeader {
-	return textproto.MIMEHeader{"Content-Type": {mediaType + "; charset=utf-8"}, "Content-Transfer-Encoding": {"quoted-printable"}}
+	return textproto.MIMEHeader{
+		"Content-Type":              {mediaType + "; charset=utf-8"},
+		"Content-Transfer-Encoding": {"quoted-printable"},
+	}
 }
 
 func quoted(text string) ([]byte, error) {
@@ -193,7 +199,7 @@ func quoted(text string) ([]byte, error) {
 
 const base64Line = 76 // characters (RFC 2045, 6.8)
 
-func attach(w *multipart.Writer, file *tool.File) error {
+func attach(w *multipart.Writer, file *file.File) error {
 	var lines bytes.Buffer
 	for encoded := base64.StdEncoding.EncodeToString(file.Data); encoded != ""; {
 		n := min(base64Line, len(encoded))
@@ -205,6 +211,7 @@ func attach(w *multipart.Writer, file *tool.File) error {
 		disposition = "attachment"
 	}
 	return writePart(w, textproto.MIMEHeader{
-		"Content-Type": {strings.Map(dropBreaks, file.MediaType)}, "Content-Transfer-Encoding": {"base64"}, "Content-Disposition": {disposition},
+		"Content-Type": {strings.Map(dropBreaks, file.MediaType)}, "Content-Transfer-Encoding": {"base64"},
+		"Content-Disposition": {disposition},
 	}, lines.Bytes())
 }

@@ -10,7 +10,7 @@ import (
 	"ace/internal/platform/tool"
 )
 
-// next answers the arguments that read the next page, or nil.
+// next returns the arguments that read the next page, or nil.
 func next(c *tool.Call, got *answer) map[string]any {
 	p := c.Tool.Paging
 	if p == nil {
@@ -47,7 +47,7 @@ func next(c *tool.Call, got *answer) map[string]any {
 	return nil
 }
 
-// counted goes on by number or offset while pages are full.
+// counted continues by number or offset while pages are full.
 func counted(c *tool.Call, p *app.Paging, got *answer, with func(string, any) map[string]any) map[string]any {
 	items, _ := app.Pick(got.value, c.Tool.Items)
 	list, _ := items.([]any)
@@ -69,8 +69,8 @@ func number(v any, otherwise int) int {
 	return n
 }
 
-// fromAddress takes the inputs that the address of the next page names: the
-// address itself is not handed out, since it may go anywhere.
+// fromAddress returns the inputs in the URL of the next page: the URL itself is
+// not returned, since it may lead anywhere.
 func fromAddress(c *tool.Call, address string, with func(string, any) map[string]any) map[string]any {
 	u, err := url.Parse(address)
 	if err != nil || address == "" {
@@ -97,7 +97,7 @@ func fromAddress(c *tool.Call, address string, with func(string, any) map[string
 	return arguments
 }
 
-// linkNext is the address with rel="next" of a Link header (RFC 8288).
+// linkNext returns the URL with rel="next" of a Link header (RFC 8288).
 func linkNext(header string) string {
 	for part := range strings.SplitSeq(header, ",") {
 		address, params, ok := strings.Cut(strings.TrimSpace(part), ">")

@@ -47,7 +47,8 @@ func TestArgumentsInPaths(t *testing.T) {
 	}
 	for _, tt := range tests {
 		d := &doer{}
-		_, err := httptool.New(d, nil).Execute(t.Context(), desk(t, "https://api.desk.example", "key", "create", map[string]any{"folder": tt.folder, "title": "x"}))
+		_, err := httptool.New(d, nil).Execute(t.Context(),
+			desk(t, "https://api.desk.example", "key", "create", map[string]any{"folder": tt.folder, "title": "x"}))
 		got := ""
 		if p, ok := problem.From(err); ok {
 			got = p.Code
@@ -91,7 +92,10 @@ func TestBaseAddresses(t *testing.T) {
 		d := &doer{}
 		call := desk(t, "https://x.example", "key", "search", nil)
 		call.App.Base = tt.base
-		call.Live = &connection.Live{Connection: &connection.Connection{Params: map[string]string{"tenant": tt.tenant}}, Values: app.Map{"tenant": tt.tenant, "key": "s3cret-key"}}
+		call.Live = &connection.Live{
+			Connection: &connection.Connection{Params: map[string]string{"tenant": tt.tenant}},
+			Values:     app.Map{"tenant": tt.tenant, "key": "s3cret-key"},
+		}
 		_, err := httptool.New(d, nil).Execute(t.Context(), call)
 		got := ""
 		if err == nil {
@@ -188,14 +192,18 @@ func TestEchoedSecrets(t *testing.T) {
 			status = http.StatusBadRequest
 		}
 		w.WriteHeader(status)
-		_ = json.NewEncoder(w).Encode(map[string]any{"message": "you sent " + r.Header.Get("Authorization"), "url": r.URL.String(), "pass": r.URL.Query().Get("api_key"), "mine": "visible"})
+		_ = json.NewEncoder(w).Encode(map[string]any{
+			"message": "you sent " + r.Header.Get("Authorization"),
+			"url":     r.URL.String(), "pass": r.URL.Query().Get("api_key"), "mine": "visible",
+		})
 	}))
 	t.Cleanup(server.Close)
 	for _, scheme := range []string{"key", "query", "basic", "path"} {
 		for _, query := range []string{"ok", "fail"} {
 			for _, name := range []string{"search", "request"} {
 				call := desk(t, server.URL, scheme, name, map[string]any{"query": query, "path": "/x?q=" + query})
-				call.Live.Values = app.Join(app.Map(call.Live.Connection.Params), app.Map{"key": secret, "username": "ann", "password": secret})
+				call.Live.Values = app.Join(app.Map(call.Live.Connection.Params),
+					app.Map{"key": secret, "username": "ann", "password": secret})
 				call.Tool = call.Tool.With(call.Arguments)
 				answer, err := httptool.New(server.Client(), nil).Execute(t.Context(), call)
 				text, _ := json.Marshal(answer)
@@ -223,7 +231,9 @@ func TestLineBreaksInHeaders(t *testing.T) {
 	t.Parallel()
 	for _, trace := range []string{"a\r\nX-Evil: 1", "a\nb", "a\x00b", "a\x7f"} {
 		d := &doer{}
-		_, err := httptool.New(d, nil).Execute(t.Context(), desk(t, "https://api.desk.example", "key", "create", map[string]any{"folder": "a", "title": "x", "trace": trace}))
+		_, err := httptool.New(d, nil).Execute(t.Context(),
+			desk(t, "https://api.desk.example", "key", "create",
+				map[string]any{"folder": "a", "title": "x", "trace": trace}))
 		if !problem.Is(err, "invalid_arguments") || len(d.seen) > 0 {
 			t.Errorf("%q: %v, %d requests", trace, err, len(d.seen))
 		}
@@ -232,7 +242,8 @@ func TestLineBreaksInHeaders(t *testing.T) {
 	d := &doer{}
 	call := desk(t, "https://api.desk.example", "key", "search", nil)
 	call.Live.Values = app.Map{"key": "abc\r\nX-Evil: 1", "tenant": "acme"}
-	if _, err := httptool.New(d, nil).Execute(t.Context(), call); err != nil || d.seen[0].Header.Get("Authorization") != "Bearer abcX-Evil: 1" || d.seen[0].Header.Get("X-Evil") != "" {
+	if _, err := httptool.New(d, nil).Execute(t.Context(), call); err != nil ||
+		d.seen[0].Header.Get("Authorization") != "Bearer abcX-Evil: 1" || d.seen[0].Header.Get("X-Evil") != "" {
 		t.Errorf("%v, %v", d.seen[0].Header, err)
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"ace/internal/platform/connection"
 	"ace/internal/platform/httptool"
 	"ace/internal/platform/tool"
+	"ace/internal/platform/tool/file"
 )
 
 // shapes is an app that wants its values in unusual places.
@@ -101,7 +102,8 @@ func post(t *testing.T, scheme, name string, arguments map[string]any) (*http.Re
 		_, _ = w.Write([]byte(`{}`))
 	}))
 	t.Cleanup(server.Close)
-	if _, err := httptool.New(server.Client(), nil).Execute(t.Context(), shaped(t, server.URL, scheme, name, arguments)); err != nil {
+	if _, err := httptool.New(server.Client(), nil).Execute(t.Context(),
+		shaped(t, server.URL, scheme, name, arguments)); err != nil {
 		t.Fatal(err)
 	}
 	return got, body
@@ -121,8 +123,8 @@ func shaped(t *testing.T, base, scheme, name string, arguments map[string]any) *
 	return &tool.Call{
 		App: a, Scheme: s, Tool: called, Arguments: arguments,
 		Live: &connection.Live{Connection: &connection.Connection{}, Values: app.Map{"key": "k"}},
-		Open: func(_ context.Context, id string) (*tool.File, error) {
-			return &tool.File{Name: id + ".txt", MediaType: "text/x-note", Data: []byte("content of " + id)}, nil
+		Open: func(_ context.Context, id string) (*file.File, error) {
+			return &file.File{Name: id + ".txt", MediaType: "text/x-note", Data: []byte("content of " + id)}, nil
 		},
 	}
 }
@@ -135,16 +137,38 @@ func TestShapes(t *testing.T) {
 		want               string // method, address, body
 	}{
 		{
-			"deep in the body", "key", "issue",
+			"deep in the body",
+			"key",
+			"issue",
 			map[string]any{"project": "P", "text": "Hi", "people": []any{"a", "b"}},
 			`POST /issues {"fields":{"description":{"content":[{"text":"Hi"}],"type":"doc"},"kind":{"name":"x-P"},"people":[{"id":"a"},{"id":"b"}],"project":{"key":"P"}},"notify":{"who":["P"]}}`,
 		},
-		{"variables", "key", "query", map[string]any{"title": "T"}, `POST /graphql {"query":"mutation($input: I!) { make(input: $input) { id } }","variables":{"input":{"kind":"usual","title":"T"}}}`},
-		{"what is fixed alone", "key", "query", nil, `POST /graphql {"query":"mutation($input: I!) { make(input: $input) { id } }","variables":{"input":{"kind":"usual"}}}`},
-		{"members of the body", "key", "record", map[string]any{"fields": map[string]any{"Name": "A"}}, `POST /records {"Name":"A"}`},
+		{
+			"variables",
+			"key",
+			"query",
+			map[string]any{"title": "T"},
+			`POST /graphql {"query":"mutation($input: I!) { make(input: $input) { id } }","variables":{"input":{"kind":"usual","title":"T"}}}`,
+		},
+		{
+			"what is fixed alone",
+			"key",
+			"query",
+			nil,
+			`POST /graphql {"query":"mutation($input: I!) { make(input: $input) { id } }","variables":{"input":{"kind":"usual"}}}`,
+		},
+		{
+			"members of the body", "key", "record",
+			map[string]any{"fields": map[string]any{"Name": "A"}},
+			`POST /records {"Name":"A"}`,
+		},
 		{"made in a query", "key", "list", map[string]any{"kind": "bug"}, "GET /list?filter=kind%3Dbug "},
 		{"the base of a scheme", "other", "list", nil, "GET /other/list "},
-		{"a file inside", "key", "inline", map[string]any{"file": "f1"}, `POST /inline {"files":[{"bytes":"Y29udGVudCBvZiBmMQ=="}]}`},
+		{
+			"a file inside", "key", "inline",
+			map[string]any{"file": "f1"},
+			`POST /inline {"files":[{"bytes":"Y29udGVudCBvZiBmMQ=="}]}`,
+		},
 		{"a file as it is", "key", "raw", map[string]any{"path": "/é", "file": "f1"}, "POST /raw content of f1"},
 	}
 	for _, tt := range tests {
@@ -154,7 +178,8 @@ func TestShapes(t *testing.T) {
 			if diff := cmp.Diff(tt.want, r.Method+" "+r.RequestURI+" "+string(body)); diff != "" {
 				t.Errorf("request (-want +got):\n%s", diff)
 			}
-			if arg := r.Header.Get("X-Arg"); tt.tool == "raw" && (arg != `{"path": "/\u00e9"}` || r.Header.Get("Content-Type") != "text/x-note") {
+			if arg := r.Header.Get("X-Arg"); tt.tool == "raw" &&
+				(arg != `{"path": "/\u00e9"}` || r.Header.Get("Content-Type") != "text/x-note") {
 				t.Errorf("X-Arg = %s, Content-Type = %s", arg, r.Header.Get("Content-Type"))
 			}
 		})
@@ -181,7 +206,11 @@ func parts(t *testing.T, header string, body []byte) []string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, strings.Join([]string{part.Header.Get("Content-Disposition"), part.Header.Get("Content-Type"), string(text)}, "|"))
+		all = append(all,
+			strings.Join([]string{
+				part.Header.Get("Content-Disposition"), part.Header.Get("Content-Type"),
+				string(text),
+			}, "|"))
 	}
 }
 
@@ -209,7 +238,10 @@ func TestParts(t *testing.T) {
 			"form", "form",
 			map[string]any{"name": "n", "file": "f1", "zone": "z"},
 			"multipart/form-data",
-			[]string{`form-data; name="attributes"||{"name":"n"}`, `form-data; name="zone"||z`, `form-data; name="file"; filename="f1.txt"|text/x-note|content of f1`},
+			[]string{
+				`form-data; name="attributes"||{"name":"n"}`, `form-data; name="zone"||z`,
+				`form-data; name="file"; filename="f1.txt"|text/x-note|content of f1`,
+			},
 		},
 	}
 	for _, tt := range tests {
@@ -236,13 +268,27 @@ func TestMail(t *testing.T) {
 	}{
 		{"text", map[string]any{"text": "Grüße"}, []string{"text/plain; charset=utf-8", "Gr=C3=BC=C3=9Fe"}},
 		{"html", map[string]any{"html": "<p>Hi"}, []string{"text/html; charset=utf-8", "<p>Hi"}},
-		{"both", map[string]any{"text": "Hi", "html": "<p>Hi"}, []string{"multipart/alternative", "|text/plain; charset=utf-8|Hi", "|text/html; charset=utf-8|<p>Hi"}},
-		{"a file", map[string]any{"text": "Hi", "files": []any{"f1"}}, []string{"multipart/mixed", "|text/plain; charset=utf-8|Hi", "attachment; filename=f1.txt|text/x-note|Y29udGVudCBvZiBmMQ==\r\n"}},
+		{
+			"both",
+			map[string]any{"text": "Hi", "html": "<p>Hi"},
+			[]string{"multipart/alternative", "|text/plain; charset=utf-8|Hi", "|text/html; charset=utf-8|<p>Hi"},
+		},
+		{
+			"a file",
+			map[string]any{"text": "Hi", "files": []any{"f1"}},
+			[]string{
+				"multipart/mixed", "|text/plain; charset=utf-8|Hi",
+				"attachment; filename=f1.txt|text/x-note|Y29udGVudCBvZiBmMQ==\r\n",
+			},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			tt.arguments["to"], tt.arguments["subject"], tt.arguments["thread"] = []any{"Änn <ann@example.com>", "bob@example.com"}, "Grüße", "t1"
+			tt.arguments["to"], tt.arguments["subject"], tt.arguments["thread"] = []any{
+				"Änn <ann@example.com>",
+				"bob@example.com",
+			}, "Grüße", "t1"
 			_, body := post(t, "key", "write", tt.arguments)
 			var sent struct {
 				Message struct{ Raw, Thread string }
@@ -262,7 +308,8 @@ func TestMail(t *testing.T) {
 			if err != nil || len(to) != 2 || to[0].Name != "Änn" || to[1].Address != "bob@example.com" {
 				t.Errorf("To = %v, %v", to, err)
 			}
-			if subject, err := new(mime.WordDecoder).DecodeHeader(m.Header.Get("Subject")); err != nil || subject != "Grüße" {
+			if subject, err := new(mime.WordDecoder).DecodeHeader(m.Header.Get("Subject")); err != nil ||
+				subject != "Grüße" {
 				t.Errorf("Subject = %q, %v", subject, err)
 			}
 			content, err := io.ReadAll(m.Body)
@@ -288,7 +335,8 @@ func TestMailRefuses(t *testing.T) {
 		{"to": []any{"nobody"}},
 		{"to": []any{"ann@example.com"}, "subject": "x\r\nBcc: all@example.com"},
 	} {
-		_, err := httptool.New(http.DefaultClient, nil).Execute(t.Context(), shaped(t, "https://post.example", "key", "write", arguments))
+		_, err := httptool.New(http.DefaultClient, nil).Execute(t.Context(),
+			shaped(t, "https://post.example", "key", "write", arguments))
 		if err == nil || !strings.Contains(err.Error(), "invalid_arguments") {
 			t.Errorf("Execute(%v) = %v, want invalid_arguments", arguments, err)
 		}

@@ -8,11 +8,11 @@ import (
 	"ace/internal/platform/tool"
 )
 
-// Sign adds a signature over a whole request, for the schemes that ask for one,
-// and leaves the others alone. The request can be read again.
+// Sign adds a signature over a whole request, for the schemes that have one. It
+// does not change other requests. The request can be read again.
 type Sign func(r *http.Request, s *app.Scheme, values app.Values) error
 
-// sign is the last thing that happens to a request before it is sent.
+// sign is called immediately before a request is sent.
 func (e *Executor) sign(c *tool.Call, r *http.Request) error {
 	if e.options.Sign == nil || c.Scheme == nil {
 		return nil

@@ -46,7 +46,11 @@ tools: {send: {call: POST /send, about: Sends., in: {to: string}}}`, "ORIGIN", s
 		key, _ := values.Value("secret_access_key")
 		text := make([]byte, 64)
 		n, _ := body.Read(text)
-		r.Header.Set("Authorization", strings.Join([]string{s.SigV4.Service, key, r.Header.Get("User-Agent"), r.Header.Get("Content-Type"), string(text[:n])}, "|"))
+		r.Header.Set("Authorization",
+			strings.Join([]string{
+				s.SigV4.Service, key, r.Header.Get("User-Agent"), r.Header.Get("Content-Type"),
+				string(text[:n]),
+			}, "|"))
 		return nil
 	}
 	if _, err := httptool.New(server.Client(), &httptool.Options{Sign: sign}).Execute(t.Context(), call); err != nil {

@@ -33,8 +33,12 @@ func TestQueryStyles(t *testing.T) {
 			t.Parallel()
 			a := &app.App{ID: "x-acme", Name: "Acme", Base: "https://api.acme.example"}
 			call := &tool.Call{
-				App: a, Tool: &app.Tool{Call: "GET /x", Body: app.BodyNone, In: app.Inputs{{Name: "q", Where: app.InQuery, Style: tt.style, Schema: map[string]any{}}}},
-				Live: &connection.Live{Connection: &connection.Connection{}, Values: app.Map{}}, Arguments: map[string]any{"q": tt.value},
+				App: a, Tool: &app.Tool{
+					Call: "GET /x", Body: app.BodyNone,
+					In: app.Inputs{{Name: "q", Where: app.InQuery, Style: tt.style, Schema: map[string]any{}}},
+				},
+				Live:      &connection.Live{Connection: &connection.Connection{}, Values: app.Map{}},
+				Arguments: map[string]any{"q": tt.value},
 			}
 			got, err := httptool.New(nil, nil).Preview(call)
 			if err != nil {

@@ -1,13 +1,14 @@
-// Package library is what an account can use: the apps of the catalogue and the
-// account's own connectors, found by id and by plain words.
+// Package library is what an account can use: the apps of the catalog and the
+// account's own connectors, by id and by plain words.
 //
-//	shipped definitions + demo app ──> shared View, made once
-//	connectors of an account ── Own ──> View of that account, kept until its
-//	                                    connectors change
-//	View: Catalog by id, Index by words
+//	definitions + demo app ──> shared View, built once
+//	connectors of an account ── Own ──> overlay of that account: its apps only,
+//	                                    cached until its connectors change
+//	View: Catalog by id, Index by words; an account's shares the shared one's
 package library
 
 import (
+	"container/list"
 	"context"
 	"fmt"
 	"io/fs"
@@ -21,87 +22,113 @@ import (
 // View is what one account can use. It does not change.
 type View struct {
 	Catalog *app.Catalog
-	Index   *toolindex.Index
+	Index   *toolindex.Index // refers to the tools and apps of Catalog by id
 }
 
-// NewView makes the view of apps.
-func NewView(apps []*app.App) (*View, error) {
-	c, err := app.NewCatalog(apps...)
-	if err != nil {
-		return nil, err
-	}
-	return &View{c, toolindex.New(c.Apps())}, nil
-}
-
-// Own answers the apps that an account has added itself, with a version that
-// changes when they do. A version of "" means that there are none.
+// Own returns the apps that an account has added itself, with a version that
+// changes when they do. If the version is known, or "", apps is empty: "" means
+// that there are none.
 type Own interface {
 	OwnApps(ctx context.Context, accountID string, known string) (apps []*app.App, version string, err error)
 }
 
-// Library answers views. It is safe for concurrent use.
+// Library returns views. It is safe for concurrent use.
 type Library struct {
 	shared *View
-	own    Own // nil: nobody adds apps
+	own    Own // nil: accounts add no apps
 
-	mu   sync.Mutex
-	kept map[string]kept // by account
+	mu       sync.Mutex
+	overlays map[string]*list.Element // of *overlay, by account
+	recent   list.List                // the least recently used last
+	tools    int                      // of all overlays
 }
 
-type kept struct {
-	version string
-	view    *View
+// overlay is the view of an account that has added apps.
+type overlay struct {
+	account, version string
+	view             *View
+	tools            int
 }
 
-// maxKept bounds the views that are kept.
-const maxKept = 256
+// maxOverlayTools bounds the cached overlays by their tools: one has between a
+// few and some thousands.
+const maxOverlayTools = 20_000
 
-// New answers a library of shared apps.
+// New returns a library of shared apps.
 func New(apps []*app.App, own Own) (*Library, error) {
-	shared, err := NewView(apps)
+	catalog, err := app.NewCatalog(apps...)
 	if err != nil {
-		return nil, fmt.Errorf("making the catalogue: %w", err)
+		return nil, fmt.Errorf("building the catalog: %w", err)
 	}
-	return &Library{shared: shared, own: own, kept: map[string]kept{}}, nil
+	shared := &View{catalog, toolindex.New(catalog.Apps())}
+	return &Library{shared: shared, own: own, overlays: map[string]*list.Element{}}, nil
 }
 
-// Shared is what every account can use.
+// Shared returns what every account can use.
 func (l *Library) Shared() *View { return l.shared }
 
-// For answers what an account can use.
+// For returns what an account can use.
 func (l *Library) For(ctx context.Context, accountID string) (*View, error) {
 	if l.own == nil {
 		return l.shared, nil
 	}
-	l.mu.Lock()
-	known := l.kept[accountID]
-	l.mu.Unlock()
+	known := l.cached(accountID)
 	apps, version, err := l.own.OwnApps(ctx, accountID, known.version)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("reading the connectors of the account: %w", err)
 	case version == "":
 		return l.shared, nil
-	case version == known.version && known.view != nil:
+	case version == known.version:
 		return known.view, nil
 	}
-	view, err := NewView(append(append([]*app.App{}, l.shared.Catalog.Apps()...), apps...))
+	catalog, err := l.shared.Catalog.With(apps...)
 	if err != nil {
-		return nil, fmt.Errorf("making the catalogue of the account: %w", err)
+		return nil, fmt.Errorf("building the catalog of the account: %w", err)
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.kept) >= maxKept {
-		clear(l.kept)
-	}
-	l.kept[accountID] = kept{version, view}
-	return view, nil
+	o := overlay{accountID, version, &View{catalog, l.shared.Index.With(apps)}, 0}
+	o.tools = o.view.Index.Len() - l.shared.Index.Len()
+	l.cache(&o)
+	return o.view, nil
 }
 
-// App answers an app that an account can use, or one of the catalogue for the
+// cached returns the overlay of an account, or a zero one.
+func (l *Library) cached(accountID string) overlay {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	e, found := l.overlays[accountID]
+	if !found {
+		return overlay{}
+	}
+	l.recent.MoveToFront(e)
+	return *e.Value.(*overlay)
+}
+
+// cache replaces the overlay of an account, and drops the least recently used
+// ones if there are too many.
+func (l *Library) cache(o *overlay) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e, found := l.overlays[o.account]; found {
+		l.drop(e)
+	}
+	l.overlays[o.account] = l.recent.PushFront(o)
+	l.tools += o.tools + 1 // an overlay without tools takes memory too
+	for l.tools > maxOverlayTools && l.recent.Len() > 1 {
+		l.drop(l.recent.Back())
+	}
+}
+
+func (l *Library) drop(e *list.Element) {
+	o := l.recent.Remove(e).(*overlay)
+	delete(l.overlays, o.account)
+	l.tools -= o.tools + 1
+}
+
+// App returns an app that an account can use, or one of the catalog for the
 // account "". It returns app_not_found (NotFound).
 func (l *Library) App(ctx context.Context, accountID, id string) (*app.App, error) {
-	shared, err := l.shared.Catalog.App(id) // no account can have another of its name
+	shared, err := l.shared.Catalog.App(id) // no account can have another with its id
 	if err == nil || accountID == "" {
 		return shared, err
 	}
@@ -112,8 +139,30 @@ func (l *Library) App(ctx context.Context, accountID, id string) (*app.App, erro
 	return view.Catalog.App(id)
 }
 
-// Read reads the definitions in a folder of files. replace, if not nil, changes
-// the text before it is read, for addresses that are known at start alone.
+// Tool returns a tool that an account can use, with its app. It returns
+// tool_not_found (NotFound).
+func (l *Library) Tool(ctx context.Context, accountID, id string) (*app.App, *app.Tool, error) {
+	if a, t, err := l.shared.Catalog.Tool(id); err == nil {
+		return a, t, nil
+	}
+	view, err := l.For(ctx, accountID)
+	if err != nil {
+		return nil, nil, err
+	}
+	return view.Catalog.Tool(id)
+}
+
+// Apps returns the apps that an account can use, by name.
+func (l *Library) Apps(ctx context.Context, accountID string) ([]*app.App, error) {
+	view, err := l.For(ctx, accountID)
+	if err != nil {
+		return nil, err
+	}
+	return view.Catalog.Apps(), nil
+}
+
+// Read reads the definitions in a folder of files. replace, if not nil, is
+// applied to the text first, for URLs that are known only at start.
 func Read(files fs.FS, dir string, replace *strings.Replacer) ([]*app.App, error) {
 	paths, err := fs.Glob(files, dir+"/*.yaml")
 	if err != nil {

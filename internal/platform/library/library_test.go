@@ -3,6 +3,7 @@ package library_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -13,7 +14,8 @@ import (
 )
 
 func definition(id, tool string) string {
-	return "id: " + id + "\nname: " + id + "\nbase: ${base}\ntools:\n  " + tool + ": {call: GET /x, title: " + tool + ", about: Does.}\n"
+	return "id: " + id + "\nname: " + id + "\nbase: ${base}\ntools:\n  " + tool + ": {call: GET /x, title: " + tool +
+		", about: Does.}\n"
 }
 
 func parse(t *testing.T, id, tool string) *app.App {
@@ -25,7 +27,7 @@ func parse(t *testing.T, id, tool string) *app.App {
 	return a
 }
 
-// own is an Own whose answers a test sets.
+// own is an Own whose results a test sets.
 type own struct {
 	apps    []*app.App
 	version string
@@ -57,7 +59,8 @@ func TestFor(t *testing.T) {
 			t.Errorf("Tool(%s): %v", id, err)
 		}
 	}
-	if hits, _ := mine.Index.Find(toolindex.Query{Task: "count the boxes", Limit: 1}); len(hits) != 1 || hits[0].App.ID != "x-acme" {
+	if hits, _ := mine.Index.Find(toolindex.Query{Task: "count the boxes", Limit: 1}); len(hits) != 1 ||
+		hits[0].App != "x-acme" {
 		t.Errorf("Find = %v", hits)
 	}
 	if again, _ := l.For(t.Context(), "acc_1"); again != mine {
@@ -81,15 +84,115 @@ func TestFor(t *testing.T) {
 	}
 }
 
+// TestOverlay holds that an account's view shares what all accounts can use.
+func TestOverlay(t *testing.T) {
+	t.Parallel()
+	shared := parse(t, "notes", "list_notes")
+	o := &own{apps: []*app.App{parse(t, "x-acme", "count_boxes")}, version: "1"}
+	l, err := library.New([]*app.App{shared}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine, err := l.For(t.Context(), "acc_1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, err := mine.Catalog.App("notes"); err != nil || a != shared {
+		t.Errorf("the shared app is %p, %v in the account's view, want %p", a, err, shared)
+	}
+	var names []string
+	for _, a := range mine.Catalog.Apps() {
+		names = append(names, a.Name)
+	}
+	if strings.Join(names, " ") != "notes x-acme" || mine.Index.Len() != 2 || l.Shared().Index.Len() != 1 {
+		t.Errorf("the account has %v and %d tools; all have %d", names, mine.Index.Len(), l.Shared().Index.Len())
+	}
+	o.version, o.apps = "2", []*app.App{parse(t, "notes", "list_notes")}
+	if _, err := l.For(t.Context(), "acc_1"); err == nil {
+		t.Error("an account has an app with the id of a shared one")
+	}
+}
+
+// TestOverlaysAreBounded caches more overlays than there is room for: the least
+// recently used one is built again.
+func TestOverlaysAreBounded(t *testing.T) {
+	t.Parallel()
+	const tools = 100
+	var text strings.Builder
+	text.WriteString("id: x-big\nname: Big\nbase: https://big.example\ntools:\n")
+	for i := range tools {
+		fmt.Fprintf(&text, "  list_%d: {call: GET /x, about: Does.}\n", i)
+	}
+	big, err := app.Parse([]byte(text.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := library.New(nil, &own{apps: []*app.App{big}, version: "1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	view := func(i int) *library.View {
+		v, err := l.For(t.Context(), fmt.Sprint("acc_", i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	first, second := view(0), view(1)
+	for i := range 250 { // 25,000 tools
+		view(i)
+		if view(0) != first {
+			t.Fatalf("an overlay in use was dropped after %d others", i)
+		}
+	}
+	if view(1) == second {
+		t.Error("every overlay is still cached")
+	}
+}
+
+// BenchmarkFor measures what the first search of an account with a connector of
+// 50 tools costs beside the shared apps.
+func BenchmarkFor(b *testing.B) {
+	var all []*app.App
+	for i := range 500 {
+		var text strings.Builder
+		fmt.Fprintf(&text, "id: app%d\nname: App%d\nbase: https://a.example\ntools:\n", i, i)
+		for j := range 50 {
+			fmt.Fprintf(&text, "  list_things_%d: {call: GET /x, about: Lists all things of a kind.}\n", j)
+		}
+		a, err := app.Parse([]byte(text.String()))
+		if err != nil {
+			b.Fatal(err)
+		}
+		all = append(all, a)
+	}
+	o := &own{apps: all[:1], version: "1"}
+	l, err := library.New(all[1:], o)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		o.version = fmt.Sprint(i)
+		if _, err := l.For(b.Context(), "acc_1"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 func TestRead(t *testing.T) {
 	t.Parallel()
-	files := fstest.MapFS{"curated/notes.yaml": {Data: []byte(definition("notes", "list_notes"))}, "curated/README.md": {Data: []byte("words")}}
+	files := fstest.MapFS{
+		"curated/notes.yaml": {Data: []byte(definition("notes", "list_notes"))},
+		"curated/README.md":  {Data: []byte("words")},
+	}
 	apps, err := library.Read(files, "curated", strings.NewReplacer("${base}", "https://notes.example"))
 	if err != nil || len(apps) != 1 || apps[0].Base != "https://notes.example" {
 		t.Errorf("Read = %v, %v", apps, err)
 	}
 	files["curated/broken.yaml"] = &fstest.MapFile{Data: []byte("id: [")}
-	if _, err := library.Read(files, "curated", nil); err == nil || !strings.Contains(err.Error(), "curated/broken.yaml") {
+	if _, err := library.Read(files, "curated", nil); err == nil || !strings.Contains(err.Error(),
+		"curated/broken.yaml") {
 		t.Errorf("a broken definition: %v", err)
 	}
 	if none, err := library.Read(files, "nothing", nil); err != nil || none != nil {

@@ -9,12 +9,14 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
+	"ace/internal/foundation/excerpt"
 	"ace/internal/foundation/problem"
 	"ace/internal/platform/app"
 	"ace/internal/platform/tool"
+	"ace/internal/platform/tool/file"
 )
 
-// result is what a server answers to a call.
+// result is the result of a call.
 type result struct {
 	Type       string          `json:"resultType"`
 	Content    []block         `json:"content"`
@@ -38,7 +40,7 @@ type block struct {
 	} `json:"resource"`
 }
 
-// needsInput is the type of a result that is a question.
+// needsInput is the type of a result that asks for input.
 const needsInput = "input_required"
 
 func parseResult(text []byte) (*result, error) {
@@ -49,21 +51,25 @@ func parseResult(text []byte) (*result, error) {
 	return r, nil
 }
 
-// answer turns a result into what the tool answers.
+// answer returns what the tool returns for a result.
 func answer(c *tool.Call, result *result, secrets []string) (*tool.Answer, error) {
 	if result.Type == needsInput {
 		return nil, &tool.Failure{
 			Code: tool.CodeConflict, NextAction: "none",
-			Detail: c.App.Name + " wants to ask a person something before it goes on. A connector cannot hand such questions on.",
+			Detail: c.App.Name +
+				" wants to ask a person something before it goes on. A connector cannot hand such questions on.",
 		}
 	}
 	if result.IsError {
 		said := mask(texts(result.Content), secrets)
-		detail := tool.Excerpt(said, 500)
+		detail := excerpt.Bytes(said, 500)
 		if detail == "" {
 			detail = c.App.Name + " refused the call without a word."
 		}
-		return nil, &tool.Failure{Code: tool.CodeBadRequest, Detail: detail, AppBody: tool.Excerpt(said, 4<<10), NextAction: "fix_arguments"}
+		return nil, &tool.Failure{
+			Code: tool.CodeBadRequest, Detail: detail, AppBody: excerpt.Bytes(said, 4<<10),
+			NextAction: "fix_arguments",
+		}
 	}
 	out := &tool.Answer{Status: 200}
 	var value any
@@ -93,18 +99,18 @@ type part struct {
 	Text string `json:"text,omitempty"`
 	URI  string `json:"uri,omitempty"`
 	Name string `json:"name,omitempty"`
-	// MediaType and Bytes tell of a file that was left out, since an answer has
+	// MediaType and Bytes describe a file that was omitted, since an answer has
 	// one.
 	MediaType string `json:"mime_type,omitempty"`
 	Bytes     int    `json:"bytes,omitempty"`
 }
 
-// blocks reads content; the first block that is no text becomes the answer's
-// file.
+// blocks reads content; the first block that is no text becomes the file of the
+// answer.
 func blocks(out *tool.Answer, t *app.Tool, content []block) (parts []part) {
 	file := func(one part, data []byte) {
 		if out.File == nil {
-			out.File = &tool.File{Name: t.Name, MediaType: one.MediaType, Data: data}
+			out.File = &file.File{Name: t.Name, MediaType: one.MediaType, Data: data}
 			return
 		}
 		one.Bytes = len(data)
@@ -128,7 +134,7 @@ func blocks(out *tool.Answer, t *app.Tool, content []block) (parts []part) {
 	return parts
 }
 
-// textValue is a text, or the object or list that it spells.
+// textValue returns a text, or the object or list that it contains.
 func textValue(text string) any {
 	trimmed := strings.TrimSpace(text)
 	if strings.HasPrefix(trimmed, "{") || strings.HasPrefix(trimmed, "[") {
@@ -155,7 +161,7 @@ const (
 	codeInvalidParams  = -32602
 )
 
-// failure words what went wrong between us and a server.
+// failure returns what went wrong between us and a server.
 func (e *Executor) failure(ctx context.Context, a *app.App, err error) error {
 	var status *refused
 	switch {
@@ -169,16 +175,29 @@ func (e *Executor) failure(ctx context.Context, a *app.App, err error) error {
 		case "target_not_allowed":
 			return p
 		case "response_too_large":
-			return &tool.Failure{Code: tool.CodeResponseInvalid, Detail: "The answer of " + a.Name + " is too large. Ask for less.", NextAction: "fix_arguments"}
+			return &tool.Failure{
+				Code:   tool.CodeResponseInvalid,
+				Detail: "The answer of " + a.Name + " is too large. Ask for less.", NextAction: "fix_arguments",
+			}
 		case "target_unreachable":
-			return &tool.Failure{Code: tool.CodeUnavailable, Detail: a.Name + " cannot be reached right now.", Retryable: true, NextAction: "retry_later", Unsent: true, Unanswered: true}
+			return &tool.Failure{
+				Code: tool.CodeUnavailable, Detail: a.Name + " cannot be reached right now.",
+				Retryable: true, NextAction: "retry_later", Unsent: true, Unanswered: true,
+			}
 		}
 	}
 	if errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil || problem.Is(err, "target_timeout") {
-		return &tool.Failure{Code: tool.CodeTimeout, Detail: a.Name + " did not answer in time. The call may have been carried out.", Retryable: true, NextAction: "retry_later", Unanswered: true}
+		return &tool.Failure{
+			Code:   tool.CodeTimeout,
+			Detail: a.Name + " did not answer in time. The call may have been carried out.", Retryable: true,
+			NextAction: "retry_later", Unanswered: true,
+		}
 	}
 	if rpc, ok := errors.AsType[*jsonrpc.Error](err); ok { // last: what could not be sent comes as one of these too
-		f := &tool.Failure{Code: tool.CodeBadRequest, Detail: tool.Excerpt(a.Name+" refused the call: "+rpc.Message, 500), NextAction: "fix_arguments"}
+		f := &tool.Failure{
+			Code:   tool.CodeBadRequest,
+			Detail: excerpt.Bytes(a.Name+" refused the call: "+rpc.Message, 500), NextAction: "fix_arguments",
+		}
 		switch rpc.Code {
 		case codeMethodNotFound:
 			f.Code, f.NextAction = tool.CodeNotFound, "none"
@@ -190,20 +209,27 @@ func (e *Executor) failure(ctx context.Context, a *app.App, err error) error {
 		}
 		return f
 	}
-	return &tool.Failure{Code: tool.CodeResponseInvalid, Detail: a.Name + " did not answer as an MCP server does.", NextAction: "none"}
+	return &tool.Failure{
+		Code: tool.CodeResponseInvalid, Detail: a.Name + " did not answer as an MCP server does.",
+		NextAction: "none",
+	}
 }
 
 func refusedBy(a *app.App, r *refused) *tool.Failure {
 	f := &tool.Failure{AppStatus: r.status, RetryAfter: r.after}
 	switch {
 	case r.status == 401:
-		f.Code, f.NextAction, f.Unsent, f.Detail = tool.CodeUnauthorized, "reconnect_app", true, a.Name+" does not accept the credentials."
+		f.Code, f.NextAction, f.Unsent, f.Detail = tool.CodeUnauthorized, "reconnect_app", true, a.Name+
+			" does not accept the credentials."
 	case r.status == 403:
-		f.Code, f.NextAction, f.Detail = tool.CodeForbidden, "ask_owner_for_permission", a.Name+" does not allow this with these credentials."
+		f.Code, f.NextAction, f.Detail = tool.CodeForbidden, "ask_owner_for_permission", a.Name+
+			" does not allow this with these credentials."
 	case r.status == 429:
-		f.Code, f.NextAction, f.Unsent, f.Retryable, f.Detail = tool.CodeRateLimited, "retry_later", true, true, a.Name+" was called too often."
+		f.Code, f.NextAction, f.Unsent, f.Retryable, f.Detail = tool.CodeRateLimited, "retry_later", true, true, a.Name+
+			" was called too often."
 	default:
-		f.Code, f.NextAction, f.Retryable, f.Detail = tool.CodeUnavailable, "retry_later", true, a.Name+" cannot answer right now."
+		f.Code, f.NextAction, f.Retryable, f.Detail = tool.CodeUnavailable, "retry_later", true, a.Name+
+			" cannot answer right now."
 	}
 	return f
 }

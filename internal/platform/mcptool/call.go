@@ -20,18 +20,18 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Calls are sent by ourselves over the session that the SDK has opened: a run
-// of a tool is one request and one answer, and costs no more than that.
+// We send calls ourselves over the session that the SDK has opened: a run of a
+// tool is one request and one response.
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/transports
 
-// stateless is the first version in which each request stands by itself.
+// stateless is the first version without sessions.
 const stateless = "2026-07-28"
 
-// firstCall is the first id of a call; those below are left to the SDK, which
-// has opened the session.
+// firstCall is the first id of a call; lower ids are used by the SDK, which has
+// opened the session.
 const firstCall = 1000
 
-// cancelTime bounds the word to a server that nobody waits any more.
+// cancelTime bounds the notification that a call was canceled.
 const cancelTime = 5 * time.Second
 
 // wire sends calls over a session of streamable HTTP.
@@ -59,7 +59,7 @@ type callParams struct {
 	Meta      map[string]any `json:"_meta,omitempty"`
 }
 
-// message is what a server sends: the answer, or something on the way to it.
+// message is what a server sends: the response, or something before it.
 type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -67,9 +67,9 @@ type message struct {
 	Error  *jsonrpc.Error  `json:"error"`
 }
 
-// answers reports whether m is the answer to a call. One that could not be read
-// is refused without an id.
-func (m *message) answers(id int64) bool {
+// respondsTo reports whether m is the response to a call. A call that the
+// server could not read is refused without an id.
+func (m *message) respondsTo(id int64) bool {
 	said := string(m.ID)
 	return m.Method == "" && (said == strconv.FormatInt(id, 10) || m.Error != nil && (said == "" || said == "null"))
 }
@@ -79,11 +79,15 @@ func (w *wire) call(ctx context.Context, name string, arguments map[string]any) 
 	id, params := firstCall+w.calls.Add(1), callParams{Name: name, Arguments: arguments}
 	header := http.Header{}
 	if w.version >= stateless {
-		params.Meta = map[string]any{mcp.MetaKeyProtocolVersion: w.version, mcp.MetaKeyClientInfo: w.identity, mcp.MetaKeyClientCapabilities: map[string]any{}}
+		params.Meta = map[string]any{
+			mcp.MetaKeyProtocolVersion: w.version, mcp.MetaKeyClientInfo: w.identity,
+			mcp.MetaKeyClientCapabilities: map[string]any{},
+		}
 		header.Set("Mcp-Method", strings.TrimSpace(method))
 		header.Set("Mcp-Name", headerValue(name))
 	}
-	answer, err := w.exchange(ctx, request{JSONRPC: "2.0", ID: id, Method: strings.TrimSpace(method), Params: params}, header, id)
+	answer, err := w.exchange(ctx, request{JSONRPC: "2.0", ID: id, Method: strings.TrimSpace(method), Params: params},
+		header, id)
 	if err != nil {
 		if ctx.Err() != nil {
 			w.cancel(context.WithoutCancel(ctx), id)
@@ -96,7 +100,7 @@ func (w *wire) call(ctx context.Context, name string, arguments map[string]any) 
 	return parseResult(answer.Result)
 }
 
-// exchange sends a request and waits for its answer.
+// exchange sends a request and waits for its response.
 func (w *wire) exchange(ctx context.Context, body request, header http.Header, id int64) (*message, error) {
 	res, err := w.post(ctx, body, header)
 	if err != nil {
@@ -128,7 +132,7 @@ func (w *wire) post(ctx context.Context, body request, header http.Header) (*htt
 
 var errAnswer = errors.New("the server did not answer the call")
 
-// read finds the answer in what a server sends back.
+// read finds the response in what a server sends back.
 func (w *wire) read(ctx context.Context, res *http.Response, id int64) (*message, error) {
 	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
 	if res.StatusCode == http.StatusOK && kind == "text/event-stream" {
@@ -140,7 +144,7 @@ func (w *wire) read(ctx context.Context, res *http.Response, id int64) (*message
 	}
 	answer := &message{}
 	switch malformed := json.Unmarshal(text, answer); {
-	case malformed == nil && answer.answers(id):
+	case malformed == nil && answer.respondsTo(id):
 		return answer, nil
 	case res.StatusCode == http.StatusNotFound && w.session != "":
 		return nil, mcp.ErrSessionMissing
@@ -148,8 +152,8 @@ func (w *wire) read(ctx context.Context, res *http.Response, id int64) (*message
 	return nil, fmt.Errorf("%w: %s", errAnswer, res.Status)
 }
 
-// follow reads events until the answer is among them. What a server asks on
-// the way is declined.
+// follow reads events until the response is among them. Requests of the server
+// are declined.
 func (w *wire) follow(ctx context.Context, stream io.Reader, id int64) (*message, error) {
 	for lines := (&events{bufio.NewReader(stream)}); ; {
 		data, err := lines.next()
@@ -160,7 +164,7 @@ func (w *wire) follow(ctx context.Context, stream io.Reader, id int64) (*message
 		switch {
 		case json.Unmarshal(data, &one) != nil:
 			return nil, errAnswer
-		case one.answers(id):
+		case one.respondsTo(id):
 			return &one, nil
 		case one.Method != "" && len(one.ID) > 0:
 			if err := w.decline(ctx, &one); err != nil {
@@ -170,18 +174,20 @@ func (w *wire) follow(ctx context.Context, stream io.Reader, id int64) (*message
 	}
 }
 
-// decline answers a question of the server: it may only ask whether we are
-// there.
+// decline responds to a request of the server: only a ping is accepted.
 func (w *wire) decline(ctx context.Context, asked *message) error {
-	said := request{JSONRPC: "2.0", ID: asked.ID, Error: jsonrpc.Error{Code: codeMethodNotFound, Message: "this client answers no questions"}}
+	said := request{
+		JSONRPC: "2.0", ID: asked.ID,
+		Error: jsonrpc.Error{Code: codeMethodNotFound, Message: "this client answers no questions"},
+	}
 	if asked.Method == "ping" {
 		said.Error, said.Result = nil, struct{}{}
 	}
-	return w.tell(ctx, said)
+	return w.notify(ctx, said)
 }
 
-// cancel tells the server that nobody waits for the call any more. Stateless
-// servers know it from the connection.
+// cancel notifies the server that the call was canceled. Stateless servers see
+// it by the closed connection.
 func (w *wire) cancel(ctx context.Context, id int64) {
 	if w.version >= stateless {
 		return
@@ -189,12 +195,13 @@ func (w *wire) cancel(ctx context.Context, id int64) {
 	ctx, end := context.WithTimeout(ctx, cancelTime)
 	go func() {
 		defer end()
-		_ = w.tell(ctx, request{JSONRPC: "2.0", Method: "notifications/cancelled", Params: map[string]any{"requestId": id}})
+		_ = w.notify(ctx,
+			request{JSONRPC: "2.0", Method: "notifications/cancelled", Params: map[string]any{"requestId": id}})
 	}()
 }
 
-// tell sends a message that has no answer.
-func (w *wire) tell(ctx context.Context, said request) error {
+// notify sends a message that has no response.
+func (w *wire) notify(ctx context.Context, said request) error {
 	res, err := w.post(ctx, said, http.Header{})
 	if err != nil {
 		return err
@@ -203,7 +210,7 @@ func (w *wire) tell(ctx context.Context, said request) error {
 	return res.Body.Close()
 }
 
-// headerValue is a name as header fields carry it.
+// headerValue returns a name as header fields carry it.
 func headerValue(name string) string {
 	plain := func(r rune) bool { return r > 0x20 && r < 0x7f }
 	if strings.IndexFunc(name, func(r rune) bool { return !plain(r) }) < 0 && !strings.HasPrefix(name, "=?base64?") {
@@ -215,12 +222,12 @@ func headerValue(name string) string {
 // events reads a stream of server-sent events.
 type events struct{ lines *bufio.Reader }
 
-// maxEvent bounds one event, as the SDK is told to.
+// maxEvent bounds one event, as in the SDK.
 const maxEvent = 10 << 20
 
 var errEvent = errors.New("an event of the server is larger than 10 MB")
 
-// next answers the data of the next event that has some.
+// next returns the data of the next event that has some.
 func (e *events) next() ([]byte, error) {
 	var data []byte
 	for {

@@ -46,11 +46,15 @@ func (s *scripted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case m.Method == "server/discover" && s.version >= "2026":
-		answer(`{"resultType":"complete","supportedVersions":["` + s.version + `"],"capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}`)
+		answer(`{"resultType":"complete","supportedVersions":["` + s.version +
+			`"],"capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}`)
 	case m.Method == "initialize":
-		answer(`{"protocolVersion":"` + s.version + `","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}`)
+		answer(`{"protocolVersion":"` + s.version +
+			`","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}`)
 	case m.Method == "tools/list":
-		answer(`{"resultType":"complete","tools":[{"name":"Größe","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}]}`)
+		answer(
+			`{"resultType":"complete","tools":[{"name":"Größe","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}]}`,
+		)
 	case m.Method == "tools/call":
 		s.mu.Lock()
 		s.seen, s.body = r.Header.Clone(), string(text)
@@ -127,24 +131,59 @@ func TestCallAnswers(t *testing.T) {
 	}{
 		{"JSON", says(asJSON, done), "done"},
 		{"one event", says(asEvents, "event: message\ndata: "+done+"\n\n"), "done"},
-		{"an event with carriage returns and an id", says(asEvents, ": hello\r\nid: 7\r\ndata:"+done+"\r\n\r\n"), "done"},
-		{"an event of several lines", says(asEvents, "data: {\"jsonrpc\":\"2.0\",\ndata: \"id\":ID,\"result\":{\"content\":[]}}\n\n"), "<nil>"},
-		{"progress first", says(asEvents, "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{}}\n\ndata: "+done+"\n\n"), "done"},
-		{"the answer to another call first", says(asEvents, "data: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"of another\"}]}}\n\ndata: "+done+"\n\n"), "done"},
+		{
+			"an event with carriage returns and an id", says(asEvents, ": hello\r\nid: 7\r\ndata:"+done+"\r\n\r\n"),
+			"done",
+		},
+		{
+			"an event of several lines",
+			says(asEvents, "data: {\"jsonrpc\":\"2.0\",\ndata: \"id\":ID,\"result\":{\"content\":[]}}\n\n"), "<nil>",
+		},
+		{
+			"progress first",
+			says(asEvents,
+				"data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{}}\n\ndata: "+done+
+					"\n\n"), "done",
+		},
+		{
+			"the answer to another call first",
+			says(asEvents,
+				"data: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"of "+
+					"another\"}]}}\n\ndata: "+done+"\n\n"), "done",
+		},
 		{"an event without data", says(asEvents, "event: ping\n\ndata: "+done+"\n\n"), "done"},
 		{"the answer to another call", says(asJSON, strings.Replace(done, "ID", "1", 1)), tool.CodeResponseInvalid},
-		{"an error", says(asJSON, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32602,"message":"no such size"}}`), tool.CodeBadRequest},
-		{"an error without an id", status(400, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"what?"}}`), tool.CodeBadRequest},
-		{"an error with 404", status(404, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32601,"message":"no such method"}}`), tool.CodeNotFound},
+		{
+			"an error", says(asJSON, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32602,"message":"no such size"}}`),
+			tool.CodeBadRequest,
+		},
+		{
+			"an error without an id",
+			status(400, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"what?"}}`),
+			tool.CodeBadRequest,
+		},
+		{
+			"an error with 404",
+			status(404, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32601,"message":"no such method"}}`),
+			tool.CodeNotFound,
+		},
 		{"nothing", status(202, ""), tool.CodeResponseInvalid},
 		{"a page", status(400, "<h1>Bad request</h1>"), tool.CodeResponseInvalid},
 		{"half an event", says(asEvents, "data: {\"jsonrpc\":"), tool.CodeResponseInvalid},
 		{"an event that is no JSON", says(asEvents, "data: hello\n\n"), tool.CodeResponseInvalid},
-		{"a stream that ends", says(asEvents, "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\"}\n\n"), tool.CodeResponseInvalid},
+		{
+			"a stream that ends",
+			says(asEvents, "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\"}\n\n"),
+			tool.CodeResponseInvalid,
+		},
 		{"an event without end", says(asEvents, "data: "+strings.Repeat("a", 11<<20)), tool.CodeResponseInvalid},
 		{"no object", says(asJSON, `[]`), tool.CodeResponseInvalid},
 		{"a result that is none", says(asJSON, `{"jsonrpc":"2.0","id":ID,"result":7}`), tool.CodeResponseInvalid},
-		{"a question", says(asJSON, `{"jsonrpc":"2.0","id":ID,"result":{"resultType":"input_required","inputRequests":{}}}`), tool.CodeConflict},
+		{
+			"a question",
+			says(asJSON, `{"jsonrpc":"2.0","id":ID,"result":{"resultType":"input_required","inputRequests":{}}}`),
+			tool.CodeConflict,
+		},
 		{"500", status(500, "oh"), tool.CodeUnavailable},
 	}
 	for _, tt := range tests {
@@ -199,7 +238,8 @@ func TestCallHeaders(t *testing.T) {
 				}
 			}
 			h := s.seen
-			if h.Get("Mcp-Protocol-Version") != tt.version || h.Get("Mcp-Session-Id") != tt.session || h.Get("Mcp-Name") != tt.name {
+			if h.Get("Mcp-Protocol-Version") != tt.version || h.Get("Mcp-Session-Id") != tt.session ||
+				h.Get("Mcp-Name") != tt.name {
 				t.Errorf("headers = %v", h)
 			}
 			if !strings.Contains(s.body, tt.meta) || !strings.Contains(s.body, `"name":"Größe"`) {
@@ -252,7 +292,10 @@ func TestResultOfEveryKind(t *testing.T) {
 	if got.File == nil || got.File.MediaType != "image/png" || len(got.File.Data) != 3 {
 		t.Errorf("file = %+v, want the image", got.File)
 	}
-	for pointer, want := range map[string]string{"/0/text": "one", "/1/bytes": "2", "/2/uri": "https://a.example/x", "/3/text": "inside", "/4/bytes": "4", "/5": ""} {
+	for pointer, want := range map[string]string{
+		"/0/text": "one", "/1/bytes": "2", "/2/uri": "https://a.example/x",
+		"/3/text": "inside", "/4/bytes": "4", "/5": "",
+	} {
 		if text := app.PickText(got.Output, pointer); text != want {
 			t.Errorf("%s = %q, want %q", pointer, text, want)
 		}

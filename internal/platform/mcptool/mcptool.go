@@ -1,16 +1,16 @@
 // Package mcptool calls the tools of MCP servers that accounts have connected.
 //
-//	List:    tools/list, page by page ── names and schemas made fit ──> app.Tool
+//	List:    tools/list, page by page ── names and schemas adapted ──> app.Tool
 //	Execute: tools/call ──> structured content, text, a file, or a Failure
 //
-//	session: one per connection and version of its credentials, kept while used
+//	session: one per connection and version of its credentials, reused while in use
 //	   server/discover (2026-07-28), else initialize (2025-11-25 … 2024-11-05)
 //	   streamable HTTP, or the older pair of an event stream and POST
-//	credentials: headers, on requests to the server's own origin alone
+//	credentials: headers, only on requests to the server's own origin
 //
-// Servers are strangers: lists, schemas, answers and times are bounded, what they
-// say of themselves is data, and they may ask us nothing: neither for samples of
-// a model nor for what a person would type.
+// Servers are not trusted: lists, schemas, responses and times are bounded, and
+// what they say of themselves is data. They may request nothing of us: no
+// sampling, no elicitation.
 package mcptool
 
 import (
@@ -33,15 +33,15 @@ import (
 	"ace/internal/platform/tool"
 )
 
-// Doer sends requests: the egress client for connectors.
-type Doer interface {
+// HTTPClient sends requests: the egress client for connectors.
+type HTTPClient interface {
 	Do(*http.Request) (*http.Response, error)
 }
 
 // Executor implements tool.Executor, connection.Checker and connector.Lister
 // for apps with an MCP server. It is safe for concurrent use.
 type Executor struct {
-	doer    Doer
+	doer    HTTPClient
 	options Options
 	pool    *pool
 }
@@ -54,8 +54,8 @@ type Options struct {
 	ListTime time.Duration
 }
 
-// New answers an executor.
-func New(doer Doer, o *Options) *Executor {
+// New returns an executor.
+func New(doer HTTPClient, o *Options) *Executor {
 	e := &Executor{doer: doer}
 	if o != nil {
 		e.options = *o
@@ -84,9 +84,11 @@ const (
 	maxAbout  = 1000
 )
 
-// List answers the tools of a server as those of an app. Its problems are those
-// of package egress; what the server refuses is a *tool.Failure.
-func (e *Executor) List(ctx context.Context, a *app.App, s *app.Scheme, live *connection.Live) (*openapiimport.Result, error) {
+// List returns the tools of a server as those of an app. It returns the
+// problems of package egress; what the server refuses is a *tool.Failure.
+func (e *Executor) List(ctx context.Context, a *app.App, s *app.Scheme, live *connection.Live) (*openapiimport.Result,
+	error,
+) {
 	ctx, cancel := context.WithTimeout(ctx, e.options.ListTime)
 	defer cancel()
 	session, err := e.dial(ctx, a, s, live)
@@ -109,7 +111,7 @@ func (e *Executor) List(ctx context.Context, a *app.App, s *app.Scheme, live *co
 		}
 		for _, one := range page.Tools {
 			if one != nil {
-				l.take(one)
+				l.add(one)
 			}
 		}
 		cursor = page.NextCursor
@@ -118,7 +120,8 @@ func (e *Executor) List(ctx context.Context, a *app.App, s *app.Scheme, live *co
 		}
 		seen[cursor] = true
 	}
-	l.skip("tools/list", "too_many_pages", fmt.Sprintf("The list has more than %d pages; the rest was left out.", maxPages))
+	l.skip("tools/list", "too_many_pages",
+		fmt.Sprintf("The list has more than %d pages; the rest was left out.", maxPages))
 	return l.result, nil
 }
 
@@ -131,22 +134,25 @@ type lister struct {
 }
 
 func (l *lister) skip(name, code, detail string) {
-	l.result.Skipped = append(l.result.Skipped, openapiimport.Skipped{Operation: openapiimport.Prose(name, 120), Code: code, Detail: detail})
+	l.result.Skipped = append(l.result.Skipped,
+		openapiimport.Skipped{Operation: openapiimport.Prose(name, 120), Code: code, Detail: detail})
 }
 
-// take makes a tool of one that a server listed.
-func (l *lister) take(listed *mcp.Tool) {
+// add adds a tool that a server listed.
+func (l *lister) add(listed *mcp.Tool) {
 	if l.full {
 		return
 	}
 	if len(l.result.Tools)+len(l.result.Skipped) >= maxTools || l.bytes > maxListed {
 		l.full = true
-		l.skip("tools/list", "too_many_operations", fmt.Sprintf("A connector has at most %d tools, which describe themselves in at most 5 MB.", maxTools))
+		l.skip("tools/list", "too_many_operations",
+			fmt.Sprintf("A connector has at most %d tools, which describe themselves in at most 5 MB.", maxTools))
 		return
 	}
 	schema, err := json.Marshal(listed.InputSchema)
 	if err != nil || listed.Name == "" || len(listed.Name) > 256 || strings.ContainsAny(listed.Name, "\r\n\x00") {
-		l.skip(listed.Name, "name_unsupported", "Its name is empty, longer than 256 characters or on more than one line.")
+		l.skip(listed.Name, "name_unsupported",
+			"Its name is empty, longer than 256 characters or on more than one line.")
 		return
 	}
 	l.bytes += len(schema) + len(listed.Description)
@@ -160,8 +166,10 @@ func (l *lister) take(listed *mcp.Tool) {
 		return
 	}
 	t := &app.Tool{
-		Name: openapiimport.Unique(openapiimport.Snake(listed.Name), listed.Name, l.taken), Call: method + listed.Name, Body: app.BodyJSON,
-		In: inputs, Paging: &app.Paging{}, Effect: effectOf(listed.Annotations), Idempotent: listed.Annotations != nil && listed.Annotations.IdempotentHint,
+		Name: openapiimport.Unique(openapiimport.Snake(listed.Name), listed.Name, l.taken), Call: method + listed.Name,
+		Body: app.BodyJSON,
+		In:   inputs, Paging: &app.Paging{}, Effect: effectOf(listed.Annotations),
+		Idempotent: listed.Annotations != nil && listed.Annotations.IdempotentHint,
 	}
 	t.Title, t.About = words(listed, t.Name)
 	if open {
@@ -178,8 +186,8 @@ func (l *lister) take(listed *mcp.Tool) {
 	l.result.Tools = append(l.result.Tools, t)
 }
 
-// effectOf believes a server that says it does harm, and one that says it only
-// reads; saying nothing counts as writing.
+// effectOf trusts a server that says that a tool is destructive or only reads;
+// without a hint a tool writes.
 func effectOf(hints *mcp.ToolAnnotations) string {
 	switch {
 	case hints == nil:
@@ -207,9 +215,12 @@ func words(listed *mcp.Tool, name string) (title, about string) {
 	return title, about
 }
 
-// Check implements connection.Checker: it asks for the first page of the list,
-// which a server shows to whom it knows. Whose account it is, MCP does not tell.
-func (e *Executor) Check(ctx context.Context, a *app.App, s *app.Scheme, live *connection.Live) (connection.Identity, error) {
+// Check implements connection.Checker: it requests the first page of the list,
+// which a server shows to clients that it knows. MCP does not say whose account
+// it is.
+func (e *Executor) Check(ctx context.Context, a *app.App, s *app.Scheme, live *connection.Live) (connection.Identity,
+	error,
+) {
 	ctx, cancel := context.WithTimeout(ctx, e.options.ListTime)
 	defer cancel()
 	session, err := e.dial(ctx, a, s, live)
@@ -225,7 +236,10 @@ func (e *Executor) Check(ctx context.Context, a *app.App, s *app.Scheme, live *c
 
 // Preview implements tool.Executor.
 func (e *Executor) Preview(c *tool.Call) (*tool.Preview, error) {
-	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": strings.TrimSpace(method), "params": map[string]any{"name": c.Tool.Path(), "arguments": arguments(c)}})
+	body, err := json.Marshal(map[string]any{
+		"jsonrpc": "2.0", "id": 1, "method": strings.TrimSpace(method),
+		"params": map[string]any{"name": c.Tool.Path(), "arguments": arguments(c)},
+	})
 	if err != nil {
 		return nil, fmt.Errorf("writing a call of %s: %w", c.Tool.ID, err)
 	}
@@ -238,7 +252,7 @@ func (e *Executor) Preview(c *tool.Call) (*tool.Preview, error) {
 	return &tool.Preview{Method: http.MethodPost, URL: c.App.MCP.URL, Headers: headers, Body: string(body)}, nil
 }
 
-// arguments are those of a call under the names of the server.
+// arguments returns those of a call under the names of the server.
 func arguments(c *tool.Call) map[string]any {
 	wire := map[string]any{}
 	for name, value := range c.Arguments {
@@ -280,8 +294,8 @@ func (e *Executor) Execute(ctx context.Context, c *tool.Call) (*tool.Answer, err
 	return answer(c, result, secrets)
 }
 
-// plainValue is a value of the server as the platform keeps values: numbers as
-// they were written, and no credential in it.
+// plainValue returns a value of the server as the platform stores values:
+// numbers as they were written, and without credentials.
 func plainValue(value any, secrets []string) (any, int, error) {
 	encoded, err := json.Marshal(value)
 	if err != nil {
@@ -296,7 +310,7 @@ func plainValue(value any, secrets []string) (any, int, error) {
 	return plain, len(encoded), nil
 }
 
-// mask takes credentials out of what a server sends back.
+// mask removes credentials from what a server sends back.
 func mask(text string, secrets []string) string {
 	for _, secret := range secrets {
 		text = strings.ReplaceAll(text, secret, "***")

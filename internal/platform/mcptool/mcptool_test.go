@@ -25,9 +25,10 @@ import (
 // reply makes a server with one tool that answers what it is given.
 func reply(result func(*mcp.CallToolRequest) (*mcp.CallToolResult, error)) *mcp.Server {
 	server := mcp.NewServer(&mcp.Implementation{Name: "acme", Version: "1"}, nil)
-	server.AddTool(&mcp.Tool{Name: "answer", InputSchema: map[string]any{"type": "object"}}, func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		return result(r)
-	})
+	server.AddTool(&mcp.Tool{Name: "answer", InputSchema: map[string]any{"type": "object"}},
+		func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return result(r)
+		})
 	return server
 }
 
@@ -42,24 +43,71 @@ func TestAnswers(t *testing.T) {
 		code   string
 	}{
 		{"a text", mcp.CallToolResult{Content: []mcp.Content{text("hello")}}, `"hello"`, "", ""},
-		{"a text that is JSON", mcp.CallToolResult{Content: []mcp.Content{text(`{"n": 12345678901234567890}`)}}, `{"n":12345678901234567890}`, "", ""},
-		{"structured content", mcp.CallToolResult{StructuredContent: map[string]any{"a": 1}, Content: []mcp.Content{text("x")}}, `{"a":1}`, "", ""},
+		{
+			"a text that is JSON",
+			mcp.CallToolResult{Content: []mcp.Content{text(`{"n": 12345678901234567890}`)}},
+			`{"n":12345678901234567890}`, "", "",
+		},
+		{"structured content", mcp.CallToolResult{
+			StructuredContent: map[string]any{"a": 1},
+			Content:           []mcp.Content{text("x")},
+		}, `{"a":1}`, "", ""},
 		{"nothing", mcp.CallToolResult{Content: []mcp.Content{}}, `null`, "", ""},
-		{"a picture and words", mcp.CallToolResult{Content: []mcp.Content{text("see"), &mcp.ImageContent{Data: []byte("PNG"), MIMEType: "image/png"}}}, `"see"`, "image/png PNG", ""},
-		{"two files", mcp.CallToolResult{Content: []mcp.Content{&mcp.AudioContent{Data: []byte("A"), MIMEType: "audio/wav"}, &mcp.ImageContent{Data: []byte("PNG"), MIMEType: "image/png"}}}, `[{"bytes":3,"mime_type":"image/png","type":"image"}]`, "audio/wav A", ""},
-		{"resources", mcp.CallToolResult{Content: []mcp.Content{&mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "a://b", Text: "t"}}, &mcp.ResourceLink{URI: "c://d", Name: "n"}}}, `[{"text":"t","type":"resource","uri":"a://b"},{"name":"n","type":"resource_link","uri":"c://d"}]`, "", ""},
-		{"a credential that is echoed", mcp.CallToolResult{Content: []mcp.Content{text("your token is sesame-token")}}, `"your token is ***"`, "", ""},
-		{"a refusal", mcp.CallToolResult{IsError: true, Content: []mcp.Content{text("no such item for sesame-token")}}, "", "", tool.CodeBadRequest},
-		{"a refusal without words", mcp.CallToolResult{IsError: true, Content: []mcp.Content{}}, "", "", tool.CodeBadRequest},
+		{
+			"a picture and words",
+			mcp.CallToolResult{Content: []mcp.Content{
+				text("see"),
+				&mcp.ImageContent{Data: []byte("PNG"), MIMEType: "image/png"},
+			}},
+			`"see"`, "image/png PNG", "",
+		},
+		{
+			"two files",
+			mcp.CallToolResult{Content: []mcp.Content{
+				&mcp.AudioContent{Data: []byte("A"), MIMEType: "audio/wav"},
+				&mcp.ImageContent{Data: []byte("PNG"), MIMEType: "image/png"},
+			}},
+			`[{"bytes":3,"mime_type":"image/png","type":"image"}]`, "audio/wav A", "",
+		},
+		{
+			"resources",
+			mcp.CallToolResult{
+				Content: []mcp.Content{
+					&mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "a://b", Text: "t"}},
+					&mcp.ResourceLink{URI: "c://d", Name: "n"},
+				},
+			},
+			`[{"text":"t","type":"resource","uri":"a://b"},{"name":"n","type":"resource_link","uri":"c://d"}]`, "", "",
+		},
+		{
+			"a credential that is echoed",
+			mcp.CallToolResult{Content: []mcp.Content{text("your token is sesame-token")}},
+			`"your token is ***"`, "", "",
+		},
+		{
+			"a refusal",
+			mcp.CallToolResult{IsError: true, Content: []mcp.Content{text("no such item for sesame-token")}},
+			"", "", tool.CodeBadRequest,
+		},
+		{
+			"a refusal without words",
+			mcp.CallToolResult{IsError: true, Content: []mcp.Content{}},
+			"",
+			"", tool.CodeBadRequest,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			c := connect(t, acme(t, serve(t, reply(func(*mcp.CallToolRequest) (*mcp.CallToolResult, error) { return &tt.result, nil }), nil), "", bearer()), live(map[string]string{"token": "sesame-token"}))
+			c := connect(t,
+				acme(t,
+					serve(t, reply(func(*mcp.CallToolRequest) (*mcp.CallToolResult, error) { return &tt.result, nil }),
+						nil), "", bearer()), live(map[string]string{"token": "sesame-token"}))
 			got, err := c.run(t.Context(), t, "answer", nil)
 			if tt.code != "" {
 				var failure *tool.Failure
-				if !errors.As(err, &failure) || failure.Code != tt.code || strings.Contains(failure.Detail+failure.AppBody, "sesame") {
+				if !errors.As(err, &failure) || failure.Code != tt.code ||
+					strings.Contains(failure.Detail+failure.AppBody, "sesame") {
 					t.Errorf("Execute: %+v, want %s without the token", err, tt.code)
 				}
 				return
@@ -90,7 +138,13 @@ func TestRefusals(t *testing.T) {
 		after  string
 		want   string
 	}{
-		{401, "", tool.CodeUnauthorized}, {403, "", tool.CodeForbidden}, {429, "7", tool.CodeRateLimited}, {500, "", tool.CodeUnavailable}, {503, "", tool.CodeUnavailable}, {200, "", tool.CodeResponseInvalid}, {404, "", tool.CodeResponseInvalid},
+		{401, "", tool.CodeUnauthorized}, {403, "", tool.CodeForbidden}, {429, "7", tool.CodeRateLimited}, {
+			500, "",
+			tool.CodeUnavailable,
+		}, {503, "", tool.CodeUnavailable}, {200, "", tool.CodeResponseInvalid}, {
+			404, "",
+			tool.CodeResponseInvalid,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(fmt.Sprint(tt.status), func(t *testing.T) {
@@ -104,7 +158,8 @@ func TestRefusals(t *testing.T) {
 			a := acme(t, s.URL, "", open())
 			_, err := newExecutor(t).Check(t.Context(), a, &a.Schemes[0], live(nil))
 			var failure *tool.Failure
-			if !errors.As(err, &failure) || failure.Code != tt.want || tt.after == "7" && failure.RetryAfter != 7*time.Second {
+			if !errors.As(err, &failure) || failure.Code != tt.want || tt.after == "7" &&
+				failure.RetryAfter != 7*time.Second {
 				t.Errorf("Check: %+v (%v), want %s", failure, err, tt.want)
 			}
 		})
@@ -164,7 +219,13 @@ func TestHostileServers(t *testing.T) {
 		answer := map[string]any{"jsonrpc": "2.0", "id": request.ID}
 		switch request.Method {
 		case "initialize":
-			answer["result"] = map[string]any{"protocolVersion": "2025-06-18", "capabilities": map[string]any{"tools": map[string]any{}}, "serverInfo": map[string]any{"name": "x", "version": "1"}}
+			answer["result"] = map[string]any{
+				"protocolVersion": "2025-06-18",
+				"capabilities":    map[string]any{"tools": map[string]any{}}, "serverInfo": map[string]any{
+					"name":    "x",
+					"version": "1",
+				},
+			}
 		case "tools/list":
 			answer["result"] = result(request.Method, request.Params)
 		default:
@@ -197,13 +258,30 @@ func TestHostileServers(t *testing.T) {
 			}
 			return all
 		}(), tools: 500, skipped: "too_many_operations"},
-		{name: "a schema of 200 KB", list: []any{one("big", "", map[string]any{"type": "object", "description": strings.Repeat("x", 200<<10)})}, skipped: "schema_unsupported"},
+		{
+			name: "a schema of 200 KB",
+			list: []any{one("big", "",
+				map[string]any{"type": "object", "description": strings.Repeat("x", 200<<10)})},
+			skipped: "schema_unsupported",
+		},
 		{name: "a schema that nests", list: []any{one("deep", "", deep)}, skipped: "schema_unsupported"},
-		{name: "a schema elsewhere", list: []any{one("away", "", map[string]any{"$ref": "http://169.254.169.254/"})}, skipped: "schema_unsupported"},
+		{
+			name: "a schema elsewhere", list: []any{one("away", "", map[string]any{"$ref": "http://169.254.169.254/"})},
+			skipped: "schema_unsupported",
+		},
 		{name: "a name with a line break", list: []any{one("a\r\nb", "", object)}, skipped: "name_unsupported"},
-		{name: "a name of 300 characters", list: []any{one(strings.Repeat("n", 300), "", object)}, skipped: "name_unsupported"},
-		{name: "names that collide", list: []any{one("get.it", "", object), one("get-it", "", object), one("GetIt", "", object), one("whoami", "", object)}, tools: 4},
-		{name: "a long description with signs that hide", list: []any{one("say", "a\u202e\u200b"+strings.Repeat("long ", 5000), object)}, tools: 1},
+		{
+			name: "a name of 300 characters", list: []any{one(strings.Repeat("n", 300), "", object)},
+			skipped: "name_unsupported",
+		},
+		{name: "names that collide", list: []any{
+			one("get.it", "", object), one("get-it", "", object),
+			one("GetIt", "", object), one("whoami", "", object),
+		}, tools: 4},
+		{
+			name: "a long description with signs that hide",
+			list: []any{one("say", "a\u202e\u200b"+strings.Repeat("long ", 5000), object)}, tools: 1,
+		},
 		{name: "a list without a schema", list: []any{one("bare", "x", nil)}, tools: 1},
 	}
 	for _, tt := range tests {
@@ -213,7 +291,10 @@ func TestHostileServers(t *testing.T) {
 				rpc(w, r, func(string, map[string]any) any {
 					if tt.endless {
 						n := page.Add(1)
-						return map[string]any{"tools": []any{one(fmt.Sprint("tool", n), "", object)}, "nextCursor": fmt.Sprint(n)}
+						return map[string]any{
+							"tools":      []any{one(fmt.Sprint("tool", n), "", object)},
+							"nextCursor": fmt.Sprint(n),
+						}
 					}
 					return map[string]any{"tools": tt.list}
 				})
@@ -232,7 +313,8 @@ func TestHostileServers(t *testing.T) {
 				t.Errorf("List = %d tools, skipped %q; want %d, %q", len(got.Tools), code, tt.tools, tt.skipped)
 			}
 			for _, one := range got.Tools {
-				if len(one.About) > 1100 || strings.ContainsAny(one.About+one.Title, "\u202e\u200b\n") || one.ID == "" || len(one.ID) > 64 {
+				if len(one.About) > 1100 || strings.ContainsAny(one.About+one.Title, "\u202e\u200b\n") ||
+					one.ID == "" || len(one.ID) > 64 {
 					t.Errorf("tool %q: %q", one.ID, one.About)
 				}
 			}
@@ -273,7 +355,8 @@ func TestWhereCredentialsGo(t *testing.T) {
 			s := httptest.NewServer(tt.serve)
 			t.Cleanup(s.Close)
 			a := acme(t, s.URL, tt.transport, bearer())
-			if _, err := newExecutor(t).List(t.Context(), a, &a.Schemes[0], live(map[string]string{"token": "sesame-token"})); err == nil {
+			if _, err := newExecutor(t).List(t.Context(), a, &a.Schemes[0],
+				live(map[string]string{"token": "sesame-token"})); err == nil {
 				t.Error("List succeeded")
 			}
 			if n := stolen.Load(); n > 0 {
@@ -287,7 +370,9 @@ func TestPrivateAddress(t *testing.T) {
 	t.Parallel()
 	s := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(s.Close)
-	strict := mcptool.New(egress.New(&egress.Options{Allow: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}}).Client(egress.Connector()), nil)
+	strict := mcptool.New(
+		egress.New(&egress.Options{Allow: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}}).Client(
+			egress.Connector()), nil)
 	a := acme(t, s.URL, "", open())
 	if _, err := strict.Check(t.Context(), a, &a.Schemes[0], live(nil)); !problem.Is(err, "target_not_allowed") {
 		t.Errorf("Check of a private address: %v, want target_not_allowed", err)
@@ -314,13 +399,17 @@ func TestSlowServer(t *testing.T) {
 func TestPreview(t *testing.T) {
 	t.Parallel()
 	a := acme(t, "https://mcp.acme.example/mcp", "", bearer())
-	got, err := newExecutor(t).Preview(&tool.Call{App: a, Scheme: &a.Schemes[0], Live: live(nil), Arguments: map[string]any{"p_1": "x"}, Tool: &app.Tool{
-		Call: "tools/call Get.It", In: app.Inputs{{Name: "p_1", Wire: "1"}},
-	}})
+	got, err := newExecutor(t).Preview(&tool.Call{
+		App: a, Scheme: &a.Schemes[0], Live: live(nil),
+		Arguments: map[string]any{"p_1": "x"}, Tool: &app.Tool{
+			Call: "tools/call Get.It", In: app.Inputs{{Name: "p_1", Wire: "1"}},
+		},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := `{"id":1,"jsonrpc":"2.0","method":"tools/call","params":{"arguments":{"1":"x"},"name":"Get.It"}}`; got.Body != want || got.Headers["Authorization"] != "***" {
+	if want := `{"id":1,"jsonrpc":"2.0","method":"tools/call","params":{"arguments":{"1":"x"},"name":"Get.It"}}`; got.Body != want ||
+		got.Headers["Authorization"] != "***" {
 		t.Errorf("Preview = %+v, want %s", got, want)
 	}
 }

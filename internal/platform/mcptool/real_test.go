@@ -32,7 +32,10 @@ func fit(t *testing.T, c *client) {
 // TestServerEverything speaks to the reference server, over both transports.
 func TestServerEverything(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct{ mode, transport, path string }{{"streamableHttp", "", "/mcp"}, {"sse", mcptool.TransportSSE, "/sse"}} {
+	for _, tt := range []struct{ mode, transport, path string }{
+		{"streamableHttp", "", "/mcp"},
+		{"sse", mcptool.TransportSSE, "/sse"},
+	} {
 		t.Run(tt.mode, func(t *testing.T) {
 			t.Parallel()
 			base := program(t, nil, "MODULES/@modelcontextprotocol/server-everything/dist/index.js", tt.mode)
@@ -42,10 +45,12 @@ func TestServerEverything(t *testing.T) {
 			if err != nil || !strings.Contains(app.Text(got.Output), "hello") {
 				t.Errorf("echo = %v, %v", got, err)
 			}
-			if got, err = c.run(t.Context(), t, "get_sum", map[string]any{"a": 2, "b": 3}); err != nil || !strings.Contains(app.Text(got.Output), "5") {
+			if got, err = c.run(t.Context(), t, "get_sum", map[string]any{"a": 2, "b": 3}); err != nil ||
+				!strings.Contains(app.Text(got.Output), "5") {
 				t.Errorf("get_sum = %v, %v", got, err)
 			}
-			if got, err = c.run(t.Context(), t, "get_tiny_image", map[string]any{}); err != nil || got.File == nil || got.File.MediaType != "image/png" || len(got.File.Data) < 100 {
+			if got, err = c.run(t.Context(), t, "get_tiny_image", map[string]any{}); err != nil || got.File == nil ||
+				got.File.MediaType != "image/png" || len(got.File.Data) < 100 {
 				t.Errorf("get_tiny_image = %+v, %v", got, err)
 			}
 			got, err = c.run(t.Context(), t, "get_structured_content", map[string]any{"location": "New York"})
@@ -53,7 +58,8 @@ func TestServerEverything(t *testing.T) {
 				t.Errorf("get_structured_content = %+v, %v", got, err)
 			}
 			var refused *tool.Failure
-			if _, err = c.run(t.Context(), t, "get_sum", map[string]any{"a": "two"}); !errors.As(err, &refused) || refused.Code != tool.CodeBadRequest {
+			if _, err = c.run(t.Context(), t, "get_sum", map[string]any{"a": "two"}); !errors.As(err, &refused) ||
+				refused.Code != tool.CodeBadRequest {
 				t.Errorf("get_sum of words: %v, want %s", err, tool.CodeBadRequest)
 			}
 		})
@@ -64,10 +70,15 @@ func TestServerEverything(t *testing.T) {
 func TestServerMemory(t *testing.T) {
 	t.Parallel()
 	base := program(t, []string{"MEMORY_FILE_PATH=" + filepath.Join(t.TempDir(), "memory.jsonl")}, gateway,
-		"--stdio", "NODE MODULES/@modelcontextprotocol/server-memory/dist/index.js", "--outputTransport", "streamableHttp", "--stateful", "--port", "PORT", "--logLevel", "none")
+		"--stdio", "NODE MODULES/@modelcontextprotocol/server-memory/dist/index.js", "--outputTransport",
+		"streamableHttp", "--stateful", "--port", "PORT", "--logLevel", "none")
 	c := connect(t, acme(t, base+"/mcp", "", open()), live(nil))
 	fit(t, c)
-	_, err := c.run(t.Context(), t, "create_entities", map[string]any{"entities": []any{map[string]any{"name": "Ann", "entityType": "person", "observations": []any{"drinks tea"}}}})
+	_, err := c.run(t.Context(), t, "create_entities",
+		map[string]any{"entities": []any{map[string]any{
+			"name": "Ann", "entityType": "person",
+			"observations": []any{"drinks tea"},
+		}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +101,9 @@ func TestServerFilesystem(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "note.txt"), []byte("buy milk"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	base := program(t, nil, gateway, "--stdio", "NODE MODULES/@modelcontextprotocol/server-filesystem/dist/index.js "+dir, "--outputTransport", "sse", "--port", "PORT", "--logLevel", "none")
+	base := program(t, nil, gateway, "--stdio",
+		"NODE MODULES/@modelcontextprotocol/server-filesystem/dist/index.js "+dir, "--outputTransport", "sse", "--port",
+		"PORT", "--logLevel", "none")
 	c := connect(t, acme(t, base+"/sse", mcptool.TransportSSE, open()), live(nil))
 	fit(t, c)
 	got, err := c.run(t.Context(), t, "read_text_file", map[string]any{"path": filepath.Join(dir, "note.txt")})
@@ -98,7 +111,8 @@ func TestServerFilesystem(t *testing.T) {
 		t.Errorf("read_text_file = %+v, %v", got, err)
 	}
 	var refused *tool.Failure
-	if _, err := c.run(t.Context(), t, "read_text_file", map[string]any{"path": "/etc/passwd"}); !errors.As(err, &refused) {
+	if _, err := c.run(t.Context(), t, "read_text_file", map[string]any{"path": "/etc/passwd"}); !errors.As(err,
+		&refused) {
 		t.Errorf("a file elsewhere: %v, want a refusal", err)
 	}
 	if !slices.Contains(c.names(), "write_file") {

@@ -20,7 +20,7 @@ import (
 	"ace/internal/platform/connection"
 )
 
-// session is a session with a server, with what must not be seen of it.
+// session is a session with a server, with the secrets to mask.
 type session struct {
 	*mcp.ClientSession
 	wire    *wire // nil: calls go over the open stream of the SDK
@@ -47,7 +47,7 @@ func (s *session) call(ctx context.Context, name string, arguments map[string]an
 	return parseResult(text)
 }
 
-// dial opens a session that nobody else uses.
+// dial opens a session for one caller.
 func (e *Executor) dial(ctx context.Context, a *app.App, s *app.Scheme, live *connection.Live) (*session, error) {
 	if a.MCP == nil {
 		return nil, fmt.Errorf("%s has no MCP server", a.ID)
@@ -61,7 +61,10 @@ func (e *Executor) dial(ctx context.Context, a *app.App, s *app.Scheme, live *co
 		Capabilities: &mcp.ClientCapabilities{}, MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true},
 	})
 	httpClient := &http.Client{Transport: sender}
-	var transport mcp.Transport = &mcp.StreamableClientTransport{Endpoint: a.MCP.URL, HTTPClient: httpClient, MaxRetries: -1, DisableStandaloneSSE: true, MaxEventSize: maxEvent}
+	var transport mcp.Transport = &mcp.StreamableClientTransport{
+		Endpoint: a.MCP.URL, HTTPClient: httpClient,
+		MaxRetries: -1, DisableStandaloneSSE: true, MaxEventSize: maxEvent,
+	}
 	if a.MCP.Transport == TransportSSE {
 		transport = &mcp.SSEClientTransport{Endpoint: a.MCP.URL, HTTPClient: httpClient, MaxEventSize: maxEvent}
 	}
@@ -71,7 +74,10 @@ func (e *Executor) dial(ctx context.Context, a *app.App, s *app.Scheme, live *co
 	}
 	one := &session{ClientSession: opened, secrets: sender.secrets, fresh: true}
 	if told := opened.InitializeResult(); a.MCP.Transport != TransportSSE && told != nil {
-		one.wire = &wire{sender: sender, url: a.MCP.URL, session: opened.ID(), version: told.ProtocolVersion, identity: identity}
+		one.wire = &wire{
+			sender: sender, url: a.MCP.URL, session: opened.ID(), version: told.ProtocolVersion,
+			identity: identity,
+		}
 	}
 	one.release = func(error) { one.close() }
 	return one, nil
@@ -85,7 +91,7 @@ const (
 
 // sender sends the requests of one session: with credentials, to one origin.
 type sender struct {
-	doer    Doer
+	doer    HTTPClient
 	origin  string
 	headers http.Header
 	secrets []string
@@ -136,15 +142,15 @@ func (s *sender) add(name, text string) {
 	s.keepFrom(text[strings.LastIndexByte(text, ' ')+1:])
 }
 
-// keepFrom notes what no answer may hold. Very short values would tear words
-// apart.
+// keepFrom records what no response may contain. Very short values would break
+// words.
 func (s *sender) keepFrom(secret string) {
 	if len(secret) >= 6 {
 		s.secrets = append(s.secrets, secret)
 	}
 }
 
-// refused is an answer that is none of MCP.
+// refused is a response that is not MCP.
 type refused struct {
 	status int
 	after  time.Duration
@@ -154,8 +160,8 @@ func (r *refused) Error() string { return "the server answered " + strconv.Itoa(
 
 var errOrigin = errors.New("the server sends elsewhere")
 
-// RoundTrip implements http.RoundTripper. Answers that end a call whatever the
-// protocol says are errors here, so that they keep their status.
+// RoundTrip implements http.RoundTripper. A response that ends a call whatever
+// the protocol says is an error here, so that its status is not lost.
 func (s *sender) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.URL.Scheme+"://"+r.URL.Host != s.origin {
 		return nil, errOrigin
@@ -167,7 +173,8 @@ func (s *sender) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	switch {
-	case res.StatusCode == http.StatusUnauthorized, res.StatusCode == http.StatusForbidden, res.StatusCode == http.StatusTooManyRequests, res.StatusCode >= 500:
+	case res.StatusCode == http.StatusUnauthorized, res.StatusCode == http.StatusForbidden,
+		res.StatusCode == http.StatusTooManyRequests, res.StatusCode >= 500:
 		_, _ = io.CopyN(io.Discard, res.Body, 4<<10)
 		_ = res.Body.Close()
 		seconds, _ := strconv.Atoi(res.Header.Get("Retry-After"))
@@ -176,8 +183,8 @@ func (s *sender) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// pool keeps sessions between calls. A session belongs to one connection at one
-// version of its credentials.
+// pool stores sessions between calls. A session belongs to one connection at
+// one version of its credentials.
 type pool struct {
 	mu     sync.Mutex
 	kept   map[string]*pooled
@@ -198,7 +205,7 @@ const (
 
 func newPool() *pool { return &pool{kept: map[string]*pooled{}} }
 
-// session answers a session for one call: one that is kept, or a new one.
+// session returns a session for one call: a stored one, or a new one.
 func (e *Executor) session(ctx context.Context, a *app.App, s *app.Scheme, live *connection.Live) (*session, error) {
 	if a.MCP == nil || a.MCP.Transport == TransportSSE {
 		return e.dial(ctx, a, s, live) // its stream would have to stay open
@@ -238,7 +245,7 @@ func (p *pool) put(key string, made *session) *pooled {
 	return one
 }
 
-// lend answers a view of a kept session for one caller.
+// lend returns a view of a stored session for one caller.
 func (p *pool) lend(key string, one *pooled, fresh bool) *session {
 	view := *one.session
 	view.fresh = fresh
@@ -261,7 +268,7 @@ func (p *pool) lend(key string, one *pooled, fresh bool) *session {
 	return &view
 }
 
-// sweep ends sessions that nobody has used for a while. p.mu is held.
+// sweep closes sessions that have been idle for a while. The caller holds p.mu.
 func (p *pool) sweep() {
 	for key, one := range p.kept {
 		if one.users == 0 && time.Since(one.used) > idleSession {

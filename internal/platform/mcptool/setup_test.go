@@ -28,7 +28,8 @@ import (
 
 // guarded is a client that may call this machine.
 func guarded() *http.Client {
-	return egress.New(&egress.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}).Client(egress.Connector())
+	return egress.New(&egress.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}).Client(
+		egress.Connector())
 }
 
 func newExecutor(t *testing.T) *mcptool.Executor {
@@ -41,7 +42,10 @@ func newExecutor(t *testing.T) *mcptool.Executor {
 // acme is an app whose tools are those of a server.
 func acme(t *testing.T, address, transport string, scheme app.Scheme) *app.App {
 	t.Helper()
-	a := &app.App{ID: "x-acme", Name: "Acme", Custom: true, MCP: &app.MCPServer{URL: address, Transport: transport}, Schemes: []app.Scheme{scheme}}
+	a := &app.App{
+		ID: "x-acme", Name: "Acme", Custom: true, MCP: &app.MCPServer{URL: address, Transport: transport},
+		Schemes: []app.Scheme{scheme},
+	}
 	if err := a.Complete(); err != nil {
 		t.Fatal(err)
 	}
@@ -51,11 +55,17 @@ func acme(t *testing.T, address, transport string, scheme app.Scheme) *app.App {
 func open() app.Scheme { return app.Scheme{ID: "none", Type: app.TypeNone} }
 
 func bearer() app.Scheme {
-	return app.Scheme{ID: "bearer", Type: app.TypeKey, Send: app.Send{Headers: map[string]string{"Authorization": "Bearer {token}"}}}
+	return app.Scheme{
+		ID: "bearer", Type: app.TypeKey,
+		Send: app.Send{Headers: map[string]string{"Authorization": "Bearer {token}"}},
+	}
 }
 
 func live(values map[string]string) *connection.Live {
-	return &connection.Live{Connection: &connection.Connection{ID: "con_1", AccountID: "acc_1", App: "x-acme"}, Values: app.Map(values)}
+	return &connection.Live{
+		Connection: &connection.Connection{ID: "con_1", AccountID: "acc_1", App: "x-acme"},
+		Values:     app.Map(values),
+	}
 }
 
 // client is an app with its tools as they were listed.
@@ -95,7 +105,8 @@ func (c *client) run(ctx context.Context, t *testing.T, name string, arguments m
 	if one == nil {
 		t.Fatalf("there is no tool %s among %v", name, c.names())
 	}
-	return c.executor.Execute(ctx, &tool.Call{App: c.app, Scheme: &c.app.Schemes[0], Tool: one, Live: c.live, Arguments: arguments})
+	return c.executor.Execute(ctx,
+		&tool.Call{App: c.app, Scheme: &c.app.Schemes[0], Tool: one, Live: c.live, Arguments: arguments})
 }
 
 // serve runs an MCP server of the Go SDK.

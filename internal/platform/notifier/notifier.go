@@ -1,24 +1,21 @@
-// Package notifier tells a developer's address how a connect session ended.
+// Package notifier posts to a developer's URL how a connect session ended.
 //
-//	session ends, or its time is over -> job (kind connect_notify, in the same
+//	session ends, or it expires -> job (kind connect_notify, in the same
 //	   transaction as the end)
 //	   -> POST notify_webhook_url, through the egress guard, signed as Standard
 //	      Webhooks say, with a secret of the account
 //	      2xx: done · 410: done · otherwise again after 30 s and 5 min, then no more
 //
 // It is a hint and no proof: the session itself is read by the API. Redirects are
-// not followed, and what the address answers is not kept.
+// not followed, and the response is not stored.
 package notifier
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"strings"
 	"time"
 
@@ -34,16 +31,11 @@ type Sessions interface {
 	Session(ctx context.Context, accountID, id string) (*connection.Session, error)
 }
 
-// Doer sends requests; a client of the egress guard for webhooks.
-type Doer interface {
-	Do(*http.Request) (*http.Response, error)
-}
-
 // Notifier implements connection.Notices. Its fields are set once.
 type Notifier struct {
 	Sessions Sessions
-	Doer     Doer
-	// Check returns a problem for an address that will not be called.
+	Sender   *stdwebhook.Sender
+	// Check returns a problem for a URL that will not be called.
 	Check func(address string) error
 	// MAC is a keyed digest, for example seal.Box.MAC.
 	MAC func(label string, parts ...[]byte) string
@@ -56,7 +48,7 @@ const maxTries = 3
 func (n *Notifier) Allowed(address string) error { return n.Check(address) }
 
 // Secret implements connection.Notices: it follows from the account and the
-// key of digests, so that it is kept nowhere.
+// key of digests, so that it is stored nowhere.
 func (n *Notifier) Secret(accountID string) string { return n.secret(accountID).Reveal() }
 
 func (n *Notifier) secret(accountID string) stdwebhook.Secret {
@@ -90,7 +82,8 @@ func (n *Notifier) run(ctx context.Context, job jobs.Job) error {
 	case job.Tries+1 < maxTries:
 		return err
 	}
-	n.Log.WarnContext(ctx, "a developer was not told how a connect session ended", slog.String("session_id", id), slog.Int("tries", maxTries), slog.Any("error", err))
+	n.Log.WarnContext(ctx, "notice of a connect session not delivered", slog.String("session_id", id),
+		slog.Int("tries", maxTries), slog.Any("error", err))
 	return nil
 }
 
@@ -102,16 +95,16 @@ type event struct {
 }
 
 type data struct {
-	SessionID    string  `json:"session_id"`
-	App          string  `json:"app"`
-	Status       string  `json:"status"`
-	ConnectionID *string `json:"connection_id"`
-	EndUser      *string `json:"end_user"`
-	State        *string `json:"state"`
-	Error        *fault  `json:"error"`
+	SessionID    string   `json:"session_id"`
+	App          string   `json:"app"`
+	Status       string   `json:"status"`
+	ConnectionID *string  `json:"connection_id"`
+	EndUser      *string  `json:"end_user"`
+	State        *string  `json:"state"`
+	Error        *failure `json:"error"`
 }
 
-type fault struct {
+type failure struct {
 	Code   string `json:"code"`
 	Detail string `json:"detail"`
 }
@@ -119,36 +112,28 @@ type fault struct {
 func (n *Notifier) deliver(ctx context.Context, s *connection.Session) error {
 	status := string(s.StatusAt(time.Now()))
 	e := event{Type: "connect_session." + status, Timestamp: s.EndedAt, Data: data{
-		SessionID: s.ID, App: s.App, Status: status, ConnectionID: text(s.ConnectionID), EndUser: text(s.Wish.EndUser), State: text(s.Wish.State),
+		SessionID: s.ID, App: s.App, Status: status, ConnectionID: text(s.ConnectionID), EndUser: text(s.Wish.EndUser),
+		State: text(s.Wish.State),
 	}}
 	if e.Timestamp.IsZero() { // nobody ended it
 		e.Timestamp = s.ExpiresAt
 	}
 	if s.Code != "" && status != string(connection.SessionConnected) {
-		e.Data.Error = &fault{s.Code, s.Detail}
+		e.Data.Error = &failure{s.Code, s.Detail}
 	}
 	body, err := json.Marshal(e)
 	if err != nil {
 		return fmt.Errorf("encoding a notice: %w", err)
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.Wish.NotifyURL, bytes.NewReader(body))
-	if err != nil {
-		return errors.New("the address of a notice cannot be read")
+	attempt := n.Sender.Send(ctx, stdwebhook.Message{
+		// One end of one session is one message, however often it is sent.
+		URL: s.Wish.NotifyURL, ID: "msg_" + s.ID + "_" + status, Body: body,
+		Secrets: []stdwebhook.Secret{n.secret(s.AccountID)},
+	})
+	if attempt.Gone() {
+		return nil
 	}
-	req.Header.Set("Content-Type", "application/json")
-	// One end of one session is one message, however often it is sent.
-	if err := stdwebhook.Sign(req.Header, []stdwebhook.Secret{n.secret(s.AccountID)}, "msg_"+s.ID+"_"+status, time.Now(), body); err != nil {
-		return fmt.Errorf("signing a notice: %w", err)
-	}
-	res, err := n.Doer.Do(req)
-	if err != nil {
-		return fmt.Errorf("sending a notice: %w", err)
-	}
-	_ = res.Body.Close()
-	if res.StatusCode/100 != 2 && res.StatusCode != http.StatusGone {
-		return fmt.Errorf("the address of a notice answered %d", res.StatusCode)
-	}
-	return nil
+	return attempt.Err
 }
 
 func text(s string) *string {

@@ -20,20 +20,21 @@ import (
 	"ace/internal/foundation/seal"
 	"ace/internal/platform/connection"
 	"ace/internal/platform/notifier"
+	"ace/internal/protocol/stdwebhook"
 )
 
 // sessions holds one session.
-type sessions struct{ kept *connection.Session }
+type sessions struct{ stored *connection.Session }
 
 func (s sessions) Session(_ context.Context, accountID, id string) (*connection.Session, error) {
-	if s.kept == nil || s.kept.AccountID != accountID || s.kept.ID != id {
+	if s.stored == nil || s.stored.AccountID != accountID || s.stored.ID != id {
 		return nil, problem.New(problem.NotFound, "connect_session_not_found", "None.")
 	}
-	copied := *s.kept
+	copied := *s.stored
 	return &copied, nil
 }
 
-// receiver is the developer's address: it answers the statuses in turn, the last
+// receiver is the developer's URL: it responds with the statuses in turn, the last
 // one for good; 0 breaks off.
 type receiver struct {
 	statuses []int
@@ -60,31 +61,41 @@ func build(t *testing.T, s *connection.Session, r *receiver, log io.Writer) *not
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &notifier.Notifier{Sessions: sessions{s}, Doer: r, Check: func(string) error { return nil }, MAC: box.MAC, Log: slog.New(slog.NewTextHandler(log, nil))}
+	return &notifier.Notifier{
+		Sessions: sessions{
+			s,
+		},
+		Sender: stdwebhook.NewSender(r, nil),
+		Check:  func(string) error { return nil },
+		MAC:    box.MAC,
+		Log:    slog.New(slog.NewTextHandler(log, nil)),
+	}
 }
 
 func session(status connection.SessionStatus) *connection.Session {
 	now := time.Now().UTC()
 	return &connection.Session{
-		ID: "cs_1", AccountID: "acc_a", App: "notes", Status: status, ConnectionID: "con_1", CreatedAt: now, ExpiresAt: now.Add(time.Hour), EndedAt: now,
+		ID: "cs_1", AccountID: "acc_a", App: "notes", Status: status, ConnectionID: "con_1", CreatedAt: now,
+		ExpiresAt: now.Add(time.Hour), EndedAt: now,
 		Wish: connection.Wish{NotifyURL: "https://agent.example/in", EndUser: "u_42", State: "st"},
 	}
 }
 
-// work runs the job as a worker does, until it is over.
+// work runs the job as a worker does, until it is done.
 func work(t *testing.T, n *notifier.Notifier, ref string) {
 	t.Helper()
-	queue := jobs.NewMemory()
+	queue := jobs.NewMemory(nil)
 	queue.Schedule(jobs.Job{Kind: connection.JobNotify, Ref: ref, RunAt: time.Now()})
-	worker := jobs.NewWorker(queue, map[string]jobs.Handler{connection.JobNotify: n.Handler()}, slog.New(slog.DiscardHandler), nil)
+	worker := jobs.NewWorker(queue, nil, map[string]jobs.Handler{connection.JobNotify: n.Handler()},
+		slog.New(slog.DiscardHandler), nil)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() { worker.Run(ctx); close(ended) }()
 	time.Sleep(24 * time.Hour)
 	stop()
 	<-ended
-	if due, err := queue.NextDue(t.Context()); err != nil || !due.IsZero() {
-		t.Errorf("the job goes on at %v, %v", due, err)
+	if left := queue.Len(); left != 0 {
+		t.Errorf("%d jobs are left, want none", left)
 	}
 }
 
@@ -96,9 +107,9 @@ func TestTries(t *testing.T) {
 		calls    int
 		logged   bool
 	}{
-		{"taken", []int{204}, 1, false},
-		{"taken the second time", []int{500, 200}, 2, false},
-		{"taken the third time", []int{0, 302, 200}, 3, false},
+		{"accepted", []int{204}, 1, false},
+		{"accepted the second time", []int{500, 200}, 2, false},
+		{"accepted the third time", []int{0, 302, 200}, 3, false},
 		{"never", []int{500}, 3, true},
 		{"a redirect is not followed", []int{307}, 3, true},
 		{"gone", []int{410}, 1, false},
@@ -110,7 +121,7 @@ func TestTries(t *testing.T) {
 				var log strings.Builder
 				r := &receiver{statuses: tt.statuses}
 				work(t, build(t, session(connection.SessionConnected), r, &log), "acc_a/cs_1")
-				if len(r.got) != tt.calls || strings.Contains(log.String(), "was not told") != tt.logged {
+				if len(r.got) != tt.calls || strings.Contains(log.String(), "not delivered") != tt.logged {
 					t.Errorf("%d calls, log %q, want %d, logged %v", len(r.got), log.String(), tt.calls, tt.logged)
 				}
 				for _, req := range r.got {
@@ -132,11 +143,17 @@ func TestMessage(t *testing.T) {
 		kind   string
 		fault  string
 	}{
-		{"connected", func(s *connection.Session) { s.Status, s.Code = connection.SessionConnected, "mended" }, "connect_session.connected", ""},
+		{
+			"connected", func(s *connection.Session) { s.Status, s.Code = connection.SessionConnected, "mended" },
+			"connect_session.connected", "",
+		},
 		{"denied", func(s *connection.Session) {
 			s.Status, s.Code, s.ConnectionID = connection.SessionFailed, "sign_in_denied", ""
 		}, "connect_session.failed", "sign_in_denied"},
-		{"cancelled", func(s *connection.Session) { s.Status, s.Code = connection.SessionCancelled, "cancelled" }, "connect_session.cancelled", "cancelled"},
+		{
+			"canceled", func(s *connection.Session) { s.Status, s.Code = connection.SessionCanceled, "canceled" },
+			"connect_session.canceled", "canceled",
+		},
 		{"nobody came", func(s *connection.Session) {
 			s.Status, s.EndedAt, s.ConnectionID = connection.SessionPending, time.Time{}, ""
 		}, "connect_session.expired", ""},
@@ -161,7 +178,8 @@ func TestMessage(t *testing.T) {
 					t.Fatal(err)
 				}
 				fault, _ := e.Data["error"].(map[string]any)
-				if code, _ := fault["code"].(string); e.Type != tt.kind || code != tt.fault || e.Data["session_id"] != "cs_1" || e.Data["end_user"] != "u_42" || e.Data["state"] != "st" || e.Data["app"] != "notes" {
+				if code, _ := fault["code"].(string); e.Type != tt.kind || code != tt.fault || e.Data["session_id"] !=
+					"cs_1" || e.Data["end_user"] != "u_42" || e.Data["state"] != "st" || e.Data["app"] != "notes" {
 					t.Errorf("message = %s", r.bodies[0])
 				}
 				h := r.got[0].Header

@@ -22,7 +22,7 @@ type parts struct {
 	path      string // and query and fragment
 }
 
-// takeApart splits the template of an address; what stands in braces may hold
+// takeApart splits the template of an address; the part in braces may contain
 // any character.
 func takeApart(template string) parts {
 	var p parts
@@ -46,7 +46,7 @@ func takeApart(template string) parts {
 	return p
 }
 
-// steered are the values that choose the host: those that stand in it, unless a
+// steered are the values that choose the host: those in its host part, unless a
 // domain of the definition follows them.
 func (p parts) steered() []string {
 	names := app.Names(p.authority)
@@ -60,7 +60,7 @@ func (p parts) steered() []string {
 
 // address fills the template of an address. Values are escaped for where they
 // stand, and one that chooses the host must be allowed to.
-func (d *deal) address(template string) (string, error) {
+func (d *exchange) address(template string) (string, error) {
 	p := takeApart(template)
 	host, err := d.expand(p.authority)
 	if err != nil {
@@ -68,7 +68,8 @@ func (d *deal) address(template string) (string, error) {
 	}
 	if p.scheme == "" {
 		u, err := url.Parse(host)
-		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.User != nil || u.RawQuery != "" ||
+			u.Fragment != "" {
 			return "", refusedValue(p.authority)
 		}
 		p.scheme, host = u.Scheme+"://", u.Host
@@ -78,7 +79,7 @@ func (d *deal) address(template string) (string, error) {
 		return "", refusedValue(p.authority)
 	}
 	for _, name := range p.steered() {
-		if !d.maySteer(name, host) {
+		if !d.maySelectHost(name, host) {
 			return "", refusedValue(p.authority)
 		}
 	}
@@ -104,18 +105,21 @@ func escapeSegment(text string) string {
 }
 
 func refusedValue(expression string) error {
-	return &connection.RefreshError{Class: connection.Unknown, Code: "host_refused:" + strings.Join(app.Names(expression), ",")}
+	return &connection.RefreshError{
+		Class: connection.Unknown,
+		Code:  "host_refused:" + strings.Join(app.Names(expression), ","),
+	}
 }
 
 // maySteer reports whether a value may choose the host of a call: the
 // operator's values, choices of the definition and hosts that a person typed
 // may, unless a client is of another server; what a vendor's answer told may
 // stay under the definition's suffixes.
-func (d *deal) maySteer(name, host string) bool {
+func (d *exchange) maySelectHost(name, host string) bool {
 	p, declared := d.app.Params[name]
 	switch {
-	case d.learned[name]:
-	case d.strange[name]:
+	case d.received[name]:
+	case d.unknownIssuer[name]:
 		return false
 	case d.client != nil && d.client.Extra[name] != "":
 		return true
@@ -131,7 +135,7 @@ func (d *deal) maySteer(name, host string) bool {
 
 // underSuffix reports whether a host is one of those that a vendor's answer may
 // name.
-func (d *deal) underSuffix(host string) bool {
+func (d *exchange) underSuffix(host string) bool {
 	name := strings.ToLower(host)
 	if u, err := url.Parse("//" + host); err == nil {
 		name = strings.ToLower(u.Hostname())
@@ -148,7 +152,7 @@ const maxLearned = 4096
 // learn takes a value that a vendor told. It goes to the connection's params if
 // the definition declares it there, and among the credentials otherwise. One
 // that would choose hosts must be under the definition's suffixes.
-func (d *deal) learn(name, value string) error {
+func (d *exchange) setParam(name, value string) error {
 	if len(value) > maxLearned || strings.ContainsFunc(value, func(r rune) bool { return r < ' ' }) {
 		return &connection.RefreshError{Class: connection.Unknown, Code: "value_refused:" + name}
 	}
@@ -156,10 +160,10 @@ func (d *deal) learn(name, value string) error {
 	if u, err := url.Parse(value); err == nil && strings.Contains(value, "://") {
 		host = u.Host
 	}
-	if d.steers(name) && (!authority.MatchString(host) || !d.underSuffix(host)) {
+	if d.selectsHost(name) && (!authority.MatchString(host) || !d.underSuffix(host)) {
 		return &connection.RefreshError{Class: connection.Unknown, Code: "host_refused:" + name}
 	}
-	d.learned[name] = true
+	d.received[name] = true
 	d.set(name, value)
 	if _, declared := d.app.Params[name]; declared {
 		d.grant.Params[name] = value
@@ -170,7 +174,7 @@ func (d *deal) learn(name, value string) error {
 }
 
 // steers reports whether a value chooses the host of any call of the app.
-func (d *deal) steers(name string) bool {
+func (d *exchange) selectsHost(name string) bool {
 	if d.app.Params[name].Host {
 		return true
 	}
@@ -192,6 +196,7 @@ func (d *deal) steers(name string) bool {
 		all = append(all, tool.Base)
 	}
 	return slices.ContainsFunc(all, func(template string) bool {
-		return template != "" && !strings.HasPrefix(template, "/") && slices.Contains(takeApart(template).steered(), name)
+		return template != "" && !strings.HasPrefix(template, "/") && slices.Contains(takeApart(template).steered(),
+			name)
 	})
 }

@@ -11,24 +11,34 @@ import (
 
 // No value leads a call elsewhere than the template means.
 func FuzzAddress(f *testing.F) {
-	for _, value := range []string{"bobs", "a/b", "evil.test/", "x@evil.test", "evil.test#", "evil.test?", "\\evil.test", "a.b", "..", "[::1]", "127.1", "a:1"} {
+	for _, value := range []string{
+		"bobs", "a/b", "evil.test/", "x@evil.test", "evil.test#", "evil.test?",
+		"\\evil.test", "a.b", "..", "[::1]", "127.1", "a:1",
+	} {
 		f.Add(value)
 	}
 	a := &app.App{ID: "app", Params: map[string]app.Param{"sub": {}, "dc": {Learned: true}}}
 	s := &app.Scheme{Type: app.TypeKey}
 	f.Fuzz(func(t *testing.T, value string) {
 		params := map[string]string{"sub": value, "dc": value}
-		for _, template := range []string{"https://{sub}.desk.example/{sub}/x?y={sub}", "https://api.example/{dc}/token"} {
+		for _, template := range []string{
+			"https://{sub}.desk.example/{sub}/x?y={sub}",
+			"https://api.example/{dc}/token",
+		} {
 			address, err := oauthclient.Address(a, s, params, template)
 			if err != nil {
 				continue
 			}
 			u, err := url.Parse(address)
-			if err != nil || u.User != nil || u.Scheme != "https" || u.Fragment != "" || !strings.HasSuffix(u.Hostname(), ".example") || u.Port() != "" {
+			if err != nil || u.User != nil || u.Scheme != "https" || u.Fragment != "" ||
+				!strings.HasSuffix(u.Hostname(), ".example") || u.Port() != "" {
 				t.Errorf("%q in %s leads to %s", value, template, address)
 			}
 		}
-		for _, template := range []string{"https://{sub}/x", "https://{dc}/x", "{dc}/x", "https://api.{sub}/x", "https://{sub}.com/x"} {
+		for _, template := range []string{
+			"https://{sub}/x", "https://{dc}/x", "{dc}/x", "https://api.{sub}/x",
+			"https://{sub}.com/x",
+		} {
 			if address, err := oauthclient.Address(a, s, params, template); err == nil {
 				t.Errorf("%q in %s leads to %s", value, template, address)
 			}
@@ -40,7 +50,8 @@ func TestSafeCode(t *testing.T) {
 	t.Parallel()
 	const secret = "nrt_abcdef"
 	tests := map[string]string{
-		"invalid_grant": "invalid_grant", "AADSTS70008": "AADSTS70008", "10010": "10010", "Auth.Token-Expired": "Auth.Token-Expired", "": "",
+		"invalid_grant": "invalid_grant", "AADSTS70008": "AADSTS70008", "10010": "10010",
+		"Auth.Token-Expired": "Auth.Token-Expired", "": "",
 		"an error with words":                   "unrecognized",
 		"nrt_ABCDEFGHIJKLMNOPQRSTUVWXYZ234567":  "unrecognized",
 		"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.": "unrecognized",

@@ -25,9 +25,9 @@ func random() string {
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// begin answers the address of the authorization endpoint (RFC 6749, 4.1.1, with
+// begin returns the address of the authorization endpoint (RFC 6749, 4.1.1, with
 // RFC 7636).
-func (d *deal) begin(_ context.Context, attempt *connection.Attempt) (string, error) {
+func (d *exchange) start(_ context.Context, attempt *connection.Attempt) (string, error) {
 	o := d.oauth
 	if attempt.State == "" {
 		attempt.State = random()
@@ -35,7 +35,8 @@ func (d *deal) begin(_ context.Context, attempt *connection.Attempt) (string, er
 	d.redirect(attempt.Redirect)
 	d.set("state", attempt.State)
 	params := map[string]string{
-		"response_type": "code", "client_id": d.given["client_id"], "redirect_uri": attempt.Redirect, "state": attempt.State,
+		"response_type": "code", "client_id": d.given["client_id"], "redirect_uri": attempt.Redirect,
+		"state": attempt.State,
 	}
 	if err := d.challenge(attempt, params); err != nil {
 		return "", err
@@ -63,9 +64,9 @@ func (d *deal) begin(_ context.Context, attempt *connection.Attempt) (string, er
 }
 
 // addScopes adds the lists of scopes. One that must not be escaped is answered,
-// to stand behind the rest of the query. Where the definition knows no scopes,
+// to be at the end of the query. Where the definition knows no scopes,
 // no parameter is sent.
-func (d *deal) addScopes(asked []string, params map[string]string) (raw string, err error) {
+func (d *exchange) addScopes(asked []string, params map[string]string) (raw string, err error) {
 	s := &d.oauth.Scopes
 	scope, err := d.askedScopes(asked)
 	if err != nil {
@@ -87,7 +88,7 @@ func (d *deal) addScopes(asked []string, params map[string]string) (raw string, 
 }
 
 // challenge adds PKCE. Verifiers are kept in the attempt.
-func (d *deal) challenge(attempt *connection.Attempt, params map[string]string) error {
+func (d *exchange) challenge(attempt *connection.Attempt, params map[string]string) error {
 	switch d.oauth.PKCE {
 	case "off":
 		attempt.Verifier = ""
@@ -108,7 +109,7 @@ func (d *deal) challenge(attempt *connection.Attempt, params map[string]string) 
 	return nil
 }
 
-func (d *deal) separator() string {
+func (d *exchange) separator() string {
 	if own := d.oauth.Scopes.Separator; own != "" {
 		return own
 	}
@@ -123,13 +124,14 @@ var (
 )
 
 // askedScopes joins the scopes that the attempt asks for, or the usual ones.
-func (d *deal) askedScopes(asked []string) (string, error) {
+func (d *exchange) askedScopes(asked []string) (string, error) {
 	if asked == nil {
 		asked = d.oauth.Scopes.Default
 	}
 	for _, one := range asked {
 		if !scopeToken.MatchString(one) || d.oauth.Scopes.Raw && !rawScope.MatchString(one) {
-			return "", problem.New(problem.Invalid, "invalid_request", "A scope holds a character that no scope has.").At("/scopes")
+			return "", problem.New(problem.Invalid, "invalid_request",
+				"A scope holds a character that no scope has.").At("/scopes")
 		}
 	}
 	return strings.Join(asked, d.separator()), nil
@@ -145,7 +147,7 @@ func encodeQuery(params map[string]string) string {
 }
 
 // attach puts a query behind an address. Where the app reads it behind #, it
-// stands there even if the address has a query of its own.
+// is first even if the URL has a query of its own.
 func attach(address, query string, fragment bool) string {
 	before, hash, hasHash := strings.Cut(address, "#")
 	if fragment {

@@ -44,12 +44,17 @@ func TestShippedDefinitions(t *testing.T) {
 	}
 }
 
-// anyone answers every call with a token under every name.
+// anyone returns every call with a token under every name.
 type anyone struct{ hosts map[string]bool }
 
 func (y anyone) Do(r *http.Request) (*http.Response, error) {
 	y.hosts[r.URL.Scheme+"://"+r.URL.Hostname()] = true
-	v := vendor{handlers: map[string]func(*seen) reply{r.URL.Host + r.URL.Path: says(`{"ok":true,"code":0,"access_token":"at-1","refresh_token":"rt-1","expires_in":3600,"oauth_token":"at-1","oauth_token_secret":"ts-1","scope":"a b","data":{"access_token":"at-1"}}`)}}
+	v := vendor{
+		handlers: map[string]func(*seen) reply{r.URL.Host +
+			r.URL.Path: says(
+			`{"ok":true,"code":0,"access_token":"at-1","refresh_token":"rt-1","expires_in":3600,"oauth_token":"at-1","oauth_token_secret":"ts-1","scope":"a b","data":{"access_token":"at-1"}}`,
+		)},
+	}
 	return v.Do(r)
 }
 
@@ -88,7 +93,7 @@ func tryDefinition(t *testing.T, a *app.App, s *app.Scheme) {
 		client = nil
 	} else {
 		attempt := newAttempt()
-		address, err := c.Begin(t.Context(), a, s, client, params, attempt)
+		address, err := c.Start(t.Context(), a, s, client, params, attempt)
 		if err != nil {
 			t.Fatalf("Begin: %v", err)
 		}
@@ -98,7 +103,10 @@ func tryDefinition(t *testing.T, a *app.App, s *app.Scheme) {
 		}
 		vendorOf.hosts["https://"+u.Hostname()] = true
 		if s.OAuth == nil || s.OAuth.Callback.Verify == "" && len(s.OAuth.Callback.Capture) == 0 {
-			callback := url.Values{"code": {"c-1"}, "oauth_token": {attempt.Extra["oauth_token"]}, "oauth_verifier": {"v"}}
+			callback := url.Values{
+				"code": {"c-1"}, "oauth_token": {attempt.Extra["oauth_token"]},
+				"oauth_verifier": {"v"},
+			}
 			if s.OAuth != nil && s.OAuth.Callback.Code != "" {
 				callback.Set(s.OAuth.Callback.Code, "c-1")
 			}
@@ -110,7 +118,8 @@ func tryDefinition(t *testing.T, a *app.App, s *app.Scheme) {
 		}
 	}
 	conn := &connection.Connection{Params: params}
-	if _, err := c.Refresh(t.Context(), a, s, client, conn, credentials); err != nil && failureOf(t, err).Class != connection.GrantOver {
+	if _, err := c.Refresh(t.Context(), a, s, client, conn, credentials); err != nil && failureOf(t,
+		err).Class != connection.GrantOver {
 		t.Errorf("Refresh: %v", err)
 	}
 	if err := c.Revoke(t.Context(), a, s, client, conn, credentials); err != nil {

@@ -14,16 +14,16 @@ import (
 	"ace/internal/platform/connection"
 )
 
-// Doer sends requests: the egress client for OAuth. It must not follow
+// HTTPClient sends requests: the egress client for OAuth. It must not follow
 // redirects.
-type Doer interface {
+type HTTPClient interface {
 	Do(*http.Request) (*http.Response, error)
 }
 
 // Registrations keeps clients that were registered dynamically (RFC 7591), by
 // account, app and issuer. clients.Keeper implements it.
 type Registrations interface {
-	// Registered answers nil where there is none.
+	// Registered returns nil where there is none.
 	Registered(ctx context.Context, accountID, appID, issuer string) (*connection.Client, error)
 	// Keep keeps a client in place of one of the same account, app and issuer.
 	Keep(ctx context.Context, by audit.Actor, client *connection.Client) error
@@ -36,28 +36,28 @@ type Registrations interface {
 type Options struct {
 	// PlatformURL is the public address of the platform host, without a slash at
 	// the end. Where it begins with https://, our client id metadata document
-	// stands there and MCP sign-ins use it. Empty: they register dynamically.
+	// is published there and MCP sign-ins use it. Empty: they register dynamically.
 	PlatformURL string
 	// Name is what vendors call us on their consent pages. Default "ACE".
 	Name string
 	// Registrations outlive the sign-in that made them. Nil: each sign-in
 	// registers for itself.
 	Registrations Registrations
-	// Certified answers a Doer that shows a client certificate, for token
+	// Certified returns a Doer that shows a client certificate, for token
 	// endpoints that ask for one (RFC 8705). Nil: such apps cannot be connected.
-	Certified func(tls.Certificate) (Doer, error)
+	Certified func(tls.Certificate) (HTTPClient, error)
 }
 
 // Client implements connection.Authorizer and connection.Stepper. It is safe
 // for concurrent use.
 type Client struct {
-	doer    Doer
-	options Options
+	httpClient HTTPClient
+	options    Options
 }
 
-// New answers a client that calls out through doer.
-func New(doer Doer, o *Options) *Client {
-	c := &Client{doer: doer}
+// New returns a client that calls out through httpClient.
+func New(httpClient HTTPClient, o *Options) *Client {
+	c := &Client{httpClient: httpClient}
 	if o != nil {
 		c.options = *o
 	}
@@ -67,9 +67,11 @@ func New(doer Doer, o *Options) *Client {
 	return c
 }
 
-// Begin implements connection.Authorizer.
-func (c *Client) Begin(ctx context.Context, a *app.App, s *app.Scheme, client *connection.Client, params map[string]string, attempt *connection.Attempt) (string, error) {
-	d, err := c.deal(a, s, client, params, nil)
+// Start implements connection.Authorizer.
+func (c *Client) Start(ctx context.Context, a *app.App, s *app.Scheme, client *connection.Client,
+	params map[string]string, attempt *connection.Attempt,
+) (string, error) {
+	d, err := c.newExchange(a, s, client, params, nil)
 	if err != nil {
 		return "", err
 	}
@@ -79,28 +81,30 @@ func (c *Client) Begin(ctx context.Context, a *app.App, s *app.Scheme, client *c
 	if attempt.Extra == nil {
 		attempt.Extra = map[string]string{}
 	}
-	begin := map[string]func(context.Context, *connection.Attempt) (string, error){
-		app.TypeOAuth2: d.begin, app.TypeOAuth1: d.begin1, app.TypeMCP: d.beginMCP,
+	start := map[string]func(context.Context, *connection.Attempt) (string, error){
+		app.TypeOAuth2: d.start, app.TypeOAuth1: d.startOAuth1, app.TypeMCP: d.startMCP,
 	}[s.Type]
-	if begin == nil {
+	if start == nil {
 		return "", fmt.Errorf("scheme %s of %s is not begun at an authorization server", s.ID, a.ID)
 	}
-	address, err := begin(ctx, attempt)
+	address, err := start(ctx, attempt)
 	return address, signIn(a, err)
 }
 
 // Finish implements connection.Authorizer.
-func (c *Client) Finish(ctx context.Context, a *app.App, s *app.Scheme, client *connection.Client, params map[string]string, attempt *connection.Attempt, callback url.Values) (*connection.Grant, error) {
-	d, err := c.deal(a, s, client, params, nil)
+func (c *Client) Finish(ctx context.Context, a *app.App, s *app.Scheme, client *connection.Client,
+	params map[string]string, attempt *connection.Attempt, callback url.Values,
+) (*connection.Grant, error) {
+	d, err := c.newExchange(a, s, client, params, nil)
 	if err != nil {
 		return nil, err
 	}
 	if s.NeedsClient() && client == nil {
 		return nil, clientMissing(a)
 	}
-	d.keepSecret(attempt.Verifier, callback.Get(d.oauth.Callback.Code), callback.Get("code"))
+	d.addSecret(attempt.Verifier, callback.Get(d.oauth.Callback.Code), callback.Get("code"))
 	finish := map[string]func(context.Context, *connection.Attempt, url.Values) error{
-		app.TypeOAuth2: d.finish, app.TypeOAuth1: d.finish1, app.TypeMCP: d.finishMCP,
+		app.TypeOAuth2: d.finish, app.TypeOAuth1: d.finishOAuth1, app.TypeMCP: d.finishMCP,
 	}[s.Type]
 	if finish == nil {
 		return nil, fmt.Errorf("scheme %s of %s has no callback", s.ID, a.ID)
@@ -111,15 +115,17 @@ func (c *Client) Finish(ctx context.Context, a *app.App, s *app.Scheme, client *
 	return &d.grant, nil
 }
 
-// Exchange implements connection.Authorizer. What the person can mend is
+// Exchange implements connection.Authorizer. What the user can fix is
 // invalid_fields, with a pointer to each field, or credentials_refused (both
 // Unprocessable).
-func (c *Client) Exchange(ctx context.Context, a *app.App, s *app.Scheme, client *connection.Client, params map[string]string, typed connection.Credentials) (*connection.Grant, error) {
+func (c *Client) Exchange(ctx context.Context, a *app.App, s *app.Scheme, client *connection.Client,
+	params map[string]string, typed connection.Credentials,
+) (*connection.Grant, error) {
 	checked, err := checkTyped(s, typed)
 	if err != nil {
 		return nil, err
 	}
-	d, err := c.deal(a, s, client, params, checked)
+	d, err := c.newExchange(a, s, client, params, checked)
 	if err != nil {
 		return nil, err
 	}
@@ -139,9 +145,11 @@ func (c *Client) Exchange(ctx context.Context, a *app.App, s *app.Scheme, client
 
 // Refresh implements connection.Authorizer. The grant it answers is whole: what
 // the vendor did not renew is taken over from old, and a refresh token that was
-// replaced stands in previous_refresh_token.
-func (c *Client) Refresh(ctx context.Context, a *app.App, s *app.Scheme, client *connection.Client, conn *connection.Connection, old connection.Credentials) (*connection.Grant, error) {
-	d, err := c.deal(a, s, client, conn.Params, old)
+// replaced is in previous_refresh_token.
+func (c *Client) Refresh(ctx context.Context, a *app.App, s *app.Scheme, client *connection.Client,
+	conn *connection.Connection, old connection.Credentials,
+) (*connection.Grant, error) {
+	d, err := c.newExchange(a, s, client, conn.Params, old)
 	if err != nil {
 		return nil, err
 	}
@@ -155,8 +163,10 @@ func (c *Client) Refresh(ctx context.Context, a *app.App, s *app.Scheme, client 
 // Revoke implements connection.Authorizer. It answers nil where the vendor
 // offers no way to end a grant. Steps before the end (app.App.Release) are not
 // made here.
-func (c *Client) Revoke(ctx context.Context, a *app.App, s *app.Scheme, client *connection.Client, conn *connection.Connection, old connection.Credentials) error {
-	d, err := c.deal(a, s, client, conn.Params, old)
+func (c *Client) Revoke(ctx context.Context, a *app.App, s *app.Scheme, client *connection.Client,
+	conn *connection.Connection, old connection.Credentials,
+) error {
+	d, err := c.newExchange(a, s, client, conn.Params, old)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ const assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
 // authenticate adds what shows who we are to a request (RFC 6749, 2.3), before
 // its parameters are renamed.
-func (d *deal) authenticate(r *request) error {
+func (d *exchange) authenticate(r *request) error {
 	auth := d.oauth.Client
 	method := auth.Method
 	if method == "" {
@@ -75,7 +75,7 @@ func (d *deal) authenticate(r *request) error {
 
 // basic is the header of the method basic. RFC 6749 has both halves
 // form-encoded first, which many servers do not undo: raw leaves them.
-func (d *deal) basic(auth app.ClientAuth) (string, error) {
+func (d *exchange) basic(auth app.ClientAuth) (string, error) {
 	halves := [2]string{"{client_id}", "{client_secret}"}
 	if auth.User != "" || auth.Pass != "" {
 		halves = [2]string{auth.User, auth.Pass}
@@ -97,7 +97,7 @@ func (d *deal) basic(auth app.ClientAuth) (string, error) {
 const assertionLifetime = 5 * time.Minute
 
 // clientAssertion is RFC 7523: signed with the client's key, or with its secret.
-func (d *deal) clientAssertion(auth app.ClientAuth, method, audience string) (string, error) {
+func (d *exchange) clientAssertion(auth app.ClientAuth, method, audience string) (string, error) {
 	use := app.JWTUse{}
 	if auth.JWT != nil {
 		use = *auth.JWT
@@ -125,12 +125,12 @@ func (d *deal) clientAssertion(auth app.ClientAuth, method, audience string) (st
 }
 
 // sign makes a JWT as a definition says: claims are its own, over those given.
-func (d *deal) sign(use *app.JWTUse, claims map[string]any) (signed string, expires time.Time, err error) {
+func (d *exchange) sign(use *app.JWTUse, claims map[string]any) (signed string, expires time.Time, err error) {
 	keyText, err := d.expand(use.Key)
 	if err != nil {
 		return "", expires, fmt.Errorf("the key of %s: %w", d.app.ID, err)
 	}
-	d.keepSecret(keyText)
+	d.addSecret(keyText)
 	key, err := assertion.ParseKey(use.Alg, use.Encoding, keyText)
 	if err != nil {
 		return "", expires, &connection.RefreshError{Class: connection.ClientBroken, Code: "key_unreadable"}
@@ -166,7 +166,7 @@ func (d *deal) sign(use *app.JWTUse, claims map[string]any) (signed string, expi
 	if err != nil {
 		return "", expires, fmt.Errorf("signing for %s: %w", d.app.ID, err)
 	}
-	d.keepSecret(signed)
+	d.addSecret(signed)
 	return signed, expires, nil
 }
 
@@ -179,7 +179,7 @@ func claim(name, text string) any {
 }
 
 // certify has the request sent with the client's certificate (RFC 8705).
-func (d *deal) certify(r *request) error {
+func (d *exchange) certify(r *request) error {
 	if d.c.options.Certified == nil {
 		return fmt.Errorf("%s asks for a client certificate, which this installation cannot show", d.app.ID)
 	}
@@ -187,7 +187,7 @@ func (d *deal) certify(r *request) error {
 	if err != nil { // the error may quote the input
 		return &connection.RefreshError{Class: connection.ClientBroken, Code: "certificate_unreadable"}
 	}
-	r.doer, err = d.c.options.Certified(certificate)
+	r.httpClient, err = d.c.options.Certified(certificate)
 	if err != nil {
 		return fmt.Errorf("preparing the client certificate of %s: %w", d.app.ID, err)
 	}

@@ -32,8 +32,10 @@ type document struct {
 // platformURL has no slash at its end; name is what consent pages show.
 func Document(platformURL, name string) ([]byte, error) {
 	text, err := json.MarshalIndent(document{
-		ClientID: platformURL + DocumentPath, Name: name, URI: platformURL, RedirectURIs: []string{platformURL + documentCallback},
-		GrantTypes: []string{"authorization_code", "refresh_token"}, ResponseTypes: []string{"code"}, AuthMethod: "none", Type: "web",
+		ClientID: platformURL + DocumentPath, Name: name, URI: platformURL,
+		RedirectURIs: []string{platformURL + documentCallback},
+		GrantTypes:   []string{"authorization_code", "refresh_token"}, ResponseTypes: []string{"code"},
+		AuthMethod: "none", Type: "web",
 	}, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("writing the client id metadata document: %w", err)

@@ -38,22 +38,29 @@ auth: [{type: oauth2, oauth: {authorize: {url: "https://{host}/a"}, token: {url:
 	strict := oauthclient.New(egress.New(nil).Client(egress.OAuth()), nil)
 	_, port, _ := strings.Cut(strings.TrimPrefix(server.URL, "http://"), ":")
 	for _, host := range []string{
-		"127.0.0.1", "127.0.0.1:" + port, "localhost", "localhost:" + port, "169.254.169.254", "metadata.google.internal", "10.0.0.1", "192.168.1.1", "100.64.0.1",
+		"127.0.0.1", "127.0.0.1:" + port, "localhost", "localhost:" + port, "169.254.169.254",
+		"metadata.google.internal", "10.0.0.1", "192.168.1.1", "100.64.0.1",
 		"0.0.0.0", "2130706433", "0x7f.1", "127.1", "a.internal", "example.com:22", "printer.local",
 	} {
-		_, err := strict.Refresh(t.Context(), a, s, of(host), &connection.Connection{Params: map[string]string{"host": host}}, old)
+		_, err := strict.Refresh(t.Context(), a, s, of(host),
+			&connection.Connection{Params: map[string]string{"host": host}}, old)
 		if e := failureOf(t, err); e.Class == connection.GrantOver || e.Code != "target_not_allowed" {
 			t.Errorf("%s: %+v", host, e)
 		}
 	}
-	for _, host := range []string{"[::1]", "[::ffff:127.0.0.1]", "user@127.0.0.1", "127.0.0.1/", "127.0.0.1#", "evil.test?x", "a b", "", "-a.example", "ex\u00e4mple.com", "a..b:x"} {
-		_, err := strict.Refresh(t.Context(), a, s, of(host), &connection.Connection{Params: map[string]string{"host": host}}, old)
+	for _, host := range []string{
+		"[::1]", "[::ffff:127.0.0.1]", "user@127.0.0.1", "127.0.0.1/", "127.0.0.1#",
+		"evil.test?x", "a b", "", "-a.example", "ex\u00e4mple.com", "a..b:x",
+	} {
+		_, err := strict.Refresh(t.Context(), a, s, of(host),
+			&connection.Connection{Params: map[string]string{"host": host}}, old)
 		if e := failureOf(t, err); !strings.HasPrefix(e.Code, "host_refused") {
 			t.Errorf("%s: %+v", host, e)
 		}
 	}
 	names := oauthclient.New(egress.New(&egress.Options{Lookup: rebinding}).Client(egress.OAuth()), nil)
-	_, err := names.Refresh(t.Context(), a, s, of("rebind.example"), &connection.Connection{Params: map[string]string{"host": "rebind.example"}}, old)
+	_, err := names.Refresh(t.Context(), a, s, of("rebind.example"),
+		&connection.Connection{Params: map[string]string{"host": "rebind.example"}}, old)
 	if e := failureOf(t, err); e.Code != "target_not_allowed" {
 		t.Errorf("a name that leads home: %+v", e)
 	}
@@ -63,7 +70,8 @@ auth: [{type: oauth2, oauth: {authorize: {url: "https://{host}/a"}, token: {url:
 
 	// A redirect of a token endpoint is not followed even where both may be called.
 	open := oauthclient.New(egress.New(&egress.Options{AllowOrigins: []string{server.URL}}).Client(egress.OAuth()), nil)
-	b, plainScheme := define(t, `auth: [{type: oauth2, oauth: {authorize: {url: "`+server.URL+`/a"}, token: {url: "`+server.URL+`/jump"}}}]`)
+	b, plainScheme := define(t,
+		`auth: [{type: oauth2, oauth: {authorize: {url: "`+server.URL+`/a"}, token: {url: "`+server.URL+`/jump"}}}]`)
 	_, err = open.Refresh(t.Context(), b, plainScheme, operators, &connection.Connection{}, old)
 	if e := failureOf(t, err); e.Code != "redirected" || reached.Load() != 1 {
 		t.Errorf("a redirect: %+v after %d calls", e, reached.Load())

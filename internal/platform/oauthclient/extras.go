@@ -14,8 +14,8 @@ import (
 	"ace/internal/platform/oauthclient/reply"
 )
 
-// A token of Extra stands in the credentials under its name; what renews it and
-// when it ends stand beside it.
+// A token of Extra is in the credentials under its name; what renews it and
+// its expiry are stored with it.
 const (
 	extraRefresh = "_refresh_token"
 	extraExpires = "_expires_at" // Unix seconds
@@ -31,7 +31,7 @@ func asFailed(err error) *connection.RefreshError {
 }
 
 // extraTokens are the refresh tokens of further tokens, by name.
-func (d *deal) extraTokens() map[string]string {
+func (d *exchange) extraTokens() map[string]string {
 	tokens := map[string]string{}
 	for name := range d.oauth.Extra {
 		if old := d.grant.Credentials[name+extraRefresh]; old != "" {
@@ -44,7 +44,7 @@ func (d *deal) extraTokens() map[string]string {
 // extras makes the further tokens of a definition. previous are those that a
 // refresh starts from; nil when there were none before. The grant ends with the
 // first of its tokens that can be renewed.
-func (d *deal) extras(ctx context.Context, previous map[string]string) error {
+func (d *exchange) extras(ctx context.Context, previous map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(d.oauth.Extra)) {
 		extra := d.oauth.Extra[name]
 		err := d.extra(ctx, name, &extra, previous[name])
@@ -70,7 +70,7 @@ func (d *deal) extras(ctx context.Context, previous map[string]string) error {
 
 // extra makes one further token: by a grant of its own, by its own refresh
 // token, or out of the answer that the main token came with.
-func (d *deal) extra(ctx context.Context, name string, extra *app.ExtraToken, old string) error {
+func (d *exchange) extra(ctx context.Context, name string, extra *app.ExtraToken, old string) error {
 	s := d.shapeOfRefresh()
 	s.url, s.params, s.drop = cmp.Or(extra.URL, s.url), nil, nil
 	standard := map[string]string{}
@@ -90,15 +90,16 @@ func (d *deal) extra(ctx context.Context, name string, extra *app.ExtraToken, ol
 		return d.failed(a)
 	}
 	if len(extra.Grant) > 0 { // the main refresh token may have been spent on it
-		if err := d.keepRefresh(d.member(a, refreshToken), rotation{d.oauth.Refresh.Rotation, d.grant.Credentials[refreshToken]}); err != nil {
+		if err := d.storeRefreshToken(d.field(a, refreshToken),
+			rotation{d.oauth.Refresh.Rotation, d.grant.Credentials[refreshToken]}); err != nil {
 			return err
 		}
 	}
-	return d.keepExtra(name, a, len(extra.Grant) == 0, true)
+	return d.storeExtra(name, a, len(extra.Grant) == 0, true)
 }
 
 // within reads a further token out of the last token answer.
-func (d *deal) within(name string, extra *app.ExtraToken) error {
+func (d *exchange) within(name string, extra *app.ExtraToken) error {
 	inside, ok := app.Pick(d.last, extra.Path)
 	if extra.Path == "" || !ok {
 		if d.grant.Credentials[name] != "" {
@@ -106,24 +107,25 @@ func (d *deal) within(name string, extra *app.ExtraToken) error {
 		}
 		return &connection.RefreshError{Class: connection.Unknown, Code: "token_missing:" + name}
 	}
-	return d.keepExtra(name, &reply.Reply{Document: inside}, extra.Refresh == "independent", extra.Refresh == "independent")
+	return d.storeExtra(name, &reply.Reply{Document: inside}, extra.Refresh == "independent",
+		extra.Refresh == "independent")
 }
 
 // keepExtra keeps a further token, with what renews it and, if it is renewed,
 // when it ends.
-func (d *deal) keepExtra(name string, a *reply.Reply, withRefresh, withEnd bool) error {
+func (d *exchange) storeExtra(name string, a *reply.Reply, withRefresh, withEnd bool) error {
 	access := a.At("/" + accessToken)
 	if access == "" {
-		access = d.member(a, accessToken)
+		access = d.field(a, accessToken)
 	}
 	if access == "" {
 		return &connection.RefreshError{Class: connection.Unknown, Status: a.Status, Code: "token_missing:" + name}
 	}
-	if err := d.keepToken(name, access); err != nil {
+	if err := d.storeToken(name, access); err != nil {
 		return err
 	}
 	if fresh := a.At("/" + refreshToken); withRefresh && fresh != "" {
-		if err := d.keepToken(name+extraRefresh, fresh); err != nil {
+		if err := d.storeToken(name+extraRefresh, fresh); err != nil {
 			return err
 		}
 	}

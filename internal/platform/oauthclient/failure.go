@@ -18,13 +18,23 @@ import (
 // in refresh.gone.
 var (
 	overCodes = []string{
-		"invalid_grant", "invalid_refresh_token", "bad_refresh_token", "expired_refresh_token", "refresh_token_expired", "token_expired", "token_revoked",
+		"invalid_grant", "invalid_refresh_token", "bad_refresh_token", "expired_refresh_token", "refresh_token_expired",
+		"token_expired", "token_revoked",
 		"invalid_token", "account_inactive", "interaction_required", "consent_required", "login_required",
 	}
-	clientCodes    = []string{"invalid_client", "unauthorized_client", "invalid_client_id", "bad_client_secret", "incorrect_client_credentials"}
-	temporaryCodes = []string{"temporarily_unavailable", "server_error", "slow_down", "rate_limited", "ratelimited", "too_many_requests"}
+	clientCodes = []string{
+		"invalid_client", "unauthorized_client", "invalid_client_id", "bad_client_secret",
+		"incorrect_client_credentials",
+	}
+	temporaryCodes = []string{
+		"temporarily_unavailable", "server_error", "slow_down", "rate_limited", "ratelimited",
+		"too_many_requests",
+	}
 	// refusals are what a person's "no" reads like in a callback.
-	refusals = []string{"access_denied", "user_denied", "user_cancelled_login", "user_cancelled_authorize", "user_cancelled", "cancelled", "denied"}
+	refusals = []string{
+		"access_denied", "user_denied", "user_cancelled_login", "user_cancelled_authorize",
+		"user_cancelled", "cancelled", "denied",
+	}
 )
 
 // Codes of ours, for failures that the vendor has no code for.
@@ -35,18 +45,25 @@ const (
 )
 
 // errorPlaces are where vendors write the code of an error.
-var errorPlaces = []string{"/error", "/error/code", "/error/type", "/errors/0/code", "/error_code", "/errorCode", "/code"}
+var errorPlaces = []string{
+	"/error", "/error/code", "/error/type", "/errors/0/code", "/error_code", "/errorCode",
+	"/code",
+}
 
 // failed classifies an answer that is no success (RFC 6749, 5.2, and what
 // vendors make of it).
-func (d *deal) failed(a *reply.Reply) *connection.RefreshError {
+func (d *exchange) failed(a *reply.Reply) *connection.RefreshError {
 	raw := a.Text(append(slices.Clone(d.oauth.Token.Map["error"]), errorPlaces...)...)
-	e := &connection.RefreshError{Class: connection.Unknown, Status: a.Status, Code: d.safeCode(raw), After: reply.RetryAfter(a.Header)}
+	e := &connection.RefreshError{
+		Class: connection.Unknown, Status: a.Status, Code: d.safeCode(raw),
+		After: reply.RetryAfter(a.Header),
+	}
 	code := strings.ToLower(e.Code)
 	switch {
 	case slices.Contains(d.oauth.Refresh.Gone, e.Code):
 		e.Class = connection.GrantOver
-	case a.Status == http.StatusRequestTimeout, a.Status == http.StatusTooEarly, a.Status == http.StatusTooManyRequests, a.Status >= 500,
+	case a.Status == http.StatusRequestTimeout, a.Status == http.StatusTooEarly, a.Status == http.StatusTooManyRequests,
+		a.Status >= 500,
 		slices.Contains(temporaryCodes, code):
 		e.Class = connection.Temporary
 	case slices.Contains(overCodes, code):
@@ -66,7 +83,7 @@ var codeShape = regexp.MustCompile(`^[A-Za-z0-9]{1,24}([_.:-][A-Za-z0-9]{1,24}){
 
 // safeCode is a code that may be shown and logged: what reads like a token, or
 // holds anything that we sent, does not.
-func (d *deal) safeCode(code string) string {
+func (d *exchange) safeCode(code string) string {
 	if code == "" {
 		return ""
 	}
@@ -90,7 +107,7 @@ func onlyDigits(r rune) rune {
 }
 
 // refusal is a failed sign-in: a problem for the person, and what the vendor did
-// for whoever asks with errors.As.
+// for callers that use errors.As.
 type refusal struct {
 	problem *problem.Problem
 	cause   *connection.RefreshError
@@ -99,7 +116,7 @@ type refusal struct {
 // Error implements error.
 func (r *refusal) Error() string { return r.problem.Error() }
 
-// Unwrap answers both sides.
+// Unwrap returns both sides.
 func (r *refusal) Unwrap() []error { return []error{r.problem, r.cause} }
 
 // signIn words what went wrong while a person connects. Faults of ours stay as
@@ -115,35 +132,53 @@ func signIn(a *app.App, err error) error {
 	if !ok {
 		return err
 	}
-	p := problem.New(problem.Unprocessable, "sign_in_failed", a.Name+" did not complete the sign-in ("+e.Code+"). Start again; if it happens again, tell whoever runs this platform.")
+	p := problem.New(problem.Unprocessable, "sign_in_failed",
+		a.Name+" did not complete the sign-in ("+e.Code+
+			"). Start again; if it happens again, tell the operator of this platform.")
 	switch {
 	case e.Class == connection.Temporary:
-		p = problem.New(problem.Unavailable, "provider_unavailable", a.Name+" cannot be reached just now. Nothing was connected; try again in a few minutes.").After(e.After)
+		p = problem.New(problem.Unavailable, "provider_unavailable",
+			a.Name+" cannot be reached just now. Nothing was connected; try again in a few minutes.").After(e.After)
 	case e.Class == connection.ClientBroken:
-		p = problem.New(problem.Unprocessable, "sign_in_failed", a.Name+" does not accept the credentials that it was shown ("+e.Code+"). If you typed them, check them; otherwise whoever runs this platform has to mend its OAuth client.")
-	case strings.HasPrefix(e.Code, "host_refused"), strings.HasPrefix(e.Code, "value_refused"), strings.HasPrefix(e.Code, "target_not_allowed"):
-		p = problem.New(problem.Unprocessable, "sign_in_failed", "An address or a value that belongs to this sign-in is not one that "+a.Name+" may have ("+e.Code+"). Check what you typed.")
+		p = problem.New(problem.Unprocessable, "sign_in_failed",
+			a.Name+" does not accept the credentials that it was shown ("+e.Code+
+				"). If you typed them, check them; otherwise the operator of this platform has to fix the OAuth client.")
+	case strings.HasPrefix(e.Code, "host_refused"), strings.HasPrefix(e.Code, "value_refused"),
+		strings.HasPrefix(e.Code, "target_not_allowed"):
+		p = problem.New(problem.Unprocessable, "sign_in_failed",
+			"An address or a value that belongs to this sign-in is not one that "+a.Name+" may have ("+e.Code+
+				"). Check what you typed.")
 	}
 	return &refusal{p.With("reason", e.Code), e}
 }
 
-// clientMissing is told where the operator has registered no client.
+// clientMissing is returned if the operator has registered no client.
 func clientMissing(a *app.App) error {
-	return problem.New(problem.Conflict, "oauth_client_missing", a.Name+" can be connected once whoever runs this platform has registered an OAuth client with it.").With("app", a.ID)
+	return problem.New(
+		problem.Conflict,
+		"oauth_client_missing",
+		a.Name+" can be connected once the operator of this platform has registered an OAuth client with it.",
+	).With("app",
+		a.ID)
 }
 
-// denied is told where the person, or somebody on their behalf, said no.
+// denied is returned if the user, or an administrator, denied access.
 func denied(a *app.App, code string) error {
-	return problem.New(problem.Forbidden, "sign_in_denied", "The sign-in was refused at "+a.Name+". Nothing was connected.").With("reason", code)
+	return problem.New(problem.Forbidden, "sign_in_denied",
+		"The sign-in was refused at "+a.Name+". Nothing was connected.").With("reason", code)
 }
 
-// pending is told where somebody at the vendor still has to approve.
+// pending is returned if the vendor still has to approve.
 func pending(a *app.App) error {
-	return problem.New(problem.Conflict, "sign_in_failed", "Somebody who administers your account at "+a.Name+" has to approve first. Connect again once that is done.").With("reason", "approval_pending")
+	return problem.New(problem.Conflict, "sign_in_failed",
+		"Somebody who administers your account at "+a.Name+
+			" has to approve first. Connect again once that is done.").With("reason", "approval_pending")
 }
 
 // mismatched is a callback that does not belong to the attempt, or was changed
 // on its way.
 func mismatched(a *app.App, reason string) error {
-	return problem.New(problem.Unprocessable, "sign_in_failed", "What came back from "+a.Name+" does not belong to this sign-in. Nothing was connected; start again.").With("reason", reason)
+	return problem.New(problem.Unprocessable, "sign_in_failed",
+		"What came back from "+a.Name+" does not belong to this sign-in. Nothing was connected; start again.").With(
+		"reason", reason)
 }

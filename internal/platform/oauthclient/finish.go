@@ -20,14 +20,14 @@ import (
 //
 //	who answers (RFC 9207) -> signature -> "no" -> still to be approved
 //	-> captured values -> code -> token -> further steps -> further tokens
-func (d *deal) finish(ctx context.Context, attempt *connection.Attempt, callback url.Values) error {
+func (d *exchange) finish(ctx context.Context, attempt *connection.Attempt, callback url.Values) error {
 	d.redirect(attempt.Redirect)
 	if err := d.accept(attempt, callback); err != nil {
 		return err
 	}
 	for name, parameter := range d.oauth.Callback.Capture {
 		if text := callback.Get(parameter); text != "" {
-			if err := d.learn(name, text); err != nil {
+			if err := d.setParam(name, text); err != nil {
 				return err
 			}
 		}
@@ -48,9 +48,10 @@ func (d *deal) finish(ctx context.Context, attempt *connection.Attempt, callback
 	d.set("code", code)
 	d.set("code_verifier", attempt.Verifier)
 	d.set("state", attempt.State)
-	d.keepSecret(code, attempt.Verifier)
-	err = d.ask(ctx, d.shapeOfToken(), map[string]string{
-		"grant_type": "authorization_code", "code": code, "redirect_uri": attempt.Redirect, "code_verifier": attempt.Verifier,
+	d.addSecret(code, attempt.Verifier)
+	err = d.requestToken(ctx, d.shapeOfToken(), map[string]string{
+		"grant_type": "authorization_code", "code": code, "redirect_uri": attempt.Redirect,
+		"code_verifier": attempt.Verifier,
 	}, rotation{})
 	if err != nil {
 		return err
@@ -59,7 +60,7 @@ func (d *deal) finish(ctx context.Context, attempt *connection.Attempt, callback
 }
 
 // complete is what follows a first token.
-func (d *deal) complete(ctx context.Context) error {
+func (d *exchange) complete(ctx context.Context) error {
 	if err := d.steps(ctx, d.oauth.AfterCode, false); err != nil {
 		return err
 	}
@@ -68,9 +69,10 @@ func (d *deal) complete(ctx context.Context) error {
 
 // accept checks that a callback is the vendor's answer to this attempt, and a
 // "yes".
-func (d *deal) accept(attempt *connection.Attempt, callback url.Values) error {
+func (d *exchange) accept(attempt *connection.Attempt, callback url.Values) error {
 	issuer := callback.Get("iss")
-	if attempt.Issuer != "" && (issuer != "" && issuer != attempt.Issuer || issuer == "" && attempt.Extra[extraIssRequired] != "") {
+	if attempt.Issuer != "" &&
+		(issuer != "" && issuer != attempt.Issuer || issuer == "" && attempt.Extra[extraIssRequired] != "") {
 		return mismatched(d.app, "issuer_mismatch")
 	}
 	if err := d.verify(callback); err != nil {
@@ -102,7 +104,7 @@ func classOfCallback(code string) connection.RefreshClass {
 }
 
 // verify checks the vendor's signature over the callback.
-func (d *deal) verify(callback url.Values) error {
+func (d *exchange) verify(callback url.Values) error {
 	switch d.oauth.Callback.Verify {
 	case "":
 		return nil
@@ -127,7 +129,7 @@ func (d *deal) verify(callback url.Values) error {
 }
 
 // code is the code of a callback; "" only where consent alone counts.
-func (d *deal) code(callback url.Values) (string, error) {
+func (d *exchange) code(callback url.Values) (string, error) {
 	if d.oauth.Callback.NoCode {
 		return "", nil
 	}
@@ -145,7 +147,7 @@ func (d *deal) code(callback url.Values) (string, error) {
 
 // first makes a token where consent has no code: with a key of the client (an
 // app that was installed), or with its secret (consent of an administrator).
-func (d *deal) first(ctx context.Context) error {
+func (d *exchange) first(ctx context.Context) error {
 	if d.scheme.JWT != nil {
 		return d.jwt(ctx)
 	}
@@ -153,10 +155,10 @@ func (d *deal) first(ctx context.Context) error {
 }
 
 // clientGrant is RFC 6749, 4.4.
-func (d *deal) clientGrant(ctx context.Context, s *shape) error {
+func (d *exchange) clientGrant(ctx context.Context, s *shape) error {
 	standard := map[string]string{"grant_type": "client_credentials"}
 	if scopes := d.oauth.Scopes.Default; len(scopes) > 0 {
 		standard["scope"] = strings.Join(scopes, d.separator())
 	}
-	return d.ask(ctx, s, standard, rotation{kind: app.RotateKeep})
+	return d.requestToken(ctx, s, standard, rotation{kind: app.RotateKeep})
 }

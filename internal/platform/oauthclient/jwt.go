@@ -10,7 +10,7 @@ import (
 
 // jwt makes a token of a key: an assertion that is exchanged (RFC 7523, 2.1), or
 // that is the token itself.
-func (d *deal) jwt(ctx context.Context) error {
+func (d *exchange) jwt(ctx context.Context) error {
 	use := *d.scheme.JWT
 	if use.Key == "" {
 		use.Key = "{private_key}"
@@ -24,7 +24,7 @@ func (d *deal) jwt(ctx context.Context) error {
 	}
 	if use.Grant == nil {
 		d.grant.ExpiresAt = expires
-		return d.keepToken(accessToken, signed)
+		return d.storeToken(accessToken, signed)
 	}
 	d.set("assertion", signed)
 	d.grant.ExpiresAt = time.Time{}

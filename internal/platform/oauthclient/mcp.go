@@ -33,12 +33,12 @@ const (
 const offlineAccess = "offline_access"
 
 // beginMCP finds who authorizes for a server and begins there.
-func (d *deal) beginMCP(ctx context.Context, attempt *connection.Attempt) (string, error) {
+func (d *exchange) startMCP(ctx context.Context, attempt *connection.Attempt) (string, error) {
 	address, err := d.address(d.scheme.URL)
 	if err != nil {
 		return "", err
 	}
-	s, err := discovery.Find(ctx, d.c.doer, address)
+	s, err := discovery.Find(ctx, d.c.httpClient, address)
 	if err != nil {
 		return "", err
 	}
@@ -46,34 +46,41 @@ func (d *deal) beginMCP(ctx context.Context, attempt *connection.Attempt) (strin
 	if err != nil {
 		return "", err
 	}
-	there, err := d.beginAs(ctx, s, client, attempt)
+	there, err := d.startWith(ctx, s, client, attempt)
 	if err != nil || !reused || !d.forgotten(ctx, there) {
 		return there, err
 	}
 	if client, err = d.register(ctx, s, attempt); err != nil {
 		return "", err
 	}
-	return d.beginAs(ctx, s, client, attempt)
+	return d.startWith(ctx, s, client, attempt)
 }
 
-// beginAs answers where a person consents to a client of ours.
-func (d *deal) beginAs(ctx context.Context, s *discovery.Server, client *connection.Client, attempt *connection.Attempt) (string, error) {
+// beginAs returns where a person consents to a client of ours.
+func (d *exchange) startWith(ctx context.Context, s *discovery.Server, client *connection.Client,
+	attempt *connection.Attempt,
+) (string, error) {
 	attempt.Issuer = s.Issuer
 	if s.IssInCallback {
 		attempt.Extra[extraIssRequired] = "1"
 	}
-	maps.Copy(attempt.Extra, map[string]string{mcpToken: s.Token, mcpRevoke: s.Revoke, mcpResource: s.Resource, mcpIssuer: s.Issuer})
+	maps.Copy(attempt.Extra,
+		map[string]string{mcpToken: s.Token, mcpRevoke: s.Revoke, mcpResource: s.Resource, mcpIssuer: s.Issuer})
 	d.noteClient(client, attempt.Extra)
 	d.profile(attempt.Extra)
-	d.oauth.Authorize = app.Authorize{URL: literal(s.Authorize), Params: map[string]string{"resource": literal(s.Resource)}}
+	d.oauth.Authorize = app.Authorize{
+		URL:    literal(s.Authorize),
+		Params: map[string]string{"resource": literal(s.Resource)},
+	}
 	if attempt.Scopes == nil {
 		attempt.Scopes = wanted(s, d.scheme.OAuth)
 	}
-	if slices.Contains(attempt.Scopes, offlineAccess) { // granted only where the person is asked (OpenID Connect Core 1.0, 11)
+	// granted only where the person is asked (OpenID Connect Core 1.0, 11)
+	if slices.Contains(attempt.Scopes, offlineAccess) {
 		d.oauth.Authorize.Params["prompt"] = "consent"
 	}
 	d.oauth.Scopes.OmitEmpty = true
-	return d.begin(ctx, attempt)
+	return d.start(ctx, attempt)
 }
 
 // wanted are the scopes to ask for: those of the definition, else those that the
@@ -90,7 +97,7 @@ func wanted(s *discovery.Server, own *app.OAuth) []string {
 }
 
 // noteClient keeps who we are at the issuer.
-func (d *deal) noteClient(client *connection.Client, extra map[string]string) {
+func (d *exchange) noteClient(client *connection.Client, extra map[string]string) {
 	extra[mcpClient] = client.ID
 	extra[mcpSecret] = client.Secret
 	extra[mcpAuth] = client.Extra[registeredAuth]
@@ -101,15 +108,15 @@ func (d *deal) noteClient(client *connection.Client, extra map[string]string) {
 
 // profile makes the profile of the issuer out of what was kept, and ourselves
 // the client that is named there.
-func (d *deal) profile(kept map[string]string) {
+func (d *exchange) profile(stored map[string]string) {
 	o := app.OAuth{}
 	if d.scheme.OAuth != nil {
 		o = *d.scheme.OAuth
 	}
-	resource := map[string]string{"resource": literal(kept[mcpResource])}
-	o.Token.URL, o.Token.Params, o.Refresh.Params = literal(kept[mcpToken]), resource, resource
+	resource := map[string]string{"resource": literal(stored[mcpResource])}
+	o.Token.URL, o.Token.Params, o.Refresh.Params = literal(stored[mcpToken]), resource, resource
 	o.Refresh.URL = ""
-	switch kept[mcpAuth] {
+	switch stored[mcpAuth] {
 	case "client_secret_basic":
 		o.Client = app.ClientAuth{Method: app.ClientBasic}
 	case "client_secret_post":
@@ -117,16 +124,16 @@ func (d *deal) profile(kept map[string]string) {
 	case app.ClientNone:
 		o.Client = app.ClientAuth{Method: app.ClientNone}
 	}
-	if kept[mcpRevoke] != "" {
-		o.Revoke = &app.Revoke{URL: literal(kept[mcpRevoke])}
+	if stored[mcpRevoke] != "" {
+		o.Revoke = &app.Revoke{URL: literal(stored[mcpRevoke])}
 	}
 	d.oauth = &o
-	d.set("client_id", kept[mcpClient])
-	d.set("client_secret", kept[mcpSecret])
-	if kept[mcpOwn] == "" && d.client != nil && d.client.ID == kept[mcpClient] { // its secret may be another since
+	d.set("client_id", stored[mcpClient])
+	d.set("client_secret", stored[mcpSecret])
+	if stored[mcpOwn] == "" && d.client != nil && d.client.ID == stored[mcpClient] { // its secret may be another since
 		d.set("client_secret", d.client.Secret)
 	}
-	d.keepSecret(kept[mcpSecret])
+	d.addSecret(stored[mcpSecret])
 }
 
 // literal is a template that means this text.
@@ -134,7 +141,7 @@ func literal(text string) string {
 	return strings.NewReplacer("{", "{{", "}", "}}").Replace(text)
 }
 
-func (d *deal) finishMCP(ctx context.Context, attempt *connection.Attempt, callback url.Values) error {
+func (d *exchange) finishMCP(ctx context.Context, attempt *connection.Attempt, callback url.Values) error {
 	if attempt.Extra[mcpToken] == "" {
 		return fmt.Errorf("the sign-in at %s was not begun", d.app.ID)
 	}
@@ -145,19 +152,20 @@ func (d *deal) finishMCP(ctx context.Context, attempt *connection.Attempt, callb
 		}
 	}
 	err := d.finish(ctx, attempt, callback)
-	if failed := asFailed(err); failed != nil && failed.Class == connection.ClientBroken && attempt.Extra[mcpOwn] != "" {
+	if failed := asFailed(err); failed != nil && failed.Class == connection.ClientBroken &&
+		attempt.Extra[mcpOwn] != "" {
 		d.lost(ctx, attempt.AccountID, attempt.Issuer, attempt.Extra[mcpClient])
 	}
 	return err
 }
 
 // remembered restores the profile of the issuer that the tokens are from.
-func (d *deal) remembered() { d.profile(d.given) }
+func (d *exchange) loadProfile() { d.profile(d.given) }
 
 // refreshMCP renews at the issuer that the tokens are from. A registration of
 // ours that the issuer has forgotten ends the grant: the next sign-in registers
-// anew, and nobody else could mend it.
-func (d *deal) refreshMCP(ctx context.Context, conn *connection.Connection) error {
+// again, since nobody else could fix it.
+func (d *exchange) refreshMCP(ctx context.Context, conn *connection.Connection) error {
 	if d.given[mcpToken] == "" {
 		return &connection.RefreshError{Class: connection.GrantOver, Code: codeNotRenewable}
 	}
@@ -168,7 +176,7 @@ func (d *deal) refreshMCP(ctx context.Context, conn *connection.Connection) erro
 		}
 		d.client = client
 	}
-	d.remembered()
+	d.loadProfile()
 	err := d.refresh2(ctx, conn)
 	if failed := asFailed(err); failed != nil && failed.Class == connection.ClientBroken && d.given[mcpOwn] != "" {
 		failed.Class = connection.GrantOver

@@ -20,31 +20,31 @@ import (
 
 // registrations is connection.Clients in memory.
 type registrations struct {
-	mu   sync.Mutex
-	kept map[string]*connection.Client
+	mu      sync.Mutex
+	clients map[string]*connection.Client
 }
 
 func (r *registrations) Registered(_ context.Context, accountID, appID, issuer string) (*connection.Client, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.kept[accountID+" "+appID+" "+issuer], nil
+	return r.clients[accountID+" "+appID+" "+issuer], nil
 }
 
 func (r *registrations) Keep(_ context.Context, _ audit.Actor, c *connection.Client) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.kept == nil {
-		r.kept = map[string]*connection.Client{}
+	if r.clients == nil {
+		r.clients = map[string]*connection.Client{}
 	}
-	r.kept[c.AccountID+" "+c.App+" "+c.Issuer] = c
+	r.clients[c.AccountID+" "+c.App+" "+c.Issuer] = c
 	return nil
 }
 
 func (r *registrations) MarkBroken(_ context.Context, c *connection.Client) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if kept := r.kept[c.AccountID+" "+c.App+" "+c.Issuer]; kept != nil && kept.ID == c.ID {
-		kept.Broken = true
+	if stored := r.clients[c.AccountID+" "+c.App+" "+c.Issuer]; stored != nil && stored.ID == c.ID {
+		stored.Broken = true
 	}
 	return nil
 }
@@ -67,10 +67,17 @@ func newMCP(t *testing.T, change func(*mcpVendor)) *mcpVendor {
 	t.Helper()
 	m := &mcpVendor{
 		challenge: `Bearer error="invalid_token", resource_metadata="https://mcp.example/.well-known/oauth-protected-resource/v1/mcp", scope="files:read files:write"`,
-		resource:  map[string]any{"resource": "https://mcp.example/v1/mcp", "authorization_servers": []string{"https://as.example/tenant"}, "scopes_supported": []string{"never"}},
+		resource: map[string]any{
+			"resource":              "https://mcp.example/v1/mcp",
+			"authorization_servers": []string{"https://as.example/tenant"}, "scopes_supported": []string{"never"},
+		},
 		issuer: map[string]any{
-			"issuer": "https://as.example/tenant", "authorization_endpoint": "https://as.example/authorize?p=1", "token_endpoint": "https://as.example/token", "registration_endpoint": "https://as.example/register",
-			"revocation_endpoint": "https://as.example/revoke", "code_challenge_methods_supported": []string{"plain", "S256"}, "token_endpoint_auth_methods_supported": []string{"none", "client_secret_basic"},
+			"issuer": "https://as.example/tenant", "authorization_endpoint": "https://as.example/authorize?p=1",
+			"token_endpoint": "https://as.example/token", "registration_endpoint": "https://as.example/register",
+			"revocation_endpoint": "https://as.example/revoke", "code_challenge_methods_supported": []string{
+				"plain",
+				"S256",
+			}, "token_endpoint_auth_methods_supported": []string{"none", "client_secret_basic"},
 		},
 		clients: []string{"dyn-1"},
 	}
@@ -80,10 +87,14 @@ func newMCP(t *testing.T, change func(*mcpVendor)) *mcpVendor {
 			Type      string   `json:"application_type"`
 			Method    string   `json:"token_endpoint_auth_method"`
 		}
-		if json.Unmarshal([]byte(s.body), &in) != nil || len(in.Redirects) != 1 || in.Redirects[0] != redirect || in.Type != "web" {
+		if json.Unmarshal([]byte(s.body), &in) != nil || len(in.Redirects) != 1 || in.Redirects[0] != redirect ||
+			in.Type != "web" {
 			return reply{status: 400, body: `{"error":"invalid_client_metadata"}`}
 		}
-		return reply{status: 201, body: `{"client_id":"dyn-1","client_secret":"dyn-secret","client_secret_expires_at":0,"token_endpoint_auth_method":"` + in.Method + `"}`}
+		return reply{
+			status: 201,
+			body:   `{"client_id":"dyn-1","client_secret":"dyn-secret","client_secret_expires_at":0,"token_endpoint_auth_method":"` + in.Method + `"}`,
+		}
 	}
 	document := func(values *map[string]any) func(*seen) reply {
 		return func(*seen) reply {
@@ -143,7 +154,10 @@ func (m *mcpVendor) token(s *seen) reply {
 }
 
 func mcpApp(listed bool) (*app.App, *app.Scheme) {
-	a := &app.App{ID: "app", Name: "App", Listed: listed, Schemes: []app.Scheme{{ID: "mcp", Type: app.TypeMCP, URL: "https://mcp.example/v1/mcp"}}}
+	a := &app.App{
+		ID: "app", Name: "App", Listed: listed,
+		Schemes: []app.Scheme{{ID: "mcp", Type: app.TypeMCP, URL: "https://mcp.example/v1/mcp"}},
+	}
 	return a, &a.Schemes[0]
 }
 
@@ -166,7 +180,13 @@ func TestQuirkMCP(t *testing.T) {
 		fails    string
 		says     string // in the failure
 	}{
-		{name: "dynamic registration", address: []string{"https://as.example/authorize?p=1&client_id=dyn-1&", "scope=files%3Aread%20files%3Awrite", "resource=https%3A%2F%2Fmcp.example%2Fv1%2Fmcp", "code_challenge_method=S256"}},
+		{
+			name: "dynamic registration",
+			address: []string{
+				"https://as.example/authorize?p=1&client_id=dyn-1&", "scope=files%3Aread%20files%3Awrite",
+				"resource=https%3A%2F%2Fmcp.example%2Fv1%2Fmcp", "code_challenge_method=S256",
+			},
+		},
 		{name: "a client made by hand comes first", client: byHand, platform: platform, change: func(m *mcpVendor) {
 			m.clients = []string{"by-hand:hand-secret"}
 			m.issuer["client_id_metadata_document_supported"] = true
@@ -174,15 +194,29 @@ func TestQuirkMCP(t *testing.T) {
 		{name: "then our document", listed: true, platform: platform, change: func(m *mcpVendor) {
 			m.clients = []string{platform + "/oauth/client.json"}
 			m.issuer["client_id_metadata_document_supported"] = true
-		}, address: []string{"client_id=https%3A%2F%2Fplatform.example%2Foauth%2Fclient.json", "redirect_uri=https%3A%2F%2Fplatform.example%2Foauth%2Fcallback%2Fmcp"}, notSends: []string{"/register"}},
+		}, address: []string{
+			"client_id=https%3A%2F%2Fplatform.example%2Foauth%2Fclient.json",
+			"redirect_uri=https%3A%2F%2Fplatform.example%2Foauth%2Fcallback%2Fmcp",
+		}, notSends: []string{"/register"}},
 		{name: "our document at a stranger who says who it is", platform: platform, change: func(m *mcpVendor) {
 			m.clients = []string{platform + "/oauth/client.json"}
 			m.issuer["client_id_metadata_document_supported"] = true
 			m.issuer["authorization_response_iss_parameter_supported"] = true
 		}, callback: "code=c-1&iss=https%3A%2F%2Fas.example%2Ftenant", notSends: []string{"/register"}},
-		{name: "no document at a stranger who does not", platform: platform, change: func(m *mcpVendor) { m.issuer["client_id_metadata_document_supported"] = true }, address: []string{"client_id=dyn-1"}},
-		{name: "no document that nobody can fetch", platform: "http://127.0.0.1:8081", listed: true, change: func(m *mcpVendor) { m.issuer["client_id_metadata_document_supported"] = true }, address: []string{"client_id=dyn-1"}},
-		{name: "no way to be known", change: func(m *mcpVendor) { delete(m.issuer, "registration_endpoint") }, fails: "oauth_client_missing"},
+		{
+			name: "no document at a stranger who does not", platform: platform,
+			change:  func(m *mcpVendor) { m.issuer["client_id_metadata_document_supported"] = true },
+			address: []string{"client_id=dyn-1"},
+		},
+		{
+			name: "no document that nobody can fetch", platform: "http://127.0.0.1:8081", listed: true,
+			change:  func(m *mcpVendor) { m.issuer["client_id_metadata_document_supported"] = true },
+			address: []string{"client_id=dyn-1"},
+		},
+		{
+			name: "no way to be known", change: func(m *mcpVendor) { delete(m.issuer, "registration_endpoint") },
+			fails: "oauth_client_missing",
+		},
 		{name: "strangers are not registered", change: func(m *mcpVendor) {
 			m.register = func(*seen) reply { return reply{status: 400, body: `{"error":"invalid_redirect_uri"}`} }
 		}, fails: "oauth_client_missing", says: "only clients that it knows"},
@@ -194,35 +228,97 @@ func TestQuirkMCP(t *testing.T) {
 			m.issuer["token_endpoint_auth_methods_supported"] = []string{"client_secret_post"}
 			m.clients = []string{"dyn-1:dyn-secret"}
 		}, sends: []string{"client_secret=dyn-secret"}},
-		{name: "lasting access where it has a scope", change: func(m *mcpVendor) { m.issuer["scopes_supported"] = []string{"offline_access", "x"} }, address: []string{"scope=files%3Aread%20files%3Awrite%20offline_access", "prompt=consent"}},
+		{
+			name:    "lasting access where it has a scope",
+			change:  func(m *mcpVendor) { m.issuer["scopes_supported"] = []string{"offline_access", "x"} },
+			address: []string{"scope=files%3Aread%20files%3Awrite%20offline_access", "prompt=consent"},
+		},
 		{name: "scopes of the resource", change: func(m *mcpVendor) {
 			m.challenge = `Bearer resource_metadata="https://mcp.example/.well-known/oauth-protected-resource/v1/mcp"`
 		}, address: []string{"scope=never"}},
-		{name: "the well-known place where the challenge names none", change: func(m *mcpVendor) { m.challenge = "Bearer" }},
-		{name: "a name of the resource above the server's", change: func(m *mcpVendor) { m.resource["resource"] = "https://mcp.example" }, address: []string{"resource=https%3A%2F%2Fmcp.example&"}},
+		{
+			name:   "the well-known place where the challenge names none",
+			change: func(m *mcpVendor) { m.challenge = "Bearer" },
+		},
+		{
+			name:    "a name of the resource above the server's",
+			change:  func(m *mcpVendor) { m.resource["resource"] = "https://mcp.example" },
+			address: []string{"resource=https%3A%2F%2Fmcp.example&"},
+		},
 		{name: "OpenID discovery behind the path", change: func(m *mcpVendor) {
 			m.handlers["as.example/tenant/.well-known/openid-configuration"] = m.handlers["as.example/.well-known/oauth-authorization-server/tenant"]
 			delete(m.handlers, "as.example/.well-known/oauth-authorization-server/tenant")
 		}},
-		{name: "the first version: no metadata at all", change: func(m *mcpVendor) { m.resource, m.challenge = nil, "Bearer" }, address: []string{"https://mcp.example/authorize?client_id=dyn-1"}, sends: []string{"POST https://mcp.example/token"}},
-		{name: "a server that asks for nothing", change: func(m *mcpVendor) { m.resource, m.challenge = nil, "-" }, fails: "sign_in_failed", says: "no_authorization_server"},
-		{name: "metadata of another resource", change: func(m *mcpVendor) { m.resource["resource"] = "https://bank.example/mcp" }, fails: "sign_in_failed", says: "resource_mismatch"},
+		{
+			name:    "the first version: no metadata at all",
+			change:  func(m *mcpVendor) { m.resource, m.challenge = nil, "Bearer" },
+			address: []string{"https://mcp.example/authorize?client_id=dyn-1"},
+			sends:   []string{"POST https://mcp.example/token"},
+		},
+		{
+			name: "a server that asks for nothing", change: func(m *mcpVendor) { m.resource, m.challenge = nil, "-" },
+			fails: "sign_in_failed", says: "no_authorization_server",
+		},
+		{
+			name:   "metadata of another resource",
+			change: func(m *mcpVendor) { m.resource["resource"] = "https://bank.example/mcp" }, fails: "sign_in_failed",
+			says: "resource_mismatch",
+		},
 		{name: "metadata at another host", change: func(m *mcpVendor) {
 			m.challenge = `Bearer resource_metadata="https://docs.example/x"`
 			m.handlers["docs.example/x"] = m.handlers["mcp.example/.well-known/oauth-protected-resource/v1/mcp"]
 		}},
-		{name: "metadata in the open", change: func(m *mcpVendor) { m.challenge = `Bearer resource_metadata="http://mcp.example/x"` }, fails: "sign_in_failed", says: "metadata_invalid", notSends: []string{"http://"}},
-		{name: "a resource without an issuer", change: func(m *mcpVendor) { delete(m.resource, "authorization_servers") }, fails: "sign_in_failed", says: "no_authorization_server"},
-		{name: "an issuer that is another", change: func(m *mcpVendor) { m.issuer["issuer"] = "https://evil.example" }, fails: "sign_in_failed", says: "issuer_mismatch"},
-		{name: "an issuer without PKCE", change: func(m *mcpVendor) { delete(m.issuer, "code_challenge_methods_supported") }, fails: "sign_in_failed", says: "pkce_unsupported"},
-		{name: "an endpoint that is a script", change: func(m *mcpVendor) { m.issuer["authorization_endpoint"] = "javascript:alert(1)" }, fails: "sign_in_failed", says: "metadata_invalid"},
-		{name: "an endpoint in the open", change: func(m *mcpVendor) { m.issuer["token_endpoint"] = "http://as.example/token" }, fails: "sign_in_failed", says: "metadata_invalid"},
-		{name: "an issuer that is away", change: func(m *mcpVendor) {
-			m.handlers["as.example/.well-known/oauth-authorization-server/tenant"] = func(*seen) reply { return reply{status: 502} }
+		{
+			name:   "metadata in the open",
+			change: func(m *mcpVendor) { m.challenge = `Bearer resource_metadata="http://mcp.example/x"` },
+			fails:  "sign_in_failed", says: "metadata_invalid", notSends: []string{"http://"},
+		},
+		{
+			name:   "a resource without an issuer",
+			change: func(m *mcpVendor) { delete(m.resource, "authorization_servers") }, fails: "sign_in_failed",
+			says: "no_authorization_server",
+		},
+		{
+			name:   "an issuer that is another",
+			change: func(m *mcpVendor) { m.issuer["issuer"] = "https://evil.example" },
+			fails:  "sign_in_failed",
+			says:   "issuer_mismatch",
+		},
+		{
+			name:   "an issuer without PKCE",
+			change: func(m *mcpVendor) { delete(m.issuer, "code_challenge_methods_supported") },
+			fails:  "sign_in_failed", says: "pkce_unsupported",
+		},
+		{
+			name:   "an endpoint that is a script",
+			change: func(m *mcpVendor) { m.issuer["authorization_endpoint"] = "javascript:alert(1)" },
+			fails:  "sign_in_failed", says: "metadata_invalid",
+		},
+		{
+			name:   "an endpoint in the open",
+			change: func(m *mcpVendor) { m.issuer["token_endpoint"] = "http://as.example/token" },
+			fails:  "sign_in_failed", says: "metadata_invalid",
+		},
+		{name: "an unavailable issuer", change: func(m *mcpVendor) {
+			m.handlers["as.example/.well-known/oauth-authorization-server/tenant"] = func(*seen) reply {
+				return reply{
+					status: 502,
+				}
+			}
 		}, fails: "provider_unavailable"},
-		{name: "an answer of another issuer", callback: "code=c-1&iss=https%3A%2F%2Fevil.example", fails: "sign_in_failed", notSends: []string{"grant_type="}},
-		{name: "no issuer though it was promised", change: func(m *mcpVendor) { m.issuer["authorization_response_iss_parameter_supported"] = true }, callback: "code=c-1", fails: "sign_in_failed", notSends: []string{"grant_type="}},
-		{name: "another's no counts nothing", callback: "error=access_denied&iss=https%3A%2F%2Fevil.example", fails: "sign_in_failed"},
+		{
+			name: "an answer of another issuer", callback: "code=c-1&iss=https%3A%2F%2Fevil.example",
+			fails: "sign_in_failed", notSends: []string{"grant_type="},
+		},
+		{
+			name:     "no issuer though it was promised",
+			change:   func(m *mcpVendor) { m.issuer["authorization_response_iss_parameter_supported"] = true },
+			callback: "code=c-1", fails: "sign_in_failed", notSends: []string{"grant_type="},
+		},
+		{
+			name: "another's no counts nothing", callback: "error=access_denied&iss=https%3A%2F%2Fevil.example",
+			fails: "sign_in_failed",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -233,7 +329,8 @@ func TestQuirkMCP(t *testing.T) {
 			attempt := newAttempt()
 			g, address, err := through(t, c, a, s, tt.client, attempt, tt.callback)
 			if problemCode(err) != tt.fails || err != nil && !strings.Contains(err.Error(), tt.says) {
-				t.Fatalf("the outcome is %v, want %s %s; the vendor was sent:\n%s", err, tt.fails, tt.says, m.transcript())
+				t.Fatalf("the outcome is %v, want %s %s; the vendor was sent:\n%s", err, tt.fails, tt.says,
+					m.transcript())
 			}
 			holds(t, "the address", address, tt.address, nil)
 			holds(t, "what the vendor was sent", m.transcript(), tt.sends, tt.notSends)
@@ -245,7 +342,8 @@ func TestQuirkMCP(t *testing.T) {
 			if err != nil || again.Credentials["access_token"] != "at-1" {
 				t.Fatalf("Refresh = %v, %v", again, err)
 			}
-			if len(m.resources) != 2 || m.resources[0] != m.resources[1] || !strings.HasPrefix(m.resources[0], "https://mcp.example") {
+			if len(m.resources) != 2 || m.resources[0] != m.resources[1] || !strings.HasPrefix(m.resources[0],
+				"https://mcp.example") {
 				t.Errorf("resources = %q", m.resources)
 			}
 			if err := c.Revoke(t.Context(), a, s, tt.client, &connection.Connection{}, again.Credentials); err != nil {
@@ -256,9 +354,11 @@ func TestQuirkMCP(t *testing.T) {
 }
 
 // through begins a sign-in and comes back from it.
-func through(t *testing.T, c *oauthclient.Client, a *app.App, s *app.Scheme, client *connection.Client, attempt *connection.Attempt, query string) (*connection.Grant, string, error) {
+func through(t *testing.T, c *oauthclient.Client, a *app.App, s *app.Scheme, client *connection.Client,
+	attempt *connection.Attempt, query string,
+) (*connection.Grant, string, error) {
 	t.Helper()
-	address, err := c.Begin(t.Context(), a, s, client, nil, attempt)
+	address, err := c.Start(t.Context(), a, s, client, nil, attempt)
 	if err != nil {
 		return nil, "", err
 	}
@@ -282,13 +382,13 @@ func TestMCPRegistersOnce(t *testing.T) {
 		inner := m.register
 		m.register = func(s *seen) reply { count++; return inner(s) }
 	})
-	kept := &registrations{}
-	c := oauthclient.New(m, &oauthclient.Options{Registrations: kept})
+	stored := &registrations{}
+	c := oauthclient.New(m, &oauthclient.Options{Registrations: stored})
 	a, s := mcpApp(true)
 	begin := func(account string) {
 		attempt := newAttempt()
 		attempt.AccountID = account
-		if _, err := c.Begin(t.Context(), a, s, nil, nil, attempt); err != nil {
+		if _, err := c.Start(t.Context(), a, s, nil, nil, attempt); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -301,7 +401,7 @@ func TestMCPRegistersOnce(t *testing.T) {
 	if count != 2 {
 		t.Errorf("two accounts registered %d times", count)
 	}
-	one := kept.kept["acc_1 app https://as.example/tenant"]
+	one := stored.clients["acc_1 app https://as.example/tenant"]
 	for name, change := range map[string]func(c *connection.Client){
 		"a broken client":       func(c *connection.Client) { c.Broken = true },
 		"a client that is lost": func(c *connection.Client) { c.ID = "dyn-0" },
@@ -314,7 +414,7 @@ func TestMCPRegistersOnce(t *testing.T) {
 		changed := *one
 		changed.Extra = map[string]string{"redirect_uri": redirect}
 		change(&changed)
-		kept.kept["acc_1 app https://as.example/tenant"] = &changed
+		stored.clients["acc_1 app https://as.example/tenant"] = &changed
 		begin("acc_1")
 		if count != before+1 {
 			t.Errorf("%s was used again", name)
@@ -323,20 +423,21 @@ func TestMCPRegistersOnce(t *testing.T) {
 }
 
 // A registration that the issuer has forgotten ends the grant; a client made by
-// hand is for the operator to mend.
+// hand has to be fixed by the operator.
 func TestMCPForgottenClients(t *testing.T) {
 	t.Parallel()
 	m := newMCP(t, nil)
-	kept := &registrations{}
-	c := oauthclient.New(m, &oauthclient.Options{Registrations: kept})
+	stored := &registrations{}
+	c := oauthclient.New(m, &oauthclient.Options{Registrations: stored})
 	a, s := mcpApp(true)
 	g, _, err := through(t, c, a, s, nil, newAttempt(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	m.clients = nil
-	one := kept.kept["acc_1 app https://as.example/tenant"]
-	if _, err := c.Refresh(t.Context(), a, s, nil, &connection.Connection{AccountID: "acc_1"}, g.Credentials); failureOf(t, err).Class != connection.GrantOver || !one.Broken {
+	one := stored.clients["acc_1 app https://as.example/tenant"]
+	if _, err := c.Refresh(t.Context(), a, s, nil, &connection.Connection{AccountID: "acc_1"},
+		g.Credentials); failureOf(t, err).Class != connection.GrantOver || !one.Broken {
 		t.Errorf("a registration that was forgotten: %v, broken %v", err, one.Broken)
 	}
 	one.Broken = false
@@ -349,10 +450,12 @@ func TestMCPForgottenClients(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.clients = nil
-	if _, err := c.Refresh(t.Context(), a, s, byHand, &connection.Connection{}, g.Credentials); failureOf(t, err).Class != connection.ClientBroken {
+	if _, err := c.Refresh(t.Context(), a, s, byHand, &connection.Connection{}, g.Credentials); failureOf(t,
+		err).Class != connection.ClientBroken {
 		t.Errorf("a client made by hand that was forgotten: %v", err)
 	}
-	if _, err := c.Refresh(t.Context(), a, s, nil, &connection.Connection{}, connection.Credentials{"refresh_token": "rt-1"}); failureOf(t, err).Class != connection.GrantOver {
+	if _, err := c.Refresh(t.Context(), a, s, nil, &connection.Connection{},
+		connection.Credentials{"refresh_token": "rt-1"}); failureOf(t, err).Class != connection.GrantOver {
 		t.Errorf("credentials of another kind of scheme: %v", err)
 	}
 }

@@ -113,7 +113,7 @@ func (d *demo) connect() (*app.Scheme, *connection.Grant) {
 	d.t.Helper()
 	s, _ := d.app.Scheme("oauth")
 	attempt := newAttempt()
-	address, err := d.client.Begin(d.t.Context(), d.app, s, d.known, nil, attempt)
+	address, err := d.client.Start(d.t.Context(), d.app, s, d.known, nil, attempt)
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -151,7 +151,8 @@ func TestDemoApp(t *testing.T) {
 		t.Fatal(err)
 	}
 	old, fresh := g.Credentials["refresh_token"], again.Credentials["refresh_token"]
-	if fresh == old || again.Credentials["previous_refresh_token"] != old || again.Credentials["access_token"] == g.Credentials["access_token"] {
+	if fresh == old || again.Credentials["previous_refresh_token"] != old ||
+		again.Credentials["access_token"] == g.Credentials["access_token"] {
 		t.Error("the refresh token was not rotated")
 	}
 	if d.me(again.Credentials["access_token"]) != http.StatusOK {
@@ -163,7 +164,8 @@ func TestDemoApp(t *testing.T) {
 	if e := failureOf(t, err); e.Class != connection.GrantOver || e.Code != "invalid_grant" || e.Status != 400 {
 		t.Errorf("a used refresh token is %+v", e)
 	}
-	if _, err = d.client.Refresh(t.Context(), d.app, s, d.known, conn, again.Credentials); failureOf(t, err).Class != connection.GrantOver {
+	if _, err = d.client.Refresh(t.Context(), d.app, s, d.known, conn, again.Credentials); failureOf(t,
+		err).Class != connection.GrantOver {
 		t.Errorf("after that the grant is not over: %v", err)
 	}
 }
@@ -190,7 +192,7 @@ func TestDemoAppDenied(t *testing.T) {
 	d := startDemo(t)
 	s, _ := d.app.Scheme("oauth")
 	attempt := newAttempt()
-	address, err := d.client.Begin(t.Context(), d.app, s, d.known, nil, attempt)
+	address, err := d.client.Start(t.Context(), d.app, s, d.known, nil, attempt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +200,8 @@ func TestDemoAppDenied(t *testing.T) {
 	if problemCode(err) != "sign_in_denied" {
 		t.Errorf("a refusal answers %v", err)
 	}
-	if _, err := d.client.Begin(t.Context(), d.app, s, nil, nil, newAttempt()); problemCode(err) != "oauth_client_missing" {
+	if _, err := d.client.Start(t.Context(), d.app, s, nil,
+		nil, newAttempt()); problemCode(err) != "oauth_client_missing" {
 		t.Errorf("without a client Begin answers %v", err)
 	}
 }
@@ -212,10 +215,29 @@ func TestDemoAppRefreshFaults(t *testing.T) {
 		fault map[string]any
 		want  connection.RefreshError
 	}{
-		{"overloaded", map[string]any{"status": 503, "code": "temporarily_unavailable", "retry_after": "7"}, connection.RefreshError{Class: connection.Temporary, Status: 503, Code: "temporarily_unavailable", After: 7 * time.Second}},
-		{"too often", map[string]any{"status": 429, "retry_after": "120"}, connection.RefreshError{Class: connection.Temporary, Status: 429, After: 2 * time.Minute}},
-		{"client unknown", map[string]any{"status": 401, "code": "invalid_client"}, connection.RefreshError{Class: connection.ClientBroken, Status: 401, Code: "invalid_client"}},
-		{"never heard of", map[string]any{"status": 418, "code": "teapot"}, connection.RefreshError{Class: connection.Unknown, Status: 418, Code: "teapot"}},
+		{
+			"overloaded",
+			map[string]any{"status": 503, "code": "temporarily_unavailable", "retry_after": "7"},
+			connection.RefreshError{
+				Class: connection.Temporary, Status: 503, Code: "temporarily_unavailable",
+				After: 7 * time.Second,
+			},
+		},
+		{
+			"too often",
+			map[string]any{"status": 429, "retry_after": "120"},
+			connection.RefreshError{Class: connection.Temporary, Status: 429, After: 2 * time.Minute},
+		},
+		{
+			"client unknown",
+			map[string]any{"status": 401, "code": "invalid_client"},
+			connection.RefreshError{Class: connection.ClientBroken, Status: 401, Code: "invalid_client"},
+		},
+		{
+			"never heard of",
+			map[string]any{"status": 418, "code": "teapot"},
+			connection.RefreshError{Class: connection.Unknown, Status: 418, Code: "teapot"},
+		},
 	}
 	for _, tt := range tests { // in order: the faults are of the next call
 		tt.fault["on"] = "token"
@@ -236,11 +258,12 @@ func TestDemoAppMCP(t *testing.T) {
 	d := startDemo(t)
 	s := &app.Scheme{ID: "mcp", Type: app.TypeMCP, URL: d.origin + "/mcp"}
 	attempt := newAttempt()
-	address, err := d.client.Begin(t.Context(), d.app, s, nil, nil, attempt)
+	address, err := d.client.Start(t.Context(), d.app, s, nil, nil, attempt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, q := parsed(t, address); q.Get("resource") != d.origin+"/mcp" || q.Get("scope") != "notes.read notes.write" || q.Get("code_challenge_method") != "S256" {
+	if _, q := parsed(t, address); q.Get("resource") != d.origin+"/mcp" || q.Get("scope") != "notes.read notes.write" ||
+		q.Get("code_challenge_method") != "S256" {
 		t.Errorf("the address asks for %v", q)
 	}
 	g, err := d.client.Finish(t.Context(), d.app, s, nil, nil, attempt, d.decide(address, "allow"))
@@ -274,7 +297,8 @@ func TestDemoAppKey(t *testing.T) {
 		"a line inside": {"nk_AB\nC", "", "not look right"},
 	}
 	for name, tt := range tests {
-		g, err := d.client.Exchange(t.Context(), d.app, s, nil, nil, connection.Credentials{"key": tt.typed, "other": "x"})
+		g, err := d.client.Exchange(t.Context(), d.app, s, nil, nil,
+			connection.Credentials{"key": tt.typed, "other": "x"})
 		if tt.want != "" {
 			if err != nil || len(g.Credentials) != 1 || g.Credentials["key"] != tt.want || !g.ExpiresAt.IsZero() {
 				t.Errorf("%s: Exchange = %#v, %v", name, g, err)

@@ -27,13 +27,13 @@ const (
 
 // begin1 fetches a request token (RFC 5849, 2.1) and answers where the person
 // allows it. The state travels in the callback's own address.
-func (d *deal) begin1(ctx context.Context, attempt *connection.Attempt) (string, error) {
+func (d *exchange) startOAuth1(ctx context.Context, attempt *connection.Attempt) (string, error) {
 	o := d.scheme.OAuth1
 	if attempt.State == "" {
 		attempt.State = random()
 	}
 	back := join(attempt.Redirect, "state="+url.QueryEscape(attempt.State))
-	a, err := d.call1(ctx, o.Request, &signature.Token{Further: map[string]string{"oauth_callback": back}})
+	a, err := d.callOAuth1(ctx, o.Request, &signature.Token{Further: map[string]string{"oauth_callback": back}})
 	if err != nil {
 		return "", err
 	}
@@ -54,7 +54,7 @@ func (d *deal) begin1(ctx context.Context, attempt *connection.Attempt) (string,
 }
 
 // finish1 trades the verifier of the callback for the token (RFC 5849, 2.3).
-func (d *deal) finish1(ctx context.Context, attempt *connection.Attempt, callback url.Values) error {
+func (d *exchange) finishOAuth1(ctx context.Context, attempt *connection.Attempt, callback url.Values) error {
 	o := d.scheme.OAuth1
 	if callback.Has("denied") || callback.Get("oauth_problem") == "user_refused" || callback.Get("error") != "" {
 		return denied(d.app, "access_denied")
@@ -66,9 +66,10 @@ func (d *deal) finish1(ctx context.Context, attempt *connection.Attempt, callbac
 	if verifier == "" {
 		return mismatched(d.app, "code_missing")
 	}
-	d.keepSecret(verifier, attempt.Extra[extraSecret], attempt.Extra[extraToken])
-	a, err := d.call1(ctx, o.Access, &signature.Token{
-		Token: attempt.Extra[extraToken], TokenSecret: attempt.Extra[extraSecret], Further: map[string]string{"oauth_verifier": verifier},
+	d.addSecret(verifier, attempt.Extra[extraSecret], attempt.Extra[extraToken])
+	a, err := d.callOAuth1(ctx, o.Access, &signature.Token{
+		Token: attempt.Extra[extraToken], TokenSecret: attempt.Extra[extraSecret],
+		Further: map[string]string{"oauth_verifier": verifier},
 	})
 	if err != nil {
 		return err
@@ -76,14 +77,17 @@ func (d *deal) finish1(ctx context.Context, attempt *connection.Attempt, callbac
 	if a.At("/oauth_token") == "" {
 		return d.failed(a)
 	}
-	for name, value := range map[string]string{accessToken: a.At("/oauth_token"), tokenSecret: a.At("/oauth_token_secret")} {
-		if err := d.keepToken(name, value); err != nil {
+	for name, value := range map[string]string{
+		accessToken: a.At("/oauth_token"),
+		tokenSecret: a.At("/oauth_token_secret"),
+	} {
+		if err := d.storeToken(name, value); err != nil {
 			return err
 		}
 	}
 	for name, pointer := range o.Capture {
 		if text := a.At(pointer); text != "" {
-			if err := d.learn(name, text); err != nil {
+			if err := d.setParam(name, text); err != nil {
 				return err
 			}
 		}
@@ -92,7 +96,7 @@ func (d *deal) finish1(ctx context.Context, attempt *connection.Attempt, callbac
 }
 
 // call1 makes one of the two calls of the sign-in.
-func (d *deal) call1(ctx context.Context, template string, t *signature.Token) (*reply.Reply, error) {
+func (d *exchange) callOAuth1(ctx context.Context, template string, t *signature.Token) (*reply.Reply, error) {
 	address, err := d.address(template)
 	if err != nil {
 		return nil, err
@@ -104,7 +108,7 @@ func (d *deal) call1(ctx context.Context, template string, t *signature.Token) (
 	if err := sign1(r, d.scheme.OAuth1, d.values, t); err != nil {
 		return nil, err
 	}
-	a, err := reply.Fetch(d.c.doer, r, "")
+	a, err := reply.Fetch(d.c.httpClient, r, "")
 	if err == nil && (a.Status < 200 || a.Status >= 300) {
 		err = d.failed(a)
 	}

@@ -21,7 +21,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// signed1 answers the parameters of a request by OAuth 1 whose signature is
+// signed1 returns the parameters of a request by OAuth 1 whose signature is
 // right; nil for any other. It signs again with what it knows and compares.
 func signed1(s *seen, method, consumerSecret, tokenSecret string) map[string]string {
 	params := map[string]string{}
@@ -83,26 +83,30 @@ auth: [{type: oauth1, oauth1: {request: "https://a.example/request", authorize: 
 			}}
 			c := oauthclient.New(v, nil)
 			attempt := newAttempt()
-			address, err := c.Begin(t.Context(), a, s, operators, nil, attempt)
+			address, err := c.Start(t.Context(), a, s, operators, nil, attempt)
 			if err != nil || address != "https://a.example/authorize?name=ACE&oauth_token=rq-1" {
 				t.Fatalf("Begin = %q, %v", address, err)
 			}
 			for query, want := range map[string]string{
-				"denied=rq-1": "sign_in_denied", "oauth_token=other&oauth_verifier=v-1": "sign_in_failed", "oauth_token=rq-1": "sign_in_failed", "oauth_token=rq-1&oauth_verifier=v-2": "sign_in_failed",
+				"denied=rq-1": "sign_in_denied", "oauth_token=other&oauth_verifier=v-1": "sign_in_failed",
+				"oauth_token=rq-1": "sign_in_failed", "oauth_token=rq-1&oauth_verifier=v-2": "sign_in_failed",
 			} {
 				callback, _ := url.ParseQuery(query)
 				if _, err := c.Finish(t.Context(), a, s, operators, nil, attempt, callback); problemCode(err) != want {
 					t.Errorf("Finish(%s) answers %v, want %s", query, err, want)
 				}
 			}
-			g, err := c.Finish(t.Context(), a, s, operators, nil, attempt, url.Values{"oauth_token": {"rq-1"}, "oauth_verifier": {"v-1"}})
+			g, err := c.Finish(t.Context(), a, s, operators, nil, attempt,
+				url.Values{"oauth_token": {"rq-1"}, "oauth_verifier": {"v-1"}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(map[string]string{"access_token": "at-1", "access_token_secret": "at-secret"}, map[string]string(g.Credentials)); diff != "" || g.Params["screen_name"] != "ann" {
+			if diff := cmp.Diff(map[string]string{"access_token": "at-1", "access_token_secret": "at-secret"},
+				map[string]string(g.Credentials)); diff != "" || g.Params["screen_name"] != "ann" {
 				t.Errorf("credentials (-want +got):\n%s params %v", diff, g.Params)
 			}
-			if _, err := c.Refresh(t.Context(), a, s, operators, &connection.Connection{}, g.Credentials); failureOf(t, err).Class != connection.GrantOver {
+			if _, err := c.Refresh(t.Context(), a, s, operators, &connection.Connection{}, g.Credentials); failureOf(t,
+				err).Class != connection.GrantOver {
 				t.Errorf("Refresh answers %v", err)
 			}
 		})
@@ -112,16 +116,23 @@ auth: [{type: oauth1, oauth1: {request: "https://a.example/request", authorize: 
 // Keys of OAuth 1 that were made at the vendor by hand, with a realm (row 32).
 func TestQuirkOAuth1Typed(t *testing.T) {
 	t.Parallel()
-	a, s := define(t, `auth: [{type: oauth1, fields: [{name: client_id}, {name: client_secret}, {name: access_token}, {name: access_token_secret}, {name: account}], oauth1: {signature: HMAC-SHA256, realm: "{account}"}}]`)
+	a, s := define(
+		t,
+		`auth: [{type: oauth1, fields: [{name: client_id}, {name: client_secret}, {name: access_token}, {name: access_token_secret}, {name: account}], oauth1: {signature: HMAC-SHA256, realm: "{account}"}}]`,
+	)
 	if s.NeedsClient() {
 		t.Error("typed keys need a client")
 	}
 	c := oauthclient.New(plain(), nil)
-	g, err := c.Exchange(t.Context(), a, s, nil, nil, connection.Credentials{"client_id": "cid", "client_secret": "cs", "access_token": "at-1", "access_token_secret": "at-secret", "account": "42_SB1"})
+	g, err := c.Exchange(t.Context(), a, s, nil, nil, connection.Credentials{
+		"client_id": "cid", "client_secret": "cs",
+		"access_token": "at-1", "access_token_secret": "at-secret", "account": "42_SB1",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://a.example/rest?script=1", bytes.NewReader([]byte("a=1")))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://a.example/rest?script=1",
+		bytes.NewReader([]byte("a=1")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,17 +152,24 @@ func TestQuirkOAuth1Typed(t *testing.T) {
 func TestSignV4(t *testing.T) {
 	t.Parallel()
 	_, s := define(t, `auth: [{type: sigv4, sigv4: {service: ses, region: "{region}"}}]`)
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://email.a.example/v2", strings.NewReader("{}"))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://email.a.example/v2",
+		strings.NewReader("{}"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := oauthclient.Sign(r, s, app.Map{"access_key_id": "AK", "secret_access_key": "sk", "region": "eu-west-1"}); err != nil || !strings.Contains(r.Header.Get("Authorization"), "Credential=AK/") || !strings.Contains(r.Header.Get("Authorization"), "/eu-west-1/ses/aws4_request") {
+	if err := oauthclient.Sign(r,
+		s, app.Map{"access_key_id": "AK", "secret_access_key": "sk", "region": "eu-west-1"}); err != nil ||
+		!strings.Contains(r.Header.Get("Authorization"), "Credential=AK/") ||
+		!strings.Contains(r.Header.Get("Authorization"), "/eu-west-1/ses/aws4_request") {
 		t.Errorf("Authorization = %q, %v", r.Header.Get("Authorization"), err)
 	}
 	if err := oauthclient.Sign(r, s, app.Map{}); err == nil {
 		t.Error("without a region it signs")
 	}
-	for name, definition := range map[string]string{"a bearer's": plainDefinition, "OAuth 1 whose token goes elsewhere": `auth: [{type: oauth1, oauth1: {}, send: {query: {token: "{access_token}"}}}]`} {
+	for name, definition := range map[string]string{
+		"a bearer's":                         plainDefinition,
+		"OAuth 1 whose token goes elsewhere": `auth: [{type: oauth1, oauth1: {}, send: {query: {token: "{access_token}"}}}]`,
+	} {
 		_, other := define(t, definition)
 		r.Header.Del("Authorization")
 		if err := oauthclient.Sign(r, other, app.Map{}); err != nil || r.Header.Get("Authorization") != "" {
@@ -178,17 +196,24 @@ auth: [{type: oauth2, send: {headers: {Authorization: "Token {access_token}"}, q
 			}
 			return reply{body: `[{"id":"cloud-1"},{"id":"cloud-2"}]`}
 		},
-		"api.a.example/cloud-1/me": when(func(s *seen) bool { return s.query.Get("expand") == "all" && s.Header.Get("X-Cloud") == "cloud-1" }, `{"id":12345678901234567890}`),
+		"api.a.example/cloud-1/me": when(func(s *seen) bool {
+			return s.query.Get("expand") == "all" &&
+				s.Header.Get("X-Cloud") == "cloud-1"
+		}, `{"id":12345678901234567890}`),
 		"api.a.example/cloud-1/hooks": func(s *seen) reply {
 			return reply{status: map[bool]int{true: 204, false: 405}[s.Method == http.MethodDelete]}
 		},
 	}}
 	c := oauthclient.New(v, nil)
 	live := func(token string) *connection.Live {
-		return &connection.Live{Connection: &connection.Connection{Params: map[string]string{}}, Values: app.Map{"access_token": token, "dev_key": "dev"}}
+		return &connection.Live{
+			Connection: &connection.Connection{Params: map[string]string{}},
+			Values:     app.Map{"access_token": token, "dev_key": "dev"},
+		}
 	}
 	kept, err := c.Steps(t.Context(), a, s, live("at-1"), a.Resolve)
-	if diff := cmp.Diff(map[string]string{"cloud_id": "cloud-1", "account": "12345678901234567890"}, kept); err != nil || diff != "" {
+	if diff := cmp.Diff(map[string]string{"cloud_id": "cloud-1", "account": "12345678901234567890"},
+		kept); err != nil || diff != "" {
 		t.Fatalf("Steps = %v (-want +got):\n%s", err, diff)
 	}
 	after := live("at-1")
@@ -200,12 +225,18 @@ auth: [{type: oauth2, send: {headers: {Authorization: "Token {access_token}"}, q
 		t.Errorf("with another token: %v", err)
 	}
 	v.handlers["api.a.example/resources"] = says(`[]`)
-	if _, err := c.Steps(t.Context(), a, s, live("at-1"), a.Resolve); problemCode(err) != "app_bad_request" || !strings.Contains(err.Error(), "cloud_id") {
+	if _, err := c.Steps(t.Context(), a, s, live("at-1"), a.Resolve); problemCode(err) != "app_bad_request" ||
+		!strings.Contains(err.Error(), "cloud_id") {
 		t.Errorf("without a site: %v", err)
 	}
-	v.handlers["api.a.example/resources"] = func(*seen) reply { return reply{status: 503, header: map[string]string{"Retry-After": "5"}} }
+	v.handlers["api.a.example/resources"] = func(*seen) reply {
+		return reply{
+			status: 503,
+			header: map[string]string{"Retry-After": "5"},
+		}
+	}
 	if _, err := c.Steps(t.Context(), a, s, live("at-1"), a.Resolve); problemCode(err) != "app_unavailable" {
-		t.Errorf("while it is away: %v", err)
+		t.Errorf("while it is unavailable: %v", err)
 	}
 	v.handlers["api.a.example/resources"] = func(*seen) reply { return reply{status: 403} }
 	if _, err := c.Steps(t.Context(), a, s, live("at-1"), a.Resolve); problemCode(err) != "app_forbidden" {
@@ -222,8 +253,14 @@ params: {region_url: {learned: true}}
 resolve: [{call: "GET https://a.example/me", keep: {region_url: /region}}]
 auth: [{type: oauth2, oauth: {authorize: {url: "https://a.example/a"}, token: {url: "https://a.example/t", hosts: [a.example]}}}]`)
 	live := &connection.Live{Connection: &connection.Connection{}, Values: app.Map{"access_token": "at-1"}}
-	for region, ok := range map[string]bool{"https://eu.a.example": true, "https://evil.example": false, "https://a.example.evil.test": false, "https://a.example:x@evil.test": false, "http://169.254.169.254": false} {
-		v := &vendor{t: t, handlers: map[string]func(*seen) reply{"a.example/me": says(`{"region":` + quoted(region) + `}`)}}
+	for region, ok := range map[string]bool{
+		"https://eu.a.example": true, "https://evil.example": false,
+		"https://a.example.evil.test": false, "https://a.example:x@evil.test": false, "http://169.254.169.254": false,
+	} {
+		v := &vendor{
+			t:        t,
+			handlers: map[string]func(*seen) reply{"a.example/me": says(`{"region":` + quoted(region) + `}`)},
+		}
 		kept, err := oauthclient.New(v, nil).Steps(t.Context(), a, s, live, a.Resolve)
 		if ok != (err == nil) || ok && kept["region_url"] != region {
 			t.Errorf("%s: Steps = %v, %v", region, kept, err)
@@ -273,14 +310,18 @@ tools:
 	}
 	call := func(name string) (*tool.Answer, error) {
 		one, _ := a.Tools.Get(name)
-		return e.Execute(t.Context(), &tool.Call{App: a, Scheme: s, Tool: one, Live: live("right"), Arguments: map[string]any{}})
+		return e.Execute(t.Context(),
+			&tool.Call{App: a, Scheme: s, Tool: one, Live: live("right"), Arguments: map[string]any{}})
 	}
 	for name, one := range map[string]reply{
-		"a header with seconds":    {status: 429, header: map[string]string{"Retry-After": "30"}},
-		"the end of a window":      {status: 429, header: map[string]string{"X-Reset": ago(-30 * time.Second)}},
-		"a status of its own":      {status: 509, header: map[string]string{"Retry-After": "30"}},
-		"nothing remaining":        {status: 403, header: map[string]string{"X-Remaining": "0", "Retry-After": "30"}},
-		"a code in a body of 200s": {status: 200, body: `{"error_code":88}`, header: map[string]string{"Retry-After": "30"}},
+		"a header with seconds": {status: 429, header: map[string]string{"Retry-After": "30"}},
+		"the end of a window":   {status: 429, header: map[string]string{"X-Reset": ago(-30 * time.Second)}},
+		"a status of its own":   {status: 509, header: map[string]string{"Retry-After": "30"}},
+		"nothing remaining":     {status: 403, header: map[string]string{"X-Remaining": "0", "Retry-After": "30"}},
+		"a code in a body of 200s": {
+			status: 200, body: `{"error_code":88}`,
+			header: map[string]string{"Retry-After": "30"},
+		},
 	} {
 		answers["limited"] = one
 		_, err := call("limited")

@@ -45,7 +45,10 @@ auth: [{type: oauth2, oauth: {authorize: {url: "https://{subdomain}.desk.example
 		{
 			row:    "1 whole host that the person runs",
 			params: map[string]string{"host": "git.bobs.example:8443"},
-			client: &connection.Client{ID: "cid", Secret: operators.Secret, Extra: map[string]string{"host": "git.bobs.example:8443"}},
+			client: &connection.Client{
+				ID: "cid", Secret: operators.Secret,
+				Extra: map[string]string{"host": "git.bobs.example:8443"},
+			},
 			definition: `
 params: {host: {host: true}}
 auth: [{type: oauth2, oauth: {authorize: {url: "https://{host}/authorize"}, token: {url: "https://{host}/token"}}}]`,
@@ -55,7 +58,10 @@ auth: [{type: oauth2, oauth: {authorize: {url: "https://{host}/authorize"}, toke
 		{
 			row:    "1 whole host that the client is not of: its secret stays here",
 			params: map[string]string{"host": "evil.example"},
-			client: &connection.Client{ID: "cid", Secret: operators.Secret, Extra: map[string]string{"host": "git.bobs.example"}},
+			client: &connection.Client{
+				ID: "cid", Secret: operators.Secret,
+				Extra: map[string]string{"host": "git.bobs.example"},
+			},
 			definition: `
 params: {host: {host: true}}
 auth: [{type: oauth2, oauth: {authorize: {url: "https://{host}/authorize"}, token: {url: "https://{host}/token"}}}]`,
@@ -105,7 +111,8 @@ auth:
 			definition: `
 params: {accounts_server: {learned: true}}
 auth: [{type: oauth2, oauth: {authorize: {url: "https://accounts.zone.example/auth"}, callback: {capture: {accounts_server: accounts-server}, hosts: [zone.example]}, token: {url: "{accounts_server}/token"}}}]`,
-			callback: "code=c-1&accounts-server=https%3A%2F%2Fzone.example.evil.test", fails: "sign_in_failed", silent: true,
+			callback: "code=c-1&accounts-server=https%3A%2F%2Fzone.example.evil.test", fails: "sign_in_failed",
+			silent: true,
 		},
 		{
 			row: "3 base address in the token answer",
@@ -113,8 +120,12 @@ auth: [{type: oauth2, oauth: {authorize: {url: "https://accounts.zone.example/au
 base: "{instance_url}/services/data"
 params: {instance_url: {learned: true}}
 auth: [{type: oauth2, oauth: {authorize: {url: "https://login.force.example/authorize"}, token: {url: "https://login.force.example/token", hosts: [.force.example], capture: {instance_url: /instance_url, bot: /bot/id}}}}]`,
-			vendor:   map[string]func(*seen) reply{"login.force.example/token": says(`{"access_token":"at-1","instance_url":"https://eu7.force.example","bot":{"id":42}}`)},
-			callback: "code=c-1", learned: map[string]string{"instance_url": "https://eu7.force.example"}, credentials: connection.Credentials{"bot": "42"},
+			vendor: map[string]func(*seen) reply{
+				"login.force.example/token": says(
+					`{"access_token":"at-1","instance_url":"https://eu7.force.example","bot":{"id":42}}`),
+			},
+			callback: "code=c-1", learned: map[string]string{"instance_url": "https://eu7.force.example"},
+			credentials: connection.Credentials{"bot": "42"},
 		},
 		{
 			row: "3 base address elsewhere",
@@ -122,7 +133,10 @@ auth: [{type: oauth2, oauth: {authorize: {url: "https://login.force.example/auth
 base: "{instance_url}/services/data"
 params: {instance_url: {learned: true}}
 auth: [{type: oauth2, oauth: {authorize: {url: "https://login.force.example/authorize"}, token: {url: "https://login.force.example/token", hosts: [.force.example], capture: {instance_url: /instance_url}}}}]`,
-			vendor:   map[string]func(*seen) reply{"login.force.example/token": says(`{"access_token":"at-1","instance_url":"https://force.example@evil.test"}`)},
+			vendor: map[string]func(*seen) reply{
+				"login.force.example/token": says(
+					`{"access_token":"at-1","instance_url":"https://force.example@evil.test"}`),
+			},
 			callback: "code=c-1", fails: "sign_in_failed",
 		},
 		{
@@ -136,8 +150,11 @@ auth: [{type: oauth2, oauth: {authorize: {url: "https://books.example/a"}, token
 		{
 			row:        "5 code under another name",
 			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://seller.example/a"}, token: {url: "https://seller.example/t"}, callback: {code: spapi_oauth_code}}}]`,
-			vendor:     map[string]func(*seen) reply{"seller.example/t": when(func(s *seen) bool { return s.form.Get("code") == "c-1" }, token)},
-			callback:   "spapi_oauth_code=c-1&code=another", lives: hour,
+			vendor: map[string]func(*seen) reply{
+				"seller.example/t": when(func(s *seen) bool { return s.form.Get("code") == "c-1" }, token),
+			},
+			callback: "spapi_oauth_code=c-1&code=another",
+			lives:    hour,
 		},
 		{
 			row: "5 consent of an administrator, without a code",
@@ -147,12 +164,14 @@ auth: [{type: oauth2, oauth: {authorize: {url: "https://login.example/adminconse
 			vendor: map[string]func(*seen) reply{"login.example/t-1/token": when(func(s *seen) bool {
 				return s.form.Get("grant_type") == "client_credentials" && s.form.Get("scope") == "graph/.default"
 			}, `{"access_token":"at-1","expires_in":3600}`)},
-			callback: "admin_consent=True&tenant=t-1", notAddress: []string{"response_type", "scope"}, learned: map[string]string{"tenant": "t-1"}, lives: hour,
+			callback: "admin_consent=True&tenant=t-1", notAddress: []string{"response_type", "scope"},
+			learned: map[string]string{"tenant": "t-1"}, lives: hour,
 		},
 		{
 			row:        "6 state under another name",
 			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://chat.example/a"}, token: {url: "https://chat.example/t"}, callback: {state: payload}}}]`,
-			address:    []string{"payload=state-of-the-attempt"}, notAddress: []string{"&state="},
+			address:    []string{"payload=state-of-the-attempt"},
+			notAddress: []string{"&state="},
 		},
 		{
 			row: "7 renamed parameters",
@@ -165,13 +184,18 @@ auth:
 			vendor: map[string]func(*seen) reply{"clips.example/t": when(func(s *seen) bool {
 				return s.form.Get("client_key") == "cid" && !s.form.Has("client_id") && !s.form.Has("redirect_uri")
 			}, token)},
-			callback: "code=c-1", address: []string{"client_key=cid", "redirect_url=https%3A"}, notAddress: []string{"client_id", "response_type", "redirect_uri"}, lives: hour,
+			callback: "code=c-1", address: []string{"client_key=cid", "redirect_url=https%3A"},
+			notAddress: []string{"client_id", "response_type", "redirect_uri"}, lives: hour,
 		},
 		{
 			row:        "8 scopes with commas",
 			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://a.example/a"}, token: {url: "https://a.example/t"}, scopes: {default: [read, write], separator: ","}}}]`,
-			vendor:     map[string]func(*seen) reply{"a.example/t": says(`{"access_token":"at-1","scope":"read,write"}`)},
-			callback:   "code=c-1", address: []string{"scope=read%2Cwrite"}, granted: []string{"read", "write"},
+			vendor: map[string]func(*seen) reply{
+				"a.example/t": says(`{"access_token":"at-1","scope":"read,write"}`),
+			},
+			callback: "code=c-1",
+			address:  []string{"scope=read%2Cwrite"},
+			granted:  []string{"read", "write"},
 		},
 		{
 			row:        "8 scopes with plus signs, as they are",
@@ -181,12 +205,14 @@ auth:
 		{
 			row:        "8 scopes as they are, with what no scope holds",
 			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://a.example/a"}, token: {url: "https://a.example/t"}, scopes: {separator: "+", raw: true}}}]`,
-			scopes:     []string{"a&client_id=evil"}, fails: "invalid_request",
+			scopes:     []string{"a&client_id=evil"},
+			fails:      "invalid_request",
 		},
 		{
 			row:        "8 no scope, no parameter",
 			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://a.example/a"}, token: {url: "https://a.example/t"}, scopes: {default: [a], omit_empty: true}}}]`,
-			scopes:     []string{}, notAddress: []string{"scope"},
+			scopes:     []string{},
+			notAddress: []string{"scope"},
 		},
 		{
 			row:        "9 two lists of scopes",
@@ -196,31 +222,50 @@ auth:
 		{
 			row:        "10 lasting access",
 			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://a.example/a?tenant=1", params: {access_type: offline, prompt: consent, audience: "api.{client_id}"}}, token: {url: "https://a.example/t"}}}]`,
-			address:    []string{"https://a.example/a?tenant=1&", "access_type=offline", "prompt=consent", "audience=api.cid"},
+			address: []string{
+				"https://a.example/a?tenant=1&", "access_type=offline", "prompt=consent",
+				"audience=api.cid",
+			},
 		},
 		{
 			row:        "11 PKCE refused",
 			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://a.example/a"}, token: {url: "https://a.example/t"}, pkce: off}}]`,
-			vendor:     map[string]func(*seen) reply{"a.example/t": when(func(s *seen) bool { return !s.form.Has("code_verifier") }, token)},
-			callback:   "code=c-1", notAddress: []string{"code_challenge"}, lives: hour,
+			vendor: map[string]func(*seen) reply{
+				"a.example/t": when(func(s *seen) bool { return !s.form.Has("code_verifier") }, token),
+			},
+			callback:   "code=c-1",
+			notAddress: []string{"code_challenge"},
+			lives:      hour,
 		},
 		{
 			row:        "11 PKCE plain",
 			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://a.example/a"}, token: {url: "https://a.example/t"}, pkce: plain}}]`,
-			vendor:     map[string]func(*seen) reply{"a.example/t": when(func(s *seen) bool { return len(s.form.Get("code_verifier")) == 43 }, token)},
-			callback:   "code=c-1", address: []string{"code_challenge_method=plain"}, lives: hour,
+			vendor: map[string]func(*seen) reply{
+				"a.example/t": when(func(s *seen) bool { return len(s.form.Get("code_verifier")) == 43 }, token),
+			},
+			callback: "code=c-1",
+			address:  []string{"code_challenge_method=plain"},
+			lives:    hour,
 		},
 		{
 			row:        "11 PKCE S256",
 			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://a.example/a"}, token: {url: "https://a.example/t"}}}]`,
-			vendor:     map[string]func(*seen) reply{"a.example/t": when(func(s *seen) bool { return len(s.form.Get("code_verifier")) == 43 }, token)},
-			callback:   "code=c-1", address: []string{"code_challenge_method=S256"}, lives: hour,
+			vendor: map[string]func(*seen) reply{
+				"a.example/t": when(func(s *seen) bool { return len(s.form.Get("code_verifier")) == 43 }, token),
+			},
+			callback: "code=c-1",
+			address:  []string{"code_challenge_method=S256"},
+			lives:    hour,
 		},
 		{
 			row:        "12 Basic, as RFC 6749 writes it",
 			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://a.example/a"}, token: {url: "https://a.example/t"}, client: {method: basic}}}]`,
-			vendor:     map[string]func(*seen) reply{"a.example/t": when(func(s *seen) bool { return !s.form.Has("client_secret") }, token)},
-			callback:   "code=c-1", sends: []string{"Authorization: Basic " + basic}, lives: hour,
+			vendor: map[string]func(*seen) reply{
+				"a.example/t": when(func(s *seen) bool { return !s.form.Has("client_secret") }, token),
+			},
+			callback: "code=c-1",
+			sends:    []string{"Authorization: Basic " + basic},
+			lives:    hour,
 		},
 		{
 			row:        "12 Basic, raw",
@@ -229,7 +274,8 @@ auth:
 				id, secret, _ := s.BasicAuth()
 				return id == "cid" && secret == operators.Secret && s.form.Get("client_secret") == operators.Secret
 			}, token)},
-			callback: "code=c-1", lives: hour,
+			callback: "code=c-1",
+			lives:    hour,
 		},
 		{
 			row:        "12 the secret as user name",
@@ -238,27 +284,39 @@ auth:
 				id, secret, _ := s.BasicAuth()
 				return id == "s3cret/+" && secret == ":&x:" || id+":"+secret == operators.Secret+":"
 			}, token)},
-			callback: "code=c-1", lives: hour,
+			callback: "code=c-1",
+			lives:    hour,
 		},
 		{
 			row:        "12 in a header",
 			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://a.example/a"}, token: {url: "https://a.example/t"}, client: {method: header, headers: {X-Client: "{client_id}:{client_secret|sha256_hex|substr:0:8}"}}}}]`,
-			vendor:     map[string]func(*seen) reply{"a.example/t": when(func(s *seen) bool { return !s.form.Has("client_id") }, token)},
-			callback:   "code=c-1", sends: []string{"X-Client: cid:7b9b73e4"}, lives: hour,
+			vendor: map[string]func(*seen) reply{
+				"a.example/t": when(func(s *seen) bool { return !s.form.Has("client_id") }, token),
+			},
+			callback: "code=c-1",
+			sends:    []string{"X-Client: cid:7b9b73e4"},
+			lives:    hour,
 		},
 		{
 			row:        "12 public client",
 			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://a.example/a"}, token: {url: "https://a.example/t"}}}]`,
 			client:     &connection.Client{ID: "cid"},
-			vendor:     map[string]func(*seen) reply{"a.example/t": when(func(s *seen) bool { return s.form.Get("client_id") == "cid" && !s.form.Has("client_secret") }, token)},
-			callback:   "code=c-1", lives: hour,
+			vendor: map[string]func(*seen) reply{
+				"a.example/t": when(func(s *seen) bool {
+					return s.form.Get("client_id") == "cid" &&
+						!s.form.Has("client_secret")
+				}, token),
+			},
+			callback: "code=c-1",
+			lives:    hour,
 		},
 		{
 			row:        "27 signed callback",
 			definition: shopDefinition,
 			vendor:     map[string]func(*seen) reply{"bobs.shop.example/token": says(`{"access_token":"at-1"}`)},
 			callback:   "code=c-1&shop=bobs.shop.example&state=s&timestamp=1&hmac=" + signed,
-			params:     map[string]string{"shop": "bobs.shop.example"}, learned: map[string]string{"shop": "bobs.shop.example"},
+			params:     map[string]string{"shop": "bobs.shop.example"},
+			learned:    map[string]string{"shop": "bobs.shop.example"},
 		},
 		{
 			row: "27 callback that was changed", definition: shopDefinition,
@@ -273,12 +331,16 @@ auth:
 		{
 			row:        "28 code that is encoded twice",
 			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://pay.example/a"}, token: {url: "https://pay.example/t"}, callback: {decode: true}}}]`,
-			vendor:     map[string]func(*seen) reply{"pay.example/t": when(func(s *seen) bool { return s.form.Get("code") == "c/1+2" }, token)},
-			callback:   "code=c%252F1%252B2", lives: hour,
+			vendor: map[string]func(*seen) reply{
+				"pay.example/t": when(func(s *seen) bool { return s.form.Get("code") == "c/1+2" }, token),
+			},
+			callback: "code=c%252F1%252B2",
+			lives:    hour,
 		},
 		{
 			row:        "refused by the person",
-			definition: plainDefinition, callback: "error=access_denied&error_description=no+no", fails: "sign_in_denied", silent: true,
+			definition: plainDefinition, callback: "error=access_denied&error_description=no+no",
+			fails: "sign_in_denied", silent: true,
 		},
 		{
 			row:        "failed at the vendor",
@@ -290,11 +352,18 @@ auth:
 		},
 		{
 			row:        "code that was used",
-			definition: plainDefinition, callback: "code=c-1", vendor: map[string]func(*seen) reply{"a.example/t": func(*seen) reply { return reply{status: 400, body: `{"error":"invalid_grant"}`} }}, fails: "sign_in_failed",
+			definition: plainDefinition, callback: "code=c-1",
+			vendor: map[string]func(*seen) reply{"a.example/t": func(*seen) reply {
+				return reply{
+					status: 400,
+					body:   `{"error":"invalid_grant"}`,
+				}
+			}}, fails: "sign_in_failed",
 		},
 		{
 			row:        "redirected at the token endpoint",
-			definition: plainDefinition, callback: "code=c-1", vendor: map[string]func(*seen) reply{"a.example/t": func(*seen) reply {
+			definition: plainDefinition, callback: "code=c-1",
+			vendor: map[string]func(*seen) reply{"a.example/t": func(*seen) reply {
 				return reply{status: 307, header: map[string]string{"Location": "https://evil.example/t"}}
 			}}, fails: "sign_in_failed", notSends: []string{"evil.example"},
 		},

@@ -21,7 +21,7 @@ const (
 )
 
 // refresh renews the grant, which holds what was there before.
-func (d *deal) refresh(ctx context.Context, conn *connection.Connection) error {
+func (d *exchange) refresh(ctx context.Context, conn *connection.Connection) error {
 	d.grant.ExpiresAt = time.Time{}
 	switch d.scheme.Type {
 	case app.TypeOAuth2:
@@ -37,7 +37,7 @@ func (d *deal) refresh(ctx context.Context, conn *connection.Connection) error {
 }
 
 // renew makes a token of what was typed, the first time and each time.
-func (d *deal) renew(ctx context.Context) error {
+func (d *exchange) renew(ctx context.Context) error {
 	switch d.scheme.Type {
 	case app.TypeClient:
 		if err := d.clientGrant(ctx, d.shapeOfToken()); err != nil {
@@ -57,7 +57,7 @@ func (d *deal) renew(ctx context.Context) error {
 
 // refreshSteps uses the refresh token of a two-step login while it lasts, and
 // then logs in again.
-func (d *deal) refreshSteps(ctx context.Context, conn *connection.Connection) error {
+func (d *exchange) refreshSteps(ctx context.Context, conn *connection.Connection) error {
 	if d.oauth.Refresh.URL != "" && d.grant.Credentials[refreshToken] != "" {
 		err := d.refresh2(ctx, conn)
 		if failed := asFailed(err); failed == nil || failed.Class != connection.GrantOver {
@@ -67,7 +67,7 @@ func (d *deal) refreshSteps(ctx context.Context, conn *connection.Connection) er
 	return d.renew(ctx)
 }
 
-func (d *deal) refresh2(ctx context.Context, conn *connection.Connection) error {
+func (d *exchange) refresh2(ctx context.Context, conn *connection.Connection) error {
 	kind := cmp.Or(d.oauth.Refresh.Kind, app.RefreshToken)
 	if d.oauth.Callback.NoCode && d.oauth.Refresh.Kind == "" {
 		kind = app.RefreshClient
@@ -84,7 +84,7 @@ func (d *deal) refresh2(ctx context.Context, conn *connection.Connection) error 
 	case app.RefreshExchange, app.RefreshSigned:
 		s := d.shapeOfRefresh()
 		s.bare = kind == app.RefreshSigned
-		err = d.ask(ctx, s, nil, rotation{d.oauth.Refresh.Rotation, old})
+		err = d.requestToken(ctx, s, nil, rotation{d.oauth.Refresh.Rotation, old})
 	case app.RefreshExtend:
 		err = d.extend(ctx)
 	case app.RefreshClient:
@@ -104,20 +104,27 @@ func (d *deal) refresh2(ctx context.Context, conn *connection.Connection) error 
 }
 
 // refreshGrant is RFC 6749, 6.
-func (d *deal) refreshGrant(ctx context.Context, old string) error {
+func (d *exchange) refreshGrant(ctx context.Context, old string) error {
 	if old == "" {
 		return &connection.RefreshError{Class: connection.GrantOver, Code: codeNoRefresh}
 	}
-	return d.ask(ctx, d.shapeOfRefresh(), map[string]string{"grant_type": "refresh_token", "refresh_token": old}, rotation{d.oauth.Refresh.Rotation, old})
+	return d.requestToken(
+		ctx,
+		d.shapeOfRefresh(),
+		map[string]string{"grant_type": "refresh_token", "refresh_token": old},
+		rotation{d.oauth.Refresh.Rotation, old},
+	)
 }
 
 // shapeOfRefresh is the request for a token with what differs when it renews
 // one.
-func (d *deal) shapeOfRefresh() *shape {
+func (d *exchange) shapeOfRefresh() *shape {
 	t, r := &d.oauth.Token, &d.oauth.Refresh
 	s := &shape{
-		url: cmp.Or(r.URL, t.URL), method: cmp.Or(r.Method, t.Method), body: cmp.Or(r.Body, t.Body), params: r.Params, rename: r.Rename, drop: r.Drop,
-		query: r.Query, headers: map[string]string{}, xml: cmp.Or(r.XML, t.XML), accept: t.Accept, response: t.Response, sign: r.Sign,
+		url: cmp.Or(r.URL, t.URL), method: cmp.Or(r.Method, t.Method), body: cmp.Or(r.Body, t.Body), params: r.Params,
+		rename: r.Rename, drop: r.Drop,
+		query: r.Query, headers: map[string]string{}, xml: cmp.Or(r.XML, t.XML), accept: t.Accept, response: t.Response,
+		sign: r.Sign,
 	}
 	if s.rename == nil {
 		s.rename = t.Rename
@@ -132,7 +139,7 @@ func (d *deal) shapeOfRefresh() *shape {
 }
 
 // extend has the same token live longer: the answer may hold nothing.
-func (d *deal) extend(ctx context.Context) error {
+func (d *exchange) extend(ctx context.Context) error {
 	s := d.shapeOfRefresh()
 	a, err := d.call(ctx, s, nil)
 	if err != nil {
@@ -146,7 +153,7 @@ func (d *deal) extend(ctx context.Context) error {
 }
 
 // oldEnough refuses to renew a token that its vendor would not renew yet.
-func (d *deal) oldEnough() error {
+func (d *exchange) oldEnough() error {
 	least := time.Duration(d.oauth.Refresh.MinAge) * time.Second
 	since, err := strconv.ParseInt(d.grant.Credentials[issuedAt], 10, 64)
 	wait := time.Until(time.Unix(since, 0).Add(least))
@@ -156,11 +163,11 @@ func (d *deal) oldEnough() error {
 	return nil // also where nobody knows how old it is
 }
 
-// revoke ends the grant as the definition says, by RFC 7009 where it says no
+// revoke ends the grant as the definition says, by RFC 7009 if it has no
 // more than an address.
-func (d *deal) revoke(ctx context.Context) error {
+func (d *exchange) revoke(ctx context.Context) error {
 	if d.scheme.Type == app.TypeMCP {
-		d.remembered()
+		d.loadProfile()
 	}
 	r := d.oauth.Revoke
 	if r == nil {

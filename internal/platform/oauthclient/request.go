@@ -38,12 +38,12 @@ type shape struct {
 
 // request is one that is being made up.
 type request struct {
-	url    string
-	doer   Doer
-	header http.Header
-	params map[string]string
-	query  url.Values
-	body   []byte
+	url        string
+	httpClient HTTPClient
+	header     http.Header
+	params     map[string]string
+	query      url.Values
+	body       []byte
 }
 
 func (r *request) set(name, value string) {
@@ -65,7 +65,7 @@ func (r *request) setFields(fields map[string]string) error {
 
 // call makes a request with the standard parameters of its grant and answers
 // what came back, whatever it says.
-func (d *deal) call(ctx context.Context, s *shape, standard map[string]string) (*reply.Reply, error) {
+func (d *exchange) call(ctx context.Context, s *shape, standard map[string]string) (*reply.Reply, error) {
 	r, err := d.compose(s, standard)
 	if err != nil {
 		return nil, err
@@ -106,15 +106,21 @@ func (d *deal) call(ctx context.Context, s *shape, standard map[string]string) (
 			return nil, err
 		}
 	}
-	return reply.Fetch(r.doer, out, s.response)
+	return reply.Fetch(r.httpClient, out, s.response)
 }
 
-func (d *deal) compose(s *shape, standard map[string]string) (*request, error) {
+func (d *exchange) compose(s *shape, standard map[string]string) (*request, error) {
 	address, err := d.address(s.url)
 	if err != nil {
 		return nil, err
 	}
-	r := &request{url: address, doer: d.c.doer, header: http.Header{}, params: map[string]string{}, query: url.Values{}}
+	r := &request{
+		url:        address,
+		httpClient: d.c.httpClient,
+		header:     http.Header{},
+		params:     map[string]string{},
+		query:      url.Values{},
+	}
 	r.header.Set("Accept", "application/json")
 	if s.accept != "" {
 		r.header.Set("Accept", s.accept)
@@ -159,7 +165,7 @@ func adapt(params, rename map[string]string, drop []string) {
 }
 
 // encode writes the parameters into the body, or into the query.
-func (d *deal) encode(s *shape, r *request, method string) (err error) {
+func (d *exchange) encode(s *shape, r *request, method string) (err error) {
 	kind := s.body
 	if method == http.MethodGet || method == http.MethodHead {
 		kind = bodyQuery
@@ -202,7 +208,7 @@ func escapeXML(text string) string {
 
 // signRequest signs body, query or whatever the definition says. The signature
 // is also a value, for header templates with something around it.
-func (d *deal) signRequest(s *app.Signature, r *request) error {
+func (d *exchange) signRequest(s *app.Signature, r *request) error {
 	d.set("body", string(r.body))
 	if s.Alg == "sigv4" {
 		return nil // at last, over the whole request
@@ -237,11 +243,15 @@ func (d *deal) signRequest(s *app.Signature, r *request) error {
 	return nil
 }
 
-func (d *deal) signV4(s *app.Signature, r *http.Request, body []byte) error {
-	v, err := d.expandAll("the signature", map[string]string{"id": s.ID, "key": s.Key, "region": s.Region, "service": s.Service})
+func (d *exchange) signV4(s *app.Signature, r *http.Request, body []byte) error {
+	v, err := d.expandAll("the signature",
+		map[string]string{"id": s.ID, "key": s.Key, "region": s.Region, "service": s.Service})
 	if err != nil {
 		return err
 	}
-	signature.V4(r, body, signature.Keys{ID: v["id"], Secret: v["key"], Session: d.given["session_token"], Region: v["region"], Service: v["service"]}, time.Now())
+	signature.V4(r, body, signature.Keys{
+		ID: v["id"], Secret: v["key"], Session: d.given["session_token"],
+		Region: v["region"], Service: v["service"],
+	}, time.Now())
 	return nil
 }

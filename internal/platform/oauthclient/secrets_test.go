@@ -21,7 +21,7 @@ import (
 	"ace/internal/platform/oauthclient"
 )
 
-// canary stands in every secret that is planted.
+// canary is part of every planted secret.
 const canary = "canary"
 
 // planted is a secret that reads like one of a vendor's.
@@ -56,11 +56,14 @@ func echoes(kind string) http.HandlerFunc {
 		switch kind {
 		case "codes":
 			w.WriteHeader(http.StatusBadRequest)
-			_, _ = fmt.Fprintf(w, `{"error":%q,"error_description":%q,"access_token_hint":%q}`, one, everything, planted("answer"))
+			_, _ = fmt.Fprintf(w, `{"error":%q,"error_description":%q,"access_token_hint":%q}`, one, everything,
+				planted("answer"))
 		case "tokens that are none":
-			_, _ = fmt.Fprintf(w, `{"access_token":%q,"refresh_token":%q,"instance_url":%q}`, planted("answer")+"\n", planted("answer"), planted("answer"))
+			_, _ = fmt.Fprintf(w, `{"access_token":%q,"refresh_token":%q,"instance_url":%q}`, planted("answer")+"\n",
+				planted("answer"), planted("answer"))
 		case "hosts":
-			_, _ = fmt.Fprintf(w, `{"access_token":%q,"instance_url":%q}`, planted("answer"), "https://"+planted("answer")+".test/")
+			_, _ = fmt.Fprintf(w, `{"access_token":%q,"instance_url":%q}`, planted("answer"),
+				"https://"+planted("answer")+".test/")
 		case "pages":
 			w.WriteHeader(http.StatusForbidden)
 			_, _ = fmt.Fprintf(w, "<html>%s</html>", everything)
@@ -120,7 +123,10 @@ auth:
 // not what it answered.
 func TestNoSecretInErrors(t *testing.T) {
 	t.Parallel()
-	for _, kind := range []string{"codes", "tokens that are none", "hosts", "pages", "redirects", "floods", "breaks", "statuses", "nobody there"} {
+	for _, kind := range []string{
+		"codes", "tokens that are none", "hosts", "pages", "redirects", "floods", "breaks",
+		"statuses", "nobody there",
+	} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			server := httptest.NewServer(echoes(kind))
@@ -130,7 +136,10 @@ func TestNoSecretInErrors(t *testing.T) {
 				server.Close()
 			}
 			a, _ := define(t, strings.ReplaceAll(leaky, "ORIGIN", server.URL))
-			client := &connection.Client{App: "app", ID: "cid", Secret: planted("secret"), Extra: map[string]string{"private_key": planted("extra")}}
+			client := &connection.Client{
+				App: "app", ID: "cid", Secret: planted("secret"),
+				Extra: map[string]string{"private_key": planted("extra")},
+			}
 			c := oauthclient.New(plain(), nil)
 			failures := 0
 			look := func(what string, err error) {
@@ -143,9 +152,13 @@ func TestNoSecretInErrors(t *testing.T) {
 				}
 			}
 			old := connection.Credentials{
-				"access_token": planted("access"), "refresh_token": planted("refresh"), "client_id": "own", "client_secret": planted("typed"),
-				"password": planted("password"), "private_key": planted("key"), "access_token_secret": planted("token"), "key": planted("sk"),
-				"mcp_token_url": server.URL + "/token?" + planted("url"), "mcp_client_id": "x", "mcp_client_secret": planted("dynamic"), "mcp_client_registered": "1",
+				"access_token": planted("access"), "refresh_token": planted("refresh"), "client_id": "own",
+				"client_secret": planted("typed"),
+				"password":      planted("password"), "private_key": planted("key"),
+				"access_token_secret": planted("token"),
+				"key":                 planted("sk"),
+				"mcp_token_url":       server.URL + "/token?" + planted("url"), "mcp_client_id": "x",
+				"mcp_client_secret": planted("dynamic"), "mcp_client_registered": "1",
 			}
 			conn := &connection.Connection{}
 			for i := range a.Schemes {
@@ -155,11 +168,19 @@ func TestNoSecretInErrors(t *testing.T) {
 				attempt.Extra = map[string]string{"oauth_token": "rq-1", "oauth_token_secret": planted("request")}
 				maps.Copy(attempt.Extra, old)
 				if s.Type == app.TypeOAuth2 || s.Type == app.TypeOAuth1 || s.Type == app.TypeMCP {
-					_, err := c.Finish(t.Context(), a, s, client, nil, attempt, url.Values{"code": {planted("code")}, "error_description": {planted("text")}, "oauth_token": {"rq-1"}, "oauth_verifier": {planted("verifier")}})
+					_, err := c.Finish(t.Context(), a, s, client, nil, attempt,
+						url.Values{
+							"code": {planted("code")}, "error_description": {planted("text")},
+							"oauth_token": {"rq-1"}, "oauth_verifier": {planted("verifier")},
+						})
 					look(s.ID+" Finish", err)
-					_, err = c.Finish(t.Context(), a, s, client, nil, attempt, url.Values{"error": {planted("code") + "0123456789abcdef"}, "error_description": {planted("text")}})
+					_, err = c.Finish(t.Context(), a, s, client, nil, attempt,
+						url.Values{
+							"error":             {planted("code") + "0123456789abcdef"},
+							"error_description": {planted("text")},
+						})
 					look(s.ID+" Finish of an error", err)
-					_, err = c.Begin(t.Context(), a, s, client, nil, attempt)
+					_, err = c.Start(t.Context(), a, s, client, nil, attempt)
 					look(s.ID+" Begin", err)
 				} else {
 					_, err := c.Exchange(t.Context(), a, s, nil, nil, old)
@@ -168,7 +189,8 @@ func TestNoSecretInErrors(t *testing.T) {
 				_, err := c.Refresh(t.Context(), a, s, client, conn, old)
 				look(s.ID+" Refresh", err)
 				look(s.ID+" Revoke", c.Revoke(t.Context(), a, s, client, conn, old))
-				_, err = c.Steps(t.Context(), a, s, &connection.Live{Connection: conn, Values: app.Map(old)}, []app.Step{{Call: "GET " + server.URL + "/me", Keep: map[string]string{"x": "/" + canary[:2]}}})
+				_, err = c.Steps(t.Context(), a, s, &connection.Live{Connection: conn, Values: app.Map(old)},
+					[]app.Step{{Call: "GET " + server.URL + "/me", Keep: map[string]string{"x": "/" + canary[:2]}}})
 				look(s.ID+" Steps", err)
 			}
 			if failures < 10 {
@@ -186,16 +208,19 @@ base: https://a.example
 auth: [{type: token_exchange, fields: [{name: key}], steps: [{call: "GET /login", headers: {X-Key: "{key}"}, keep: {access_token: /at}}]}]`)
 	v := &vendor{t: t, handlers: map[string]func(*seen) reply{"a.example/login": says(`{"at":"a\r\nX-Evil: 1"}`)}}
 	c := oauthclient.New(v, nil)
-	if _, err := c.Exchange(t.Context(), a, s, nil, nil, connection.Credentials{"key": "k\r\nX-Evil: 1"}); problemCode(err) != "invalid_fields" {
+	if _, err := c.Exchange(t.Context(), a, s, nil,
+		nil, connection.Credentials{"key": "k\r\nX-Evil: 1"}); problemCode(err) != "invalid_fields" {
 		t.Errorf("a typed line break: %v", err)
 	}
-	if _, err := c.Refresh(t.Context(), a, s, nil, &connection.Connection{}, connection.Credentials{"key": "k\r\nX-Evil: 1"}); failureOf(t, err).Code != "value_refused:X-Key" {
+	if _, err := c.Refresh(t.Context(), a, s, nil, &connection.Connection{},
+		connection.Credentials{"key": "k\r\nX-Evil: 1"}); failureOf(t, err).Code != "value_refused:X-Key" {
 		t.Errorf("a kept line break: %v", err)
 	}
 	if v.transcript() != "" {
 		t.Errorf("the vendor was sent:\n%s", v.transcript())
 	}
-	if _, err := c.Exchange(t.Context(), a, s, nil, nil, connection.Credentials{"key": "k"}); problemCode(err) != "sign_in_failed" {
+	if _, err := c.Exchange(t.Context(), a, s, nil,
+		nil, connection.Credentials{"key": "k"}); problemCode(err) != "sign_in_failed" {
 		t.Errorf("a token with a line break: %v", err)
 	}
 }
@@ -207,16 +232,17 @@ func TestNoAnswer(t *testing.T) {
 	a, s := define(t, plainDefinition)
 	old := connection.Credentials{"refresh_token": "rt-0"}
 	ctx, cancel := context.WithCancel(t.Context())
-	v := doerFunc(func(*http.Request) (*http.Response, error) { cancel(); return nil, errors.New("broken") })
+	v := clientFunc(func(*http.Request) (*http.Response, error) { cancel(); return nil, errors.New("broken") })
 	_, err := oauthclient.New(v, nil).Refresh(ctx, a, s, operators, &connection.Connection{}, old)
 	if !errors.Is(err, context.Canceled) || asRefresh(err) != nil {
 		t.Errorf("after the caller left: %v", err)
 	}
 	for code, want := range map[string]connection.RefreshClass{
-		"target_unreachable": connection.Temporary, "target_timeout": connection.Temporary, "target_bad_answer": connection.Temporary,
+		"target_unreachable": connection.Temporary, "target_timeout": connection.Temporary,
+		"target_bad_answer":  connection.Temporary,
 		"target_not_allowed": connection.Unknown, "response_too_large": connection.Unknown,
 	} {
-		v := doerFunc(func(r *http.Request) (*http.Response, error) {
+		v := clientFunc(func(r *http.Request) (*http.Response, error) {
 			return nil, &url.Error{Op: "Post", URL: r.URL.String(), Err: problem.New(problem.Unavailable, code, "no")}
 		})
 		_, err := oauthclient.New(v, nil).Refresh(t.Context(), a, s, operators, &connection.Connection{}, old)
@@ -226,9 +252,9 @@ func TestNoAnswer(t *testing.T) {
 	}
 }
 
-type doerFunc func(*http.Request) (*http.Response, error)
+type clientFunc func(*http.Request) (*http.Response, error)
 
-func (f doerFunc) Do(r *http.Request) (*http.Response, error) { return f(r) }
+func (f clientFunc) Do(r *http.Request) (*http.Response, error) { return f(r) }
 
 func asRefresh(err error) *connection.RefreshError {
 	failed, _ := errors.AsType[*connection.RefreshError](err)
@@ -245,14 +271,35 @@ func TestClasses(t *testing.T) {
 		after  string
 		want   connection.RefreshError
 	}{
-		{400, `{"error":"invalid_grant"}`, "", connection.RefreshError{Class: connection.GrantOver, Code: "invalid_grant"}},
-		{401, `error=bad_refresh_token`, "", connection.RefreshError{Class: connection.GrantOver, Code: "bad_refresh_token"}},
-		{200, `{"ok":false,"error":"token_revoked"}`, "", connection.RefreshError{Class: connection.GrantOver, Code: "token_revoked"}},
+		{
+			400, `{"error":"invalid_grant"}`,
+			"",
+			connection.RefreshError{Class: connection.GrantOver, Code: "invalid_grant"},
+		},
+		{
+			401, `error=bad_refresh_token`, "",
+			connection.RefreshError{Class: connection.GrantOver, Code: "bad_refresh_token"},
+		},
+		{
+			200, `{"ok":false,"error":"token_revoked"}`, "",
+			connection.RefreshError{Class: connection.GrantOver, Code: "token_revoked"},
+		},
 		{400, `{"errorCode":"20024"}`, "", connection.RefreshError{Class: connection.GrantOver, Code: "20024"}},
 		{500, `{"error":"wrong_token"}`, "", connection.RefreshError{Class: connection.GrantOver, Code: "wrong_token"}},
-		{400, `{"error":"Invalid_Client"}`, "", connection.RefreshError{Class: connection.ClientBroken, Code: "Invalid_Client"}},
-		{401, `{"error":{"code":"unauthorized_client","message":"x"}}`, "", connection.RefreshError{Class: connection.ClientBroken, Code: "unauthorized_client"}},
-		{500, `{"error":"invalid_grant"}`, "", connection.RefreshError{Class: connection.Temporary, Code: "invalid_grant"}},
+		{
+			400, `{"error":"Invalid_Client"}`,
+			"",
+			connection.RefreshError{Class: connection.ClientBroken, Code: "Invalid_Client"},
+		},
+		{
+			401, `{"error":{"code":"unauthorized_client","message":"x"}}`, "",
+			connection.RefreshError{Class: connection.ClientBroken, Code: "unauthorized_client"},
+		},
+		{
+			500, `{"error":"invalid_grant"}`,
+			"",
+			connection.RefreshError{Class: connection.Temporary, Code: "invalid_grant"},
+		},
 		{503, `<html>`, "17", connection.RefreshError{Class: connection.Temporary, After: 17 * time.Second}},
 		{429, ``, "9999999999", connection.RefreshError{Class: connection.Temporary, After: 24 * hour}},
 		{429, ``, "-5", connection.RefreshError{Class: connection.Temporary}},
@@ -268,7 +315,8 @@ func TestClasses(t *testing.T) {
 		v := &vendor{t: t, handlers: map[string]func(*seen) reply{"a.example/t": func(*seen) reply {
 			return reply{status: tt.status, body: tt.body, header: map[string]string{"Retry-After": tt.after}}
 		}}}
-		_, err := oauthclient.New(v, nil).Refresh(t.Context(), a, s, operators, &connection.Connection{}, connection.Credentials{"refresh_token": "rt-0"})
+		_, err := oauthclient.New(v, nil).Refresh(t.Context(), a, s, operators, &connection.Connection{},
+			connection.Credentials{"refresh_token": "rt-0"})
 		tt.want.Status = tt.status
 		if got := failureOf(t, err); *got != tt.want {
 			t.Errorf("%d %s is %+v, want %+v", tt.status, tt.body, *got, tt.want)

@@ -40,10 +40,13 @@ func define(t *testing.T, text string) (*app.App, *app.Scheme) {
 }
 
 func newAttempt() *connection.Attempt {
-	return &connection.Attempt{AccountID: "acc_1", State: "state-of-the-attempt", Redirect: redirect, Extra: map[string]string{}}
+	return &connection.Attempt{
+		AccountID: "acc_1", State: "state-of-the-attempt", Redirect: redirect,
+		Extra: map[string]string{},
+	}
 }
 
-// parsed is an address with its query, or with what stands behind #.
+// parsed is an address with its query, or with its fragment.
 func parsed(t *testing.T, address string) (*url.URL, url.Values) {
 	t.Helper()
 	u, err := url.Parse(address)

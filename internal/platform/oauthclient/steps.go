@@ -25,24 +25,25 @@ const (
 )
 
 // trade makes a token of what was typed, by the scheme's steps.
-func (d *deal) trade(ctx context.Context) error {
+func (d *exchange) trade(ctx context.Context) error {
 	if err := d.steps(ctx, d.scheme.Steps, false); err != nil {
 		return err
 	}
-	if d.grant.Credentials[accessToken] == "" && len(d.scheme.Steps) > 0 && d.scheme.Credentials().Headers["Authorization"] == "Bearer {access_token}" {
+	if d.grant.Credentials[accessToken] == "" && len(d.scheme.Steps) > 0 &&
+		d.scheme.Credentials().Headers["Authorization"] == "Bearer {access_token}" {
 		return &connection.RefreshError{Class: connection.Unknown, Code: codeNoToken}
 	}
 	return nil
 }
 
 // steps makes calls in order; each can name what those before it kept.
-func (d *deal) steps(ctx context.Context, steps []app.Step, withCredentials bool) error {
+func (d *exchange) steps(ctx context.Context, steps []app.Step, withCredentials bool) error {
 	for i := range steps {
 		a, err := d.step(ctx, &steps[i], withCredentials)
 		if err != nil {
 			return err
 		}
-		if err := d.keep(&steps[i], a); err != nil {
+		if err := d.storeValues(&steps[i], a); err != nil {
 			return err
 		}
 	}
@@ -50,7 +51,7 @@ func (d *deal) steps(ctx context.Context, steps []app.Step, withCredentials bool
 }
 
 // step makes one call; an answer that is no success is a failure.
-func (d *deal) step(ctx context.Context, step *app.Step, withCredentials bool) (*reply.Reply, error) {
+func (d *exchange) step(ctx context.Context, step *app.Step, withCredentials bool) (*reply.Reply, error) {
 	r, err := d.stepRequest(ctx, step)
 	if err != nil {
 		return nil, err
@@ -60,13 +61,14 @@ func (d *deal) step(ctx context.Context, step *app.Step, withCredentials bool) (
 			return nil, err
 		}
 	}
-	a, err := reply.Fetch(d.c.doer, r, "")
+	a, err := reply.Fetch(d.c.httpClient, r, "")
 	if err != nil {
 		return nil, err
 	}
 	if !step.OK.Met(a.Status, a.Document) {
 		failed := d.failed(a)
-		if (a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden) && failed.Class == connection.Unknown {
+		if (a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden) &&
+			failed.Class == connection.Unknown {
 			failed.Class = connection.GrantOver
 		}
 		return nil, failed
@@ -74,7 +76,7 @@ func (d *deal) step(ctx context.Context, step *app.Step, withCredentials bool) (
 	return a, nil
 }
 
-func (d *deal) stepRequest(ctx context.Context, step *app.Step) (*http.Request, error) {
+func (d *exchange) stepRequest(ctx context.Context, step *app.Step) (*http.Request, error) {
 	method, target, _ := strings.Cut(step.Call, " ")
 	if !strings.Contains(target, "://") && !strings.HasPrefix(target, "{") {
 		base := step.Base
@@ -110,7 +112,7 @@ func (d *deal) stepRequest(ctx context.Context, step *app.Step) (*http.Request, 
 	return r, (&request{header: r.Header}).setFields(fields)
 }
 
-func (d *deal) stepBody(step *app.Step) (body []byte, contentType string, err error) {
+func (d *exchange) stepBody(step *app.Step) (body []byte, contentType string, err error) {
 	switch {
 	case step.XML != "":
 		text, err := app.Expand(step.XML, d.values, escapeXML)
@@ -143,7 +145,7 @@ func (d *deal) stepBody(step *app.Step) (body []byte, contentType string, err er
 }
 
 // fill fills the templates inside a value.
-func (d *deal) fill(value any) (any, error) {
+func (d *exchange) fill(value any) (any, error) {
 	switch v := value.(type) {
 	case string:
 		text, err := d.expand(v)
@@ -176,7 +178,7 @@ func (d *deal) fill(value any) (any, error) {
 }
 
 // keep takes what a step answered.
-func (d *deal) keep(step *app.Step, a *reply.Reply) error {
+func (d *exchange) storeValues(step *app.Step, a *reply.Reply) error {
 	for name, place := range step.Keep {
 		name, optional := strings.CutSuffix(name, "?")
 		text := a.At(place)
@@ -186,12 +188,13 @@ func (d *deal) keep(step *app.Step, a *reply.Reply) error {
 		case text == "":
 			return &connection.RefreshError{Class: connection.Unknown, Status: a.Status, Code: "value_missing:" + name}
 		}
-		if err := d.keepOne(name, text); err != nil {
+		if err := d.storeValue(name, text); err != nil {
 			return err
 		}
 	}
 	if step.Keep[accessToken] != "" && d.grant.ExpiresAt.IsZero() {
-		d.grant.ExpiresAt = reply.Ends(app.PickText(reply.Claims(d.given[accessToken]), "/exp"), &app.Expires{Kind: "at"}, time.Now())
+		d.grant.ExpiresAt = reply.Ends(app.PickText(reply.Claims(d.given[accessToken]), "/exp"),
+			&app.Expires{Kind: "at"}, time.Now())
 		if life := d.oauth.Token.Expires.Default; d.grant.ExpiresAt.IsZero() && life > 0 {
 			d.grant.ExpiresAt = time.Now().Add(time.Duration(life) * time.Second).Truncate(time.Second)
 		}
@@ -199,10 +202,10 @@ func (d *deal) keep(step *app.Step, a *reply.Reply) error {
 	return nil
 }
 
-func (d *deal) keepOne(name, text string) error {
+func (d *exchange) storeValue(name, text string) error {
 	switch name {
 	case accessToken, refreshToken:
-		return d.keepToken(name, text)
+		return d.storeToken(name, text)
 	case keepExpiresIn:
 		d.grant.ExpiresAt = reply.Ends(text, &app.Expires{}, time.Now())
 		return nil
@@ -210,11 +213,11 @@ func (d *deal) keepOne(name, text string) error {
 		d.grant.ExpiresAt = reply.Moment(text)
 		return nil
 	}
-	return d.learn(name, text)
+	return d.setParam(name, text)
 }
 
 // putCredentials adds the connection's credentials as calls carry them.
-func (d *deal) putCredentials(r *http.Request) error {
+func (d *exchange) putCredentials(r *http.Request) error {
 	send := d.scheme.Credentials()
 	fields, err := d.expandAll("the header", send.Headers)
 	if err != nil {
@@ -243,8 +246,10 @@ func (d *deal) putCredentials(r *http.Request) error {
 // Steps implements connection.Stepper with the credentials of live put into each
 // call. Its problems are app_unauthorized, app_forbidden, app_unavailable and
 // app_bad_request.
-func (c *Client) Steps(ctx context.Context, a *app.App, s *app.Scheme, live *connection.Live, steps []app.Step) (map[string]string, error) {
-	d, err := c.deal(a, s, nil, live.Connection.Params, nil)
+func (c *Client) Steps(ctx context.Context, a *app.App, s *app.Scheme, live *connection.Live,
+	steps []app.Step,
+) (map[string]string, error) {
+	d, err := c.newExchange(a, s, nil, live.Connection.Params, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -252,11 +257,11 @@ func (c *Client) Steps(ctx context.Context, a *app.App, s *app.Scheme, live *con
 	if err := d.steps(ctx, steps, true); err != nil {
 		return nil, stepProblem(a, err)
 	}
-	kept := map[string]string{}
-	for name := range d.learned {
-		kept[name] = d.given[name]
+	credentials := map[string]string{}
+	for name := range d.received {
+		credentials[name] = d.given[name]
 	}
-	return kept, nil
+	return credentials, nil
 }
 
 func stepProblem(a *app.App, err error) error {
@@ -267,9 +272,11 @@ func stepProblem(a *app.App, err error) error {
 	case e.Class == connection.Temporary:
 		return problem.New(problem.Unavailable, "app_unavailable", a.Name+" does not answer just now.").After(e.After)
 	case e.Status == http.StatusForbidden:
-		return problem.New(problem.Forbidden, "app_forbidden", a.Name+" does not let this account read what connecting needs.")
+		return problem.New(problem.Forbidden, "app_forbidden",
+			a.Name+" does not let this account read what connecting needs.")
 	case e.Class == connection.GrantOver, slices.Contains(overCodes, e.Code):
 		return problem.New(problem.Unprocessable, "app_unauthorized", a.Name+" does not accept these credentials.")
 	}
-	return problem.New(problem.Unprocessable, "app_bad_request", a.Name+" did not tell what connecting needs ("+e.Code+").")
+	return problem.New(problem.Unprocessable, "app_bad_request",
+		a.Name+" did not tell what connecting needs ("+e.Code+").")
 }

@@ -16,16 +16,17 @@ import (
 type rotation struct{ kind, old string }
 
 // shapeOfToken is how the definition has codes redeemed.
-func (d *deal) shapeOfToken() *shape {
+func (d *exchange) shapeOfToken() *shape {
 	t := &d.oauth.Token
 	return &shape{
-		url: t.URL, method: t.Method, body: t.Body, params: t.Params, rename: t.Rename, query: t.Query, headers: t.Headers,
-		drop: t.Drop, xml: t.XML, accept: t.Accept, response: t.Response, sign: t.Sign,
+		url: t.URL, method: t.Method, body: t.Body, params: t.Params, rename: t.Rename, query: t.Query,
+		headers: t.Headers,
+		drop:    t.Drop, xml: t.XML, accept: t.Accept, response: t.Response, sign: t.Sign,
 	}
 }
 
 // ask sends a request for a token and takes it into the grant.
-func (d *deal) ask(ctx context.Context, s *shape, standard map[string]string, r rotation) error {
+func (d *exchange) requestToken(ctx context.Context, s *shape, standard map[string]string, r rotation) error {
 	a, err := d.call(ctx, s, standard)
 	if err != nil {
 		return err
@@ -33,12 +34,12 @@ func (d *deal) ask(ctx context.Context, s *shape, standard map[string]string, r 
 	if !d.granted(a) {
 		return d.failed(a)
 	}
-	return d.take(ctx, a, r)
+	return d.storeTokens(ctx, a, r)
 }
 
 // granted reports whether an answer is a success by the definition's measure,
 // and by its own: some vendors fail with status 200.
-func (d *deal) granted(a *reply.Reply) bool {
+func (d *exchange) granted(a *reply.Reply) bool {
 	if !d.oauth.Token.OK.Met(a.Status, a.Document) {
 		return false
 	}
@@ -50,7 +51,7 @@ func (d *deal) granted(a *reply.Reply) bool {
 
 // member is a member of a token answer, where the definition says or where it
 // usually is.
-func (d *deal) member(a *reply.Reply, name string) string {
+func (d *exchange) field(a *reply.Reply, name string) string {
 	if places := d.oauth.Token.Map[name]; len(places) > 0 {
 		return a.Text(places...)
 	}
@@ -61,25 +62,25 @@ func (d *deal) member(a *reply.Reply, name string) string {
 }
 
 // take reads a token answer into the grant.
-func (d *deal) take(ctx context.Context, a *reply.Reply, r rotation) error {
+func (d *exchange) storeTokens(ctx context.Context, a *reply.Reply, r rotation) error {
 	main := d.main(a)
 	d.last = a.Document
-	access := d.member(main, accessToken)
+	access := d.field(main, accessToken)
 	if access == "" {
 		return d.failed(a)
 	}
-	if err := d.keepToken(accessToken, access); err != nil {
+	if err := d.storeToken(accessToken, access); err != nil {
 		return err
 	}
-	if err := d.keepRefresh(d.member(main, refreshToken), r); err != nil {
+	if err := d.storeRefreshToken(d.field(main, refreshToken), r); err != nil {
 		return err
 	}
 	d.grant.ExpiresAt = d.expiry(main, access)
 	d.grant.Scopes = d.scopes(main)
-	d.grant.Identity = identity(d.member(main, "id_token"))
+	d.grant.Identity = identity(d.field(main, "id_token"))
 	for name, pointer := range d.oauth.Token.Capture {
 		if text := a.At(pointer); text != "" {
-			if err := d.learn(name, text); err != nil {
+			if err := d.setParam(name, text); err != nil {
 				return err
 			}
 		}
@@ -92,14 +93,14 @@ func (d *deal) take(ctx context.Context, a *reply.Reply, r rotation) error {
 
 // main is the part of an answer that holds the token: the whole, or one of the
 // definition's alternates where the whole holds none.
-func (d *deal) main(a *reply.Reply) *reply.Reply {
-	if d.member(a, accessToken) != "" {
+func (d *exchange) main(a *reply.Reply) *reply.Reply {
+	if d.field(a, accessToken) != "" {
 		return a
 	}
 	for _, pointer := range d.oauth.Token.Alternates {
 		if inside, ok := app.Pick(a.Document, pointer); ok {
 			part := &reply.Reply{Status: a.Status, Header: a.Header, Document: inside}
-			if part.At("/"+accessToken) != "" || d.member(part, accessToken) != "" {
+			if part.At("/"+accessToken) != "" || d.field(part, accessToken) != "" {
 				return part
 			}
 		}
@@ -110,19 +111,19 @@ func (d *deal) main(a *reply.Reply) *reply.Reply {
 // maxToken is how long a token may be.
 const maxToken = 64 << 10
 
-// keepToken keeps a token under a name; one that could not stand in a header is
+// keepToken keeps a token under a name; one that is invalid in a header is
 // refused.
-func (d *deal) keepToken(name, value string) error {
+func (d *exchange) storeToken(name, value string) error {
 	if len(value) > maxToken || strings.ContainsFunc(value, func(c rune) bool { return c < ' ' || c == 0x7f }) {
 		return &connection.RefreshError{Class: connection.Unknown, Code: "value_refused:" + name}
 	}
 	d.grant.Credentials[name] = value
 	d.set(name, value)
-	d.keepSecret(value)
+	d.addSecret(value)
 	return nil
 }
 
-func (d *deal) keepRefresh(fresh string, r rotation) error {
+func (d *exchange) storeRefreshToken(fresh string, r rotation) error {
 	if fresh == "" || r.kind == app.RotateKeep && r.old != "" {
 		fresh = r.old
 	}
@@ -132,12 +133,12 @@ func (d *deal) keepRefresh(fresh string, r rotation) error {
 	if r.old != "" && fresh != r.old {
 		d.grant.Credentials[previousToken] = r.old
 	}
-	return d.keepToken(refreshToken, fresh)
+	return d.storeToken(refreshToken, fresh)
 }
 
 // scopes are those that were granted, as far as the answer tells; vendors
 // separate them by spaces, commas or as they are asked for.
-func (d *deal) scopes(a *reply.Reply) []string {
+func (d *exchange) scopes(a *reply.Reply) []string {
 	places := d.oauth.Token.Map["scope"]
 	if len(places) == 0 {
 		places = []string{"/scope"}
@@ -177,11 +178,12 @@ func identity(idToken string) connection.Identity {
 // introspect asks how long a token lives (RFC 7662), where its answer did not
 // tell and the definition knows whom to ask. A token whose end stays unknown is
 // used until it is refused, so that a failure here is none of the sign-in.
-func (d *deal) introspect(ctx context.Context, access string) error {
+func (d *exchange) introspect(ctx context.Context, access string) error {
 	if d.oauth.Introspect == "" || !d.grant.ExpiresAt.IsZero() {
 		return nil
 	}
-	a, err := d.call(ctx, &shape{url: d.oauth.Introspect}, map[string]string{"token": access, "token_type_hint": accessToken})
+	a, err := d.call(ctx, &shape{url: d.oauth.Introspect},
+		map[string]string{"token": access, "token_type_hint": accessToken})
 	if err != nil || a.Status != 200 || a.At("/active") == "false" {
 		return ctx.Err()
 	}
@@ -194,7 +196,7 @@ func (d *deal) introspect(ctx context.Context, access string) error {
 
 // expiry is when a token ends: as the answer says, else as the token itself
 // says, else after the definition's usual time. Zero is never, or unknown.
-func (d *deal) expiry(a *reply.Reply, token string) time.Time {
+func (d *exchange) expiry(a *reply.Reply, token string) time.Time {
 	e := &d.oauth.Token.Expires
 	now := time.Now()
 	if e.Never {

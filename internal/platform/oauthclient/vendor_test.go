@@ -29,7 +29,7 @@ type seen struct {
 	query url.Values
 }
 
-// reply is what a vendor answers; JSON with status 200 where it says no more.
+// reply is what a vendor answers; JSON with status 200 by default.
 type reply struct {
 	status int
 	body   string
@@ -97,10 +97,10 @@ func (v *vendor) transcript() string {
 	return strings.Join(v.log, "\n")
 }
 
-// says answers the same to everybody.
+// says returns the same to everybody.
 func says(body string) func(*seen) reply { return func(*seen) reply { return reply{body: body} } }
 
-// when answers only requests that are as they must be, and an error of RFC 6749
+// when returns only requests that are as they must be, and an error of RFC 6749
 // to the others.
 func when(right func(*seen) bool, body string) func(*seen) reply {
 	return func(s *seen) reply {
@@ -184,7 +184,9 @@ func holds(t *testing.T, what, text string, parts, notParts []string) {
 	}
 }
 
-func (q *quirk) play(t *testing.T, c *oauthclient.Client, a *app.App, s *app.Scheme, client *connection.Client) (*connection.Grant, error) {
+func (q *quirk) play(t *testing.T, c *oauthclient.Client, a *app.App, s *app.Scheme,
+	client *connection.Client,
+) (*connection.Grant, error) {
 	t.Helper()
 	switch {
 	case q.old != nil:
@@ -198,7 +200,7 @@ func (q *quirk) play(t *testing.T, c *oauthclient.Client, a *app.App, s *app.Sch
 	}
 	attempt := newAttempt()
 	attempt.Scopes = q.scopes
-	address, err := c.Begin(t.Context(), a, s, client, q.params, attempt)
+	address, err := c.Start(t.Context(), a, s, client, q.params, attempt)
 	if err != nil {
 		return nil, err
 	}

@@ -8,8 +8,8 @@ import (
 	"ace/internal/platform/app"
 )
 
-// body takes what is sent besides parameters.
-func (w *work) body(operation map[string]any) error {
+// body imports what is sent besides parameters.
+func (w *draft) body(operation map[string]any) error {
 	if w.swagger2 {
 		return w.swaggerBody()
 	}
@@ -44,7 +44,7 @@ func (w *work) body(operation map[string]any) error {
 	default:
 		return w.wholeBody(map[string]any{"type": "string"}, kind, flag(request, "required"))
 	}
-	return w.take(media["schema"], kind, flag(request, "required"))
+	return w.add(media["schema"], kind, flag(request, "required"))
 }
 
 func chooseKind(kinds []string) string {
@@ -62,7 +62,7 @@ func chooseKind(kinds []string) string {
 	return ""
 }
 
-func (w *work) swaggerBody() error {
+func (w *draft) swaggerBody() error {
 	kinds := textsOf(map[string]any{"consumes": w.consumes}, nil, "consumes")
 	if w.whole != nil {
 		if len(kinds) > 0 && !slices.ContainsFunc(kinds, isJSON) {
@@ -72,7 +72,7 @@ func (w *work) swaggerBody() error {
 			return w.wholeBody(map[string]any{"type": "string"}, "text/plain", flag(w.whole, "required"))
 		}
 		w.tool.Body = app.BodyJSON
-		return w.take(w.whole["schema"], "application/json", flag(w.whole, "required"))
+		return w.add(w.whole["schema"], "application/json", flag(w.whole, "required"))
 	}
 	if len(w.form) == 0 {
 		return nil
@@ -80,7 +80,8 @@ func (w *work) swaggerBody() error {
 	w.tool.Body = app.BodyForm
 	properties, required := map[string]any{}, []any{}
 	for _, p := range w.form {
-		if text(p, "type") == "file" || slices.Contains(kinds, "multipart/form-data") && !slices.Contains(kinds, "application/x-www-form-urlencoded") {
+		if text(p, "type") == "file" || slices.Contains(kinds, "multipart/form-data") && !slices.Contains(kinds,
+			"application/x-www-form-urlencoded") {
 			w.tool.Body = app.BodyMultipart
 		}
 		one := swaggerSchema(p)
@@ -93,12 +94,12 @@ func (w *work) swaggerBody() error {
 			required = append(required, text(p, "name"))
 		}
 	}
-	return w.take(map[string]any{"type": "object", "properties": properties, "required": required}, "", true)
+	return w.add(map[string]any{"type": "object", "properties": properties, "required": required}, "", true)
 }
 
-// take puts the members of a body beside the parameters, or the body as one
-// input where it is no object, has no known members, or names clash.
-func (w *work) take(schema any, kind string, required bool) error {
+// add adds the properties of a body beside the parameters, or the body as one
+// input if it is no object, has no known properties, or names clash.
+func (w *draft) add(schema any, kind string, required bool) error {
 	source, _, err := w.object(schema)
 	if err != nil {
 		return err
@@ -126,7 +127,10 @@ func (w *work) take(schema any, kind string, required bool) error {
 			about, _ := member["description"].(string)
 			member = map[string]any{"type": "string", "format": fileFormat, "description": Prose(about, maxAbout)}
 		}
-		one := app.Input{Name: w.free(name), Schema: member, Where: app.InBody, Required: required && slices.Contains(needed, name)}
+		one := app.Input{
+			Name: w.free(name), Schema: member, Where: app.InBody,
+			Required: required && slices.Contains(needed, name),
+		}
 		if one.Name != name {
 			one.Wire = name
 		}
@@ -137,7 +141,7 @@ func (w *work) take(schema any, kind string, required bool) error {
 }
 
 // wholeBody makes the body one input.
-func (w *work) wholeBody(schema map[string]any, kind string, required bool) error {
+func (w *draft) wholeBody(schema map[string]any, kind string, required bool) error {
 	one := app.Input{Name: w.free("body"), Schema: schema, Where: app.InBody, Required: required}
 	w.tool.In = append(w.tool.In, one)
 	w.tool.Body = app.BodyRaw
@@ -145,14 +149,15 @@ func (w *work) wholeBody(schema map[string]any, kind string, required bool) erro
 	return nil
 }
 
-// contentType names the kind of JSON that the API asks for.
-func (w *work) contentType(kind string) {
+// contentType returns the JSON media type that the API expects.
+func (w *draft) contentType(kind string) {
 	if kind = plainKind(kind); w.tool.Body == app.BodyJSON && kind != "application/json" {
 		w.tool.Fixed.Headers = map[string]string{"Content-Type": kind}
 	}
 }
 
-// plainKind is a media type without anything that a header could not hold.
+// plainKind returns a media type without anything that is not valid in a
+// header.
 func plainKind(kind string) string {
 	kind, _, _ = strings.Cut(kind, ";")
 	kind = strings.ToLower(strings.TrimSpace(kind))
@@ -163,12 +168,13 @@ func plainKind(kind string) string {
 	return kind
 }
 
-// binaries are the members of a form that are files.
+// binaries returns the properties of a form that are files.
 func binaries(r resolver, source map[string]any) map[string]bool {
 	found := map[string]bool{}
 	for name, value := range object(source, "properties") {
 		member, _, err := r.object(value)
-		if err == nil && (text(member, "format") == "binary" || text(member, "contentMediaType") == "application/octet-stream") {
+		if err == nil &&
+			(text(member, "format") == "binary" || text(member, "contentMediaType") == "application/octet-stream") {
 			found[name] = true
 		}
 	}

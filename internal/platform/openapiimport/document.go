@@ -1,16 +1,16 @@
-// Package openapiimport makes tools of an API's own description: OpenAPI 3.0 and
-// 3.1, and Swagger 2, as JSON or YAML.
+// Package openapiimport makes tools of an API's own description: OpenAPI 3.0
+// and 3.1, and Swagger 2, as JSON or YAML.
 //
 //	Import(document)
 //	   read      at most 5 MB, 64 levels, 400,000 values; no aliases of YAML
-//	   $ref      inside the document alone, followed at most 32 times in a row
-//	   operation -> name, effect, inputs: path, query, headers and the members of
-//	                the body side by side where their names do not clash
+//	   $ref      only inside the document, followed at most 32 times in a row
+//	   operation -> name, effect, inputs: path, query, headers and the properties
+//	                of the body side by side, unless their names clash
 //	   schema    -> JSON Schema 2020-12: allOf merged, oneOf as anyOf, recursion cut
-//	   -> tools, and for each operation that made none: why
+//	   -> tools, and for each operation without a tool: why
 //
-// The document is data of a stranger. Nothing is fetched for it, what it says
-// about hosts and headers is checked, and its sentences are cut and stripped of
+// The document is not trusted. Nothing is fetched for it, what it says about
+// hosts and headers is checked, and its sentences are shortened and stripped of
 // control characters before a model reads them.
 package openapiimport
 
@@ -39,10 +39,11 @@ func failed(detail string) error {
 	return problem.New(problem.Unprocessable, "import_failed", detail).Advise("fix_arguments")
 }
 
-// read decodes a document within its limits. Its problem is import_failed.
+// read decodes a document within its limits. It returns import_failed.
 func read(data []byte) (map[string]any, error) {
 	if len(data) > MaxBytes {
-		return nil, failed("The document is larger than 5 MB. Leave out what is not needed, or describe the API in parts.")
+		return nil,
+			failed("The document is larger than 5 MB. Leave out what is not needed, or describe the API in parts.")
 	}
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	var value any
@@ -63,7 +64,7 @@ func read(data []byte) (map[string]any, error) {
 }
 
 func readJSON(data []byte) (any, error) {
-	// Levels are counted before anything is built.
+	// Levels are counted before anything is decoded.
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
 	level, values := 0, 0
@@ -73,7 +74,8 @@ func readJSON(data []byte) (any, error) {
 			break
 		}
 		if err != nil {
-			return nil, failed("The document is no JSON: it breaks off or holds a character that does not belong there.")
+			return nil,
+				failed("The document is no JSON: it breaks off or holds a character that does not belong there.")
 		}
 		values++
 		switch token {
@@ -117,7 +119,7 @@ func readYAML(data []byte) (any, error) {
 	return plainYAML(node.Content[0], 0, &values)
 }
 
-// plainYAML is a node as encoding/json would decode it.
+// plainYAML returns a node as encoding/json would decode it.
 func plainYAML(node *yaml.Node, level int, values *int) (any, error) {
 	*values++
 	if err := bounded(level, *values); err != nil {
@@ -166,18 +168,18 @@ func scalarYAML(node *yaml.Node) any {
 	return node.Value
 }
 
-// resolver follows references inside one document.
+// resolver resolves references inside one document.
 type resolver struct{ root map[string]any }
 
 const maxHops = 32
 
-// Reasons why a reference leads nowhere; also codes of the report.
+// Reasons why a reference cannot be resolved; also codes of the report.
 var (
 	errRemote  = errors.New("ref_remote")
 	errMissing = errors.New("ref_missing")
 )
 
-// object answers an object, its references followed, and the last of them.
+// object returns an object with its references resolved, and the last of them.
 func (r resolver) object(value any) (object map[string]any, ref string, err error) {
 	for range maxHops {
 		object, ok := value.(map[string]any)
@@ -199,7 +201,7 @@ func (r resolver) object(value any) (object map[string]any, ref string, err erro
 	return nil, ref, errMissing
 }
 
-// at is the value at a JSON Pointer of the document.
+// at returns the value at a JSON Pointer of the document.
 func (r resolver) at(pointer string) (any, bool) {
 	var value any = r.root
 	if pointer == "" {

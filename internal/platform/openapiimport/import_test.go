@@ -19,7 +19,8 @@ import (
 
 func load(t *testing.T, document string) *openapiimport.Result {
 	t.Helper()
-	r, err := openapiimport.Import([]byte(document), openapiimport.Options{AppID: "x-acme", Base: "https://api.acme.example"})
+	r, err := openapiimport.Import([]byte(document),
+		openapiimport.Options{AppID: "x-acme", Base: "https://api.acme.example"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +96,8 @@ func TestImport(t *testing.T) {
 		"list_orders": `GET /orders read none | status query  comma {"items":{"enum":["open","paid"],"type":"string"},"type":"array"}` +
 			` | filter query  deep {"properties":{"from":{"format":"date","type":"string"}},"type":"object"} | page_size query page[size]  {"maximum":100,"type":"integer"}` +
 			` | X-Tenant header   {"type":"string"}`,
-		"create_order": `POST /orders write json | X-Tenant header   {"type":"string"} | lines! body   ` + line + ` | note body   {"type":["string","null"]}` +
+		"create_order": `POST /orders write json | X-Tenant header   {"type":"string"} | lines! body   ` + line +
+			` | note body   {"type":["string","null"]}` +
 			` | parent body   {"type":"object"}` +
 			` | pay body   {"anyOf":[{"type":"string"},{"type":"integer"}]}`,
 		"delete_orders_order_id": `DELETE /orders/{order_id} destructive none | order_id! path order id  {"type":"string"}`,
@@ -108,7 +110,10 @@ func TestImport(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("tools (-want +got):\n%s", diff)
 	}
-	if !strings.HasPrefix(replace, `PUT /orders/{order_id} write raw | order_id! path order id  {"type":"string"} | lines query   {"type":"string"} | body body   {`) {
+	if !strings.HasPrefix(
+		replace,
+		`PUT /orders/{order_id} write raw | order_id! path order id  {"type":"string"} | lines query   {"type":"string"} | body body   {`,
+	) {
 		t.Errorf("names that clash: %s", replace)
 	}
 	skipped := map[string]string{}
@@ -125,11 +130,15 @@ func TestImport(t *testing.T) {
 
 func TestSwagger2(t *testing.T) {
 	t.Parallel()
-	r, err := openapiimport.Import([]byte(`{"swagger":"2.0","info":{"title":"Pets"},"host":"pets.example","basePath":"/v1","consumes":["application/json"],"paths":{
+	r, err := openapiimport.Import(
+		[]byte(
+			`{"swagger":"2.0","info":{"title":"Pets"},"host":"pets.example","basePath":"/v1","consumes":["application/json"],"paths":{
 		"/pets":{"get":{"operationId":"findPets","parameters":[{"name":"tags","in":"query","type":"array","items":{"type":"string"}},{"name":"ids","in":"query","type":"array","items":{"type":"integer"},"collectionFormat":"multi"}]},
 			"post":{"operationId":"addPet","parameters":[{"name":"pet","in":"body","required":true,"schema":{"$ref":"#/definitions/Pet"}}]}},
 		"/pets/{id}/photo":{"post":{"operationId":"uploadPhoto","consumes":["multipart/form-data"],"parameters":[{"name":"id","in":"path","required":true,"type":"string"},{"name":"photo","in":"formData","type":"file","required":true}]}}},
-		"definitions":{"Pet":{"type":"object","required":["name"],"properties":{"name":{"type":"string"}}}}}`), openapiimport.Options{AppID: "x-pets"})
+		"definitions":{"Pet":{"type":"object","required":["name"],"properties":{"name":{"type":"string"}}}}}`,
+		),
+		openapiimport.Options{AppID: "x-pets"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +164,8 @@ func TestHostile(t *testing.T) {
 	laughs := `"L0":{"type":"object","properties":{"a":{"type":"string"}}}`
 	for i := 1; i < 30; i++ {
 		member := fmt.Sprintf(`{"$ref":"#/components/schemas/L%d"}`, i-1)
-		laughs += fmt.Sprintf(`,"L%d":{"type":"object","properties":{"a":%s,"b":%s,"c":%s},"allOf":[%s,%s]}`, i, member, member, member, member, member)
+		laughs += fmt.Sprintf(`,"L%d":{"type":"object","properties":{"a":%s,"b":%s,"c":%s},"allOf":[%s,%s]}`, i, member,
+			member, member, member, member)
 	}
 	tests := []struct {
 		name, document string
@@ -169,15 +179,37 @@ func TestHostile(t *testing.T) {
 		{"no version", `{"paths":{}}`, true, ""},
 		{"no paths", `{"openapi":"3.0.0"}`, true, ""},
 		{"10 MB", head + `"/a":{"get":{"description":"` + strings.Repeat("x", 10<<20) + `"}}}}`, true, ""},
-		{"nested JSON", `{"openapi":"3.0.0","x":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + `}`, true, ""},
+		{
+			"nested JSON",
+			`{"openapi":"3.0.0","x":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + `}`,
+			true,
+			"",
+		},
 		{"nested YAML", "openapi: 3.0.0\nx: " + strings.Repeat("[", 5000) + strings.Repeat("]", 5000), true, ""},
 		{"aliases", "openapi: 3.0.0\na: &a [x, x, x]\nb: &b [*a, *a, *a]\nc: [*b, *b]\npaths: {}", true, ""},
 		{"many values", `{"openapi":"3.0.0","x":[` + strings.Repeat("1,", 450_000) + `1]}`, true, ""},
-		{"laughs by references", head + `"/a":{"post":{"requestBody":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/L29"}}}}}}},"components":{"schemas":{` + laughs + `}}}`, false, ""},
-		{"reference to itself", head + `"/a":{"post":{"requestBody":{"content":{"application/json":{"schema":{"$ref":"#/x"}}}}}}},"x":{"$ref":"#/x"}}`, false, "ref_missing"},
-		{"recursive allOf", head + `"/a":{"post":{"requestBody":{"content":{"application/json":{"schema":{"$ref":"#/x"}}}}}}},"x":{"allOf":[{"$ref":"#/x"},{"$ref":"#/x"}]}}`, false, ""},
+		{
+			"laughs by references",
+			head +
+				`"/a":{"post":{"requestBody":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/L29"}}}}}}},"components":{"schemas":{` + laughs + `}}}`, false, "",
+		},
+		{
+			"reference to itself",
+			head +
+				`"/a":{"post":{"requestBody":{"content":{"application/json":{"schema":{"$ref":"#/x"}}}}}}},"x":{"$ref":"#/x"}}`, false, "ref_missing",
+		},
+		{
+			"recursive allOf",
+			head +
+				`"/a":{"post":{"requestBody":{"content":{"application/json":{"schema":{"$ref":"#/x"}}}}}}},"x":{"allOf":[{"$ref":"#/x"},{"$ref":"#/x"}]}}`, false, "",
+		},
 		{"remote reference", op("/a", `"parameters":[{"$ref":"https://evil.example/p.json"}]`), false, "ref_remote"},
-		{"file reference", op("/a", `"parameters":[{"name":"a","in":"query","schema":{"$ref":"file:///etc/passwd"}}]`), false, "ref_remote"},
+		{
+			"file reference",
+			op("/a", `"parameters":[{"name":"a","in":"query","schema":{"$ref":"file:///etc/passwd"}}]`),
+			false,
+			"ref_remote",
+		},
 		{"remote path item", head + `"/a":{"$ref":"other.json"}}}`, false, "ref_unresolved"},
 		{"dots in a path", op("/a/../../admin", ``), false, "path_unsafe"},
 		{"encoded dots", op("/a/%2e%2e/admin", ``), false, "path_unsafe"},
@@ -186,18 +218,49 @@ func TestHostile(t *testing.T) {
 		{"query in a path", op("/a?admin=true", ``), false, "path_unsafe"},
 		{"line break in a path", op(`/a\r\nHost: evil`, ``), false, "path_unsafe"},
 		{"template in a path", op("/{access_token}", ``), false, "path_parameter_missing"},
-		{"template with a filter", op("/{a|base64}", `"parameters":[{"name":"a|base64","in":"path","required":true,"schema":{"type":"string"}}]`), false, ""},
-		{"header injection", op("/a", `"parameters":[{"name":"X\r\nHost","in":"header","schema":{"type":"string"}}]`), false, "header_unsafe"},
-		{"cookie", op("/a", `"parameters":[{"name":"session","in":"cookie","required":true,"schema":{"type":"string"}}]`), false, "parameter_unsupported"},
+		{
+			"template with a filter",
+			op("/{a|base64}",
+				`"parameters":[{"name":"a|base64","in":"path","required":true,"schema":{"type":"string"}}]`), false,
+			"",
+		},
+		{
+			"header injection",
+			op("/a", `"parameters":[{"name":"X\r\nHost","in":"header","schema":{"type":"string"}}]`),
+			false,
+			"header_unsafe",
+		},
+		{
+			"cookie",
+			op("/a", `"parameters":[{"name":"session","in":"cookie","required":true,"schema":{"type":"string"}}]`),
+			false, "parameter_unsupported",
+		},
 		{"another server", op("/a", `"servers":[{"url":"https://169.254.169.254/"}]`), false, "server_elsewhere"},
-		{"pointer as a name", head + `"/a":{"post":{"requestBody":{"content":{"application/json":{"schema":{"type":"object","properties":{"/a/b":{"type":"string"}}}}}}}}}}`, false, ""},
-		{"patterns that are none", op("/a", `"parameters":[{"name":"a","in":"query","schema":{"type":"string","pattern":"(((","minLength":-1,"maxLength":1e400}}]`), false, ""},
-		{"kind of body", head + `"/a":{"post":{"requestBody":{"content":{"application/x\r\nHost: a+json":{"schema":{"type":"array"}}}}}}}}`, false, ""},
+		{
+			"pointer as a name",
+			head +
+				`"/a":{"post":{"requestBody":{"content":{"application/json":{"schema":{"type":"object","properties":{"/a/b":{"type":"string"}}}}}}}}}}`, false, "",
+		},
+		{
+			"patterns that are none",
+			op(
+				"/a",
+				`"parameters":[{"name":"a","in":"query","schema":{"type":"string","pattern":"(((","minLength":-1,"maxLength":1e400}}]`,
+			),
+			false,
+			"",
+		},
+		{
+			"kind of body",
+			head +
+				`"/a":{"post":{"requestBody":{"content":{"application/x\r\nHost: a+json":{"schema":{"type":"array"}}}}}}}}`, false, "",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			r, err := openapiimport.Import([]byte(tt.document), openapiimport.Options{AppID: "x-a", Base: "https://api.acme.example"})
+			r, err := openapiimport.Import([]byte(tt.document),
+				openapiimport.Options{AppID: "x-a", Base: "https://api.acme.example"})
 			if tt.refused {
 				if !problem.Is(err, "import_failed") {
 					t.Errorf("Import: %v, want import_failed", err)
@@ -254,7 +317,8 @@ func TestNamesThatCollide(t *testing.T) {
 	long := strings.Repeat("veryLong", 20)
 	r := load(t, `{"openapi":"3.1.0","paths":{
 		"/a":{"get":{"operationId":"getIt"},"post":{"operationId":"get-it"},"put":{"operationId":"GET_IT"}},
-		"/b":{"get":{"operationId":"`+long+`1"},"post":{"operationId":"`+long+`2"},"put":{"operationId":"request"},"patch":{"operationId":"é"},"delete":{"operationId":"9"}},
+		"/b":{"get":{"operationId":"`+long+`1"},"post":{"operationId":"`+long+
+		`2"},"put":{"operationId":"request"},"patch":{"operationId":"é"},"delete":{"operationId":"9"}},
 		"/c":{"get":{"operationId":"x","parameters":[{"name":"a b","in":"query"},{"name":"a_b","in":"query"},{"name":"a-b","in":"header"},{"name":"","in":"query"},{"name":"`+long+`","in":"query"}]}}}}`)
 	if len(r.Tools) != 9 {
 		t.Errorf("%d tools, want 9; skipped %v", len(r.Tools), r.Skipped)
@@ -290,7 +354,10 @@ func TestRealDocuments(t *testing.T) {
 		t.Skip("left out: ACE_SHARED_DIR is not set")
 	}
 	var files []string
-	for _, pattern := range []string{"specs/*openapi*.json", "specs/*/*openapi*.json", "specs/*/*/*openapi*.json", "specs/*/*openapi*.yaml", "specs/*/*/*openapi*.yaml"} {
+	for _, pattern := range []string{
+		"specs/*openapi*.json", "specs/*/*openapi*.json", "specs/*/*/*openapi*.json",
+		"specs/*/*openapi*.yaml", "specs/*/*/*openapi*.yaml",
+	} {
 		found, err := filepath.Glob(filepath.Join(dir, pattern))
 		if err != nil {
 			t.Fatal(err)
@@ -304,7 +371,8 @@ func TestRealDocuments(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := openapiimport.Import(data, openapiimport.Options{AppID: "x-real", Base: "https://api.acme.example"})
+			r, err := openapiimport.Import(data,
+				openapiimport.Options{AppID: "x-real", Base: "https://api.acme.example"})
 			if err != nil {
 				if len(data) <= openapiimport.MaxBytes && !problem.Is(err, "import_failed") {
 					t.Error(err)
@@ -320,7 +388,10 @@ func TestRealDocuments(t *testing.T) {
 func FuzzImport(f *testing.F) {
 	f.Add([]byte(orders))
 	f.Add([]byte(`{"openapi":"3.1.0","paths":{"/a":{"get":{"parameters":[{"name":"a","in":"query"}]}}}}`))
-	f.Add([]byte(`{"swagger":"2.0","host":"a","paths":{"/a":{"post":{"parameters":[{"name":"a","in":"formData","type":"file"}]}}}}`))
+	f.Add(
+		[]byte(
+			`{"swagger":"2.0","host":"a","paths":{"/a":{"post":{"parameters":[{"name":"a","in":"formData","type":"file"}]}}}}`,
+		))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := openapiimport.Import(data, openapiimport.Options{AppID: "x-a"})
 		if err == nil {

@@ -12,8 +12,8 @@ import (
 	"ace/internal/platform/app"
 )
 
-// Lengths of names: an input's is what every model takes, a tool's leaves room
-// for the app before it.
+// Lengths of names: that of an input is what every model accepts, that of a
+// tool leaves room for the app before it.
 const (
 	maxName = 64
 	maxTool = 46
@@ -21,7 +21,7 @@ const (
 
 var wellNamed = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_.-]{0,63}$`)
 
-// clean is the name of an input as every model takes it.
+// clean returns the name of an input as every model accepts it.
 func clean(name string) string {
 	if wellNamed.MatchString(name) {
 		return name
@@ -47,8 +47,8 @@ func digest(text string) string {
 	return hex.EncodeToString(sum[:2])
 }
 
-// free is the name of an input that no other of the tool has.
-func (w *work) free(name string) string {
+// free returns a name of an input that no other input of the tool has.
+func (w *draft) free(name string) string {
 	chosen := clean(name)
 	for n := 2; w.taken[chosen]; n++ {
 		chosen = fmt.Sprintf("%.56s_%d", clean(name), n)
@@ -57,7 +57,7 @@ func (w *work) free(name string) string {
 	return chosen
 }
 
-// Snake is a name in lower case, its words joined by one underscore:
+// Snake returns a name in lower case, its words joined by one underscore:
 // listUserRepos, list-user-repos and List User Repos are list_user_repos.
 func Snake(name string) string {
 	var b strings.Builder
@@ -80,8 +80,8 @@ func Snake(name string) string {
 	return strings.Trim(b.String(), "_")
 }
 
-// name is a name for a tool that no other of the document has and that is the
-// same at every import.
+// name returns a name for a tool that no other tool of the document has and
+// that is the same at every import.
 func (im *importer) name(method, path, id string) string {
 	base := Snake(id)
 	if base == "" {
@@ -90,8 +90,9 @@ func (im *importer) name(method, path, id string) string {
 	return Unique(base, method+" "+path, im.names)
 }
 
-// Unique makes a tool's name out of words: a letter first, 3 to 56 characters,
-// none that is taken, told apart by a piece of the digest of what it stands for.
+// Unique returns a name of a tool made of words: a letter first, 3 to 56
+// characters, not used by another tool; if it would be, a part of the digest of
+// what it stands for is appended.
 func Unique(base, stands string, taken map[string]bool) string {
 	base = strings.Trim(base, "_")
 	if base == "" || !unicode.IsLower(rune(base[0])) {
@@ -105,13 +106,14 @@ func Unique(base, stands string, taken map[string]bool) string {
 		name = strings.Trim(name[:maxTool], "_") + "_" + digest(stands)
 	}
 	for n := 0; taken[name] || name == app.NameWhoami || name == app.NameRequest; n++ {
-		name = strings.Trim(base[:min(len(base), maxTool)], "_") + "_" + digest(fmt.Sprint(stands, strings.Repeat("+", n)))
+		name = strings.Trim(base[:min(len(base), maxTool)],
+			"_") + "_" + digest(fmt.Sprint(stands, strings.Repeat("+", n)))
 	}
 	taken[name] = true
 	return name
 }
 
-// effect says what a tool does: by its method, and by what its name says.
+// effect returns what a tool does: by its method, and by what its name says.
 func effect(method, name string) string {
 	words := strings.Split(name, "_")
 	has := func(some ...string) bool {
@@ -128,8 +130,8 @@ func effect(method, name string) string {
 	return app.Writes
 }
 
-// describe words a tool: the API's own summary where there is one, and always
-// the call and what it needs.
+// describe returns the description of a tool: the API's own summary if there is
+// one, and always the call and what it needs.
 func describe(t *app.Tool, method, path string, operation map[string]any) {
 	t.Title = Prose(text(operation, "summary"), 80)
 	if t.Title == "" {

@@ -11,25 +11,25 @@ import (
 	"ace/internal/platform/app"
 )
 
-// Options say what is wanted of a document.
+// Options selects what is imported of a document.
 type Options struct {
 	AppID string
-	// Base is the address of the API; empty: the document's first server.
+	// Base is the base URL of the API; empty: the document's first server.
 	Base string
 	// From is where the document was fetched, for servers that are relative to it.
 	From string
-	// Tags and Methods, if not empty, are the only ones taken.
+	// Tags and Methods, if not empty, select operations.
 	Tags, Methods []string
 }
 
-// Skipped is an operation that made no tool.
+// Skipped is an operation without a tool.
 type Skipped struct {
 	Operation string `json:"operation"` // POST /orders
 	Code      string `json:"code"`
 	Detail    string `json:"detail"`
 }
 
-// Result is what a document made.
+// Result is what was imported of a document.
 type Result struct {
 	Title   string
 	About   string
@@ -38,8 +38,8 @@ type Result struct {
 	Skipped []Skipped
 }
 
-// Import makes tools of a description. Its problem is import_failed
-// (Unprocessable), for a document of which nothing can be made.
+// Import makes tools of a description. It returns import_failed (Unprocessable)
+// if the document has nothing to import.
 func Import(data []byte, o Options) (*Result, error) {
 	root, err := read(data)
 	if err != nil {
@@ -87,7 +87,7 @@ func (im *importer) identify() error {
 	return nil
 }
 
-// base finds where the API stands.
+// base returns the base URL of the API.
 func (im *importer) base() error {
 	address := im.options.Base
 	switch {
@@ -101,7 +101,8 @@ func (im *importer) base() error {
 	if from, fromErr := url.Parse(im.options.From); err == nil && !u.IsAbs() && fromErr == nil && from.IsAbs() {
 		u = from.ResolveReference(u)
 	}
-	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || strings.ContainsAny(u.String(), "{}") {
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil ||
+		strings.ContainsAny(u.String(), "{}") {
 		return failed("The document does not say where the API stands. Send base_url.")
 	}
 	im.result.Base = strings.TrimRight(u.Scheme+"://"+u.Host+u.EscapedPath(), "/")
@@ -120,7 +121,8 @@ func (im *importer) swaggerBase() string {
 	return "https://" + host + base
 }
 
-// serverOf is the address of the first server, its variables at their defaults.
+// serverOf returns the URL of the first server, its variables at their
+// defaults.
 func serverOf(servers []any) string {
 	if len(servers) == 0 {
 		return "/"
@@ -149,7 +151,8 @@ func (im *importer) path(path string, value any) {
 		}
 		name := strings.ToUpper(method) + " " + path
 		if im.count++; im.count > MaxOperations {
-			im.skip(name, "too_many_operations", fmt.Sprintf("A connector has at most %d operations. Choose some by tags or methods.", MaxOperations))
+			im.skip(name, "too_many_operations",
+				fmt.Sprintf("A connector has at most %d operations. Choose some by tags or methods.", MaxOperations))
 			continue
 		}
 		t, reason := im.operation(method, path, item, operation)
@@ -166,7 +169,8 @@ func (im *importer) skip(operation, code, detail string) {
 }
 
 func (im *importer) wanted(method string, operation map[string]any) bool {
-	if len(im.options.Methods) > 0 && !slices.ContainsFunc(im.options.Methods, func(m string) bool { return strings.EqualFold(m, method) }) {
+	if len(im.options.Methods) > 0 && !slices.ContainsFunc(im.options.Methods,
+		func(m string) bool { return strings.EqualFold(m, method) }) {
 		return false
 	}
 	return len(im.options.Tags) == 0 || slices.ContainsFunc(list(operation, "tags"), func(tag any) bool {
@@ -175,14 +179,17 @@ func (im *importer) wanted(method string, operation map[string]any) bool {
 	})
 }
 
-// finish completes a tool and checks its schema as a run will.
+// finish completes a tool and checks its schema as a run does.
 func (im *importer) finish(t *app.Tool) *Skipped {
 	one := &app.App{ID: im.options.AppID, Tools: app.OrderedOf(func(t *app.Tool) string { return t.Name }, t)}
 	if err := one.Complete(); err != nil {
 		return &Skipped{Code: "schema_unsupported", Detail: "The schema of its inputs cannot be written down."}
 	}
 	if len(t.InputSchema) > maxSchema {
-		return &Skipped{Code: "schema_too_large", Detail: fmt.Sprintf("The schema of its inputs is larger than %d KB.", maxSchema>>10)}
+		return &Skipped{
+			Code:   "schema_too_large",
+			Detail: fmt.Sprintf("The schema of its inputs is larger than %d KB.", maxSchema>>10),
+		}
 	}
 	if _, err := jsonschema.Compile(t.InputSchema); err != nil {
 		return &Skipped{Code: "schema_unsupported", Detail: "The schema of its inputs is none."}

@@ -11,7 +11,7 @@ import (
 	"ace/internal/platform/app"
 )
 
-// operation makes a tool, or says why not.
+// operation makes a tool, or returns why not.
 func (im *importer) operation(method, path string, item, operation map[string]any) (*app.Tool, *Skipped) {
 	if flag(operation, "deprecated") {
 		return nil, &Skipped{Code: "deprecated", Detail: "The API gives it up."}
@@ -19,10 +19,14 @@ func (im *importer) operation(method, path string, item, operation map[string]an
 	if reason := fitPath(path); reason != nil {
 		return nil, reason
 	}
-	if address := serverOf(append(slices.Clone(list(operation, "servers")), list(item, "servers")...)); address != "/" && !strings.HasPrefix(address, "/") && !strings.HasPrefix(address, im.result.Base) {
-		return nil, &Skipped{Code: "server_elsewhere", Detail: "It stands on another server than the API. Connect that one by itself."}
+	if address := serverOf(append(slices.Clone(list(operation, "servers")), list(item, "servers")...)); address !=
+		"/" && !strings.HasPrefix(address, "/") && !strings.HasPrefix(address, im.result.Base) {
+		return nil, &Skipped{
+			Code:   "server_elsewhere",
+			Detail: "It stands on another server than the API. Connect that one by itself.",
+		}
 	}
-	w := &work{
+	w := &draft{
 		importer: im, converter: im.converter(), path: path, consumes: list(operation, "consumes"),
 		tool: &app.Tool{In: app.Inputs{}, Body: app.BodyNone, Paging: &app.Paging{}}, taken: map[string]bool{},
 	}
@@ -37,7 +41,7 @@ func (im *importer) operation(method, path string, item, operation map[string]an
 			return nil, reasonOf(err)
 		}
 	}
-	if err := w.answer(operation); err != nil {
+	if err := w.response(operation); err != nil {
 		return nil, reasonOf(err)
 	}
 	t := w.tool
@@ -83,16 +87,20 @@ func fitPath(path string) *Skipped {
 			return &Skipped{Code: "path_unsafe", Detail: "Its path holds empty segments or dots."}
 		}
 	}
-	if !strings.HasPrefix(bare, "/") || strings.HasPrefix(bare, "//") || strings.Contains(bare, "//") || len(path) > 500 || strings.ContainsFunc(bare, func(r rune) bool {
+	if !strings.HasPrefix(bare, "/") || strings.HasPrefix(bare, "//") || strings.Contains(bare, "//") ||
+		len(path) > 500 || strings.ContainsFunc(bare, func(r rune) bool {
 		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`{}\?#@<>"`+"`", r)
 	}) || strings.Contains(strings.ToLower(bare), "%2e") || strings.Contains(strings.ToLower(bare), "%2f") {
-		return &Skipped{Code: "path_unsafe", Detail: "Its path holds characters that do not belong there, or does not begin with one slash."}
+		return &Skipped{
+			Code:   "path_unsafe",
+			Detail: "Its path holds characters that do not belong there, or does not begin with one slash.",
+		}
 	}
 	return nil
 }
 
-// work is a tool in the making.
-type work struct {
+// draft is a tool that is being built.
+type draft struct {
 	*importer
 	*converter
 	tool     *app.Tool
@@ -104,11 +112,11 @@ type work struct {
 }
 
 // object keeps the promoted methods of both embedded types apart.
-func (w *work) object(value any) (map[string]any, string, error) { return w.converter.object(value) }
+func (w *draft) object(value any) (map[string]any, string, error) { return w.converter.object(value) }
 
-// inputs takes the parameters; those of the operation count before those of its
+// inputs imports the parameters; those of the operation override those of its
 // path.
-func (w *work) inputs(item, operation map[string]any) error {
+func (w *draft) inputs(item, operation map[string]any) error {
 	chosen := map[string]map[string]any{}
 	var order []string
 	for _, value := range append(slices.Clone(list(operation, "parameters")), list(item, "parameters")...) {
@@ -136,7 +144,7 @@ func (w *work) inputs(item, operation map[string]any) error {
 	return nil
 }
 
-func (w *work) parameter(p map[string]any) error {
+func (w *draft) parameter(p map[string]any) error {
 	name, where := text(p, "name"), text(p, "in")
 	required := flag(p, "required")
 	switch where {
@@ -183,11 +191,11 @@ func (w *work) parameter(p map[string]any) error {
 	return nil
 }
 
-// token is a name of a header field (RFC 9110, 5.6.2).
+// token matches the name of a header field (RFC 9110, 5.6.2).
 var token = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$")
 
-// ours reports whether a header field is none of the caller's: it belongs to
-// the connection, the credentials or the transport.
+// ours reports whether a header field may not be set by the caller: it belongs
+// to the connection, the credentials or the transport.
 func ours(name string) bool {
 	canonical := textproto.CanonicalMIMEHeaderKey(name)
 	for _, prefix := range []string{"Proxy-", "Sec-", "X-Forwarded-", "Forwarded", "Access-Control-"} {
@@ -196,13 +204,16 @@ func ours(name string) bool {
 		}
 	}
 	return slices.Contains([]string{
-		"Accept", "Accept-Encoding", "Authorization", "Connection", "Content-Encoding", "Content-Length", "Content-Type", "Cookie", "Expect", "Host",
-		"Keep-Alive", "Origin", "Referer", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "User-Agent", "Via", "X-Real-Ip", "X-Http-Method-Override",
+		"Accept", "Accept-Encoding", "Authorization", "Connection", "Content-Encoding", "Content-Length",
+		"Content-Type", "Cookie", "Expect", "Host",
+		"Keep-Alive", "Origin", "Referer", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "User-Agent",
+		"Via", "X-Real-Ip", "X-Http-Method-Override",
 	}, canonical)
 }
 
-// parameterSchema is the schema of a parameter and how its value is written.
-func (w *work) parameterSchema(p map[string]any, where string) (schema map[string]any, style string, err error) {
+// parameterSchema returns the schema of a parameter and how its value is
+// written.
+func (w *draft) parameterSchema(p map[string]any, where string) (schema map[string]any, style string, err error) {
 	source := p["schema"]
 	if source == nil && !w.swagger2 {
 		for _, media := range object(p, "content") {
@@ -222,15 +233,18 @@ func (w *work) parameterSchema(p map[string]any, where string) (schema map[strin
 	many, nested := schema["type"] == "array", schema["type"] == "object"
 	if where != "query" {
 		if many || nested { // one value, as the API writes it
-			schema = map[string]any{"type": "string", "description": Prose("Comma-separated. "+text(p, "description"), maxAbout)}
+			schema = map[string]any{
+				"type":        "string",
+				"description": Prose("Comma-separated. "+text(p, "description"), maxAbout),
+			}
 		}
 		return schema, "", nil
 	}
 	return schema, queryStyle(p, many, nested), nil
 }
 
-// swaggerSchema is the schema of a parameter of Swagger 2, which has no member
-// of its own for it.
+// swaggerSchema returns the schema of a parameter of Swagger 2, which has no
+// field of its own for it.
 func swaggerSchema(p map[string]any) map[string]any {
 	source := maps.Clone(p)
 	for _, name := range []string{"name", "in", "required", "description", "collectionFormat"} {
@@ -271,8 +285,8 @@ func queryStyle(p map[string]any, many, nested bool) string {
 	return ""
 }
 
-// answer looks at what comes back: files are told, XML alone is refused.
-func (w *work) answer(operation map[string]any) error {
+// response imports what is returned: files are marked, XML alone is refused.
+func (w *draft) response(operation map[string]any) error {
 	for _, status := range slices.Sorted(maps.Keys(object(operation, "responses"))) {
 		if !strings.HasPrefix(status, "2") {
 			continue

@@ -22,11 +22,11 @@ var (
 	outlineFormat = regexp.MustCompile(`^[a-z0-9-]{1,32}$`)
 )
 
-// Outline is the shape of what a schema describes, as JSON Schema: types, names of
-// members, which are required, short choices. Words are left out: a stranger's
-// descriptions of answers would come before a model without anybody's approval.
-// References lead into root alone; what is deeper or longer than an outline may
-// be stands as {}. nil: there is nothing to tell.
+// Outline returns the shape of what a schema describes, as JSON Schema: types,
+// names of properties, which are required, short enums. Sentences are omitted:
+// the descriptions of an untrusted document would reach a model without
+// approval. References are resolved in root alone; what is deeper or longer
+// than an outline may be is {}. It returns nil if nothing is known.
 func Outline(root map[string]any, schema any) []byte {
 	o := &outliner{resolver: resolver{root}}
 	encoded, err := json.Marshal(o.of(schema, 0))
@@ -56,7 +56,7 @@ func (o *outliner) of(value any, level int) map[string]any {
 	if choices := o.choices(schema); choices != nil {
 		out["enum"] = choices
 	}
-	o.members(out, schema, level)
+	o.properties(out, schema, level)
 	if items, ok := schema["items"]; ok {
 		out["items"] = o.of(items, level+1)
 	}
@@ -75,9 +75,9 @@ func (o *outliner) of(value any, level int) map[string]any {
 	return out
 }
 
-// members puts the members of an object, and of all that it is made of, into an
-// outline.
-func (o *outliner) members(out, schema map[string]any, level int) {
+// properties adds the properties of an object, and of all that it is composed
+// of, to an outline.
+func (o *outliner) properties(out, schema map[string]any, level int) {
 	shape := map[string]any{}
 	var required []string
 	parts := append([]any{schema}, list(schema, "allOf")...)
@@ -110,7 +110,7 @@ func (o *outliner) members(out, schema map[string]any, level int) {
 	}
 }
 
-// types are the type or types of a schema; nil: none are named.
+// types returns the type or types of a schema; nil: none are named.
 func (o *outliner) types(schema map[string]any) any {
 	known := []string{"string", "number", "integer", "boolean", "object", "array", "null"}
 	var types []any
@@ -150,8 +150,8 @@ func (o *outliner) choices(schema map[string]any) []any {
 	return given
 }
 
-// output is the outline of the first answer that is a success and JSON.
-func (w *work) output(operation map[string]any) []byte {
+// output returns the outline of the first successful response in JSON.
+func (w *draft) output(operation map[string]any) []byte {
 	responses := object(operation, "responses")
 	for _, status := range slices.Sorted(maps.Keys(responses)) {
 		if !strings.HasPrefix(status, "2") {

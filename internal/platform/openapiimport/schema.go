@@ -36,8 +36,9 @@ func (r resolver) converter() *converter {
 	return &converter{resolver: r, nodes: maxNodes, seen: map[string]bool{}}
 }
 
-// convert never fails: what cannot be told becomes a schema that admits more.
-// A reference that leads out of the document is an error.
+// convert converts a schema. What cannot be expressed becomes a schema that
+// allows more. It returns an error for a reference that leads out of the
+// document.
 func (c *converter) convert(value any, depth int) (map[string]any, error) {
 	if c.nodes--; c.nodes < 0 || depth > maxDepth {
 		return map[string]any{}, nil
@@ -62,11 +63,11 @@ func (c *converter) convert(value any, depth int) (map[string]any, error) {
 		}
 	}
 	out := map[string]any{}
-	plainMembers(out, source)
+	plainFields(out, source)
 	if err := c.branches(out, source, depth); err != nil {
 		return nil, err
 	}
-	if err := c.members(out, source, depth); err != nil {
+	if err := c.properties(out, source, depth); err != nil {
 		return nil, err
 	}
 	if items, ok := source["items"]; ok || out["type"] == "array" {
@@ -78,8 +79,8 @@ func (c *converter) convert(value any, depth int) (map[string]any, error) {
 	return out, nil
 }
 
-// merge is a schema with its allOf taken in: members together, for the rest the
-// first word counts.
+// merge returns a schema with its allOf merged: properties of all, for the rest
+// the first value.
 func (c *converter) merge(source map[string]any, depth int) (map[string]any, error) {
 	out := maps.Clone(source)
 	delete(out, "allOf")
@@ -135,20 +136,24 @@ func (c *converter) merge(source map[string]any, depth int) (map[string]any, err
 	return out, nil
 }
 
-// plainMembers copies what is told by single values.
-func plainMembers(out, source map[string]any) {
+// plainFields copies keywords with single values.
+func plainFields(out, source map[string]any) {
 	if types := typesOf(source); len(types) == 1 {
 		out["type"] = types[0]
 	} else if len(types) > 1 {
 		out["type"] = types
 	}
-	for _, name := range []string{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"} {
+	for _, name := range []string{
+		"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
+		"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties",
+	} {
 		if n, ok := source[name].(json.Number); ok && sane(name, n) {
 			out[name] = n
 		}
 	}
 	for _, name := range []string{"minimum", "maximum"} { // OpenAPI 3.0 says it by a flag
-		if exclusive := "exclusive" + strings.ToUpper(name[:1]) + name[1:]; flag(source, exclusive) && out[name] != nil {
+		if exclusive := "exclusive" + strings.ToUpper(name[:1]) + name[1:]; flag(source, exclusive) &&
+			out[name] != nil {
 			out[exclusive] = out[name]
 			delete(out, name)
 		}
@@ -174,7 +179,7 @@ func plainMembers(out, source map[string]any) {
 	values(out, source)
 }
 
-// fileFormat marks inputs that name a file.
+// fileFormat marks inputs that reference a file.
 const fileFormat = "ace-file"
 
 func sane(name string, n json.Number) bool {
@@ -186,7 +191,7 @@ func sane(name string, n json.Number) bool {
 	return err == nil && (name != "multipleOf" || number > 0)
 }
 
-// values copies enum, const and default where they are plain.
+// values copies enum, const and default if they are scalar.
 func values(out, source map[string]any) {
 	var enum []any
 	for _, one := range list(source, "enum") {
@@ -200,7 +205,7 @@ func values(out, source map[string]any) {
 	if value, ok := source["const"]; ok && scalar(value) {
 		out["enum"] = []any{value}
 	}
-	// Defaults are told and not filled in: the API knows its own.
+	// Defaults are described and not filled in: the API applies its own.
 	if value, ok := source["default"]; ok && scalar(value) && value != nil {
 		encoded, err := json.Marshal(value)
 		if note := "Default: " + Prose(string(encoded), 60) + "."; err == nil {
@@ -271,8 +276,8 @@ func (c *converter) branches(out, source map[string]any, depth int) error {
 	return nil
 }
 
-// members converts the members of an object that a caller may send.
-func (c *converter) members(out, source map[string]any, depth int) error {
+// properties converts the properties of an object that a caller may send.
+func (c *converter) properties(out, source map[string]any, depth int) error {
 	properties := object(source, "properties")
 	if properties == nil {
 		if extra, ok := source["additionalProperties"].(map[string]any); ok && out["type"] == "object" {
@@ -312,7 +317,7 @@ func (c *converter) members(out, source map[string]any, depth int) error {
 	return nil
 }
 
-// nullable says in 2020-12 what OpenAPI 3.0 says by a flag.
+// nullable expresses in 2020-12 what OpenAPI 3.0 expresses by a flag.
 func nullable(out, source map[string]any) {
 	if !flag(source, "nullable") && !flag(source, "x-nullable") {
 		return
@@ -325,8 +330,8 @@ func nullable(out, source map[string]any) {
 	}
 }
 
-// Prose is a stranger's sentence as a model may read it: on one line, without
-// what cannot be seen, at most n characters.
+// Prose returns a sentence of an untrusted document as a model may read it: on
+// one line, without invisible characters, at most n characters.
 func Prose(written string, n int) string {
 	if len(written) > 20*n {
 		written = written[:20*n]
@@ -356,9 +361,10 @@ func Prose(written string, n int) string {
 	return b.String()
 }
 
-// Inputs are the members of a schema that stands on its own, such as that of a
-// tool of an MCP server, as inputs with names that every model takes. open says
-// that it admits members that it does not name. Its problem is import_failed.
+// Inputs returns the properties of a schema that has no document, such as that
+// of a tool of an MCP server, as inputs with names that every model accepts.
+// open reports that it allows properties that it does not name. It returns
+// import_failed.
 func Inputs(schema []byte) (in app.Inputs, open bool, err error) {
 	if len(schema) > 4*maxSchema {
 		return nil, false, failed(fmt.Sprintf("A schema is larger than %d KB.", 4*maxSchema>>10))
@@ -387,10 +393,13 @@ func Inputs(schema []byte) (in app.Inputs, open bool, err error) {
 	}
 	extra, said := root["additionalProperties"]
 	open = len(properties) == 0 && said && extra != false
-	w := &work{taken: map[string]bool{}}
+	w := &draft{taken: map[string]bool{}}
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		member, _ := properties[name].(map[string]any)
-		one := app.Input{Name: w.free(name), Schema: member, Where: app.InBody, Required: slices.Contains(required, name)}
+		one := app.Input{
+			Name: w.free(name), Schema: member, Where: app.InBody,
+			Required: slices.Contains(required, name),
+		}
 		if one.Name != name {
 			one.Wire = name
 		}

@@ -13,7 +13,7 @@ const (
 	GrantClient = "client_credentials"
 )
 
-// Flow is how a document says that tokens of its API are had by OAuth 2.
+// Flow is how tokens of an API are obtained by OAuth 2.
 type Flow struct {
 	Scheme       string // its name in the document
 	Grant        string
@@ -22,10 +22,9 @@ type Flow struct {
 	Scopes       []string // that the document requires of every call
 }
 
-// Flows answers the flows of a document that a server can go through, by the
-// names of their schemes. from is where the document was fetched, for addresses
-// that are relative to it. A flow whose addresses are none is left out. Its
-// problem is that of Import.
+// Flows returns the flows of a document that a server can use, by the names of
+// their schemes. from is where the document was fetched, for relative URLs. A
+// flow with invalid URLs is skipped. It returns the problem of Import.
 func Flows(data []byte, from string) ([]Flow, error) {
 	root, err := read(data)
 	if err != nil {
@@ -43,12 +42,18 @@ func Flows(data []byte, from string) ([]Flow, error) {
 			continue
 		}
 		required := required(root, name)
-		for _, kind := range []struct{ grant, three, two string }{{GrantCode, "authorizationCode", "accessCode"}, {GrantClient, "clientCredentials", "application"}} {
+		for _, kind := range []struct{ grant, three, two string }{
+			{GrantCode, "authorizationCode", "accessCode"},
+			{GrantClient, "clientCredentials", "application"},
+		} {
 			described := object(object(scheme, "flows"), kind.three)
 			if text(scheme, "flow") == kind.two {
 				described = scheme
 			}
-			f := Flow{Scheme: name, Grant: kind.grant, TokenURL: absolute(text(described, "tokenUrl"), from), Scopes: required}
+			f := Flow{
+				Scheme: name, Grant: kind.grant, TokenURL: absolute(text(described, "tokenUrl"), from),
+				Scopes: required,
+			}
 			if kind.grant == GrantCode {
 				f.AuthorizeURL = absolute(text(described, "authorizationUrl"), from)
 			}
@@ -60,7 +65,8 @@ func Flows(data []byte, from string) ([]Flow, error) {
 	return flows, nil
 }
 
-// required are the scopes that a document asks of every call by a scheme.
+// required returns the scopes that a document requires of every call by a
+// scheme.
 func required(root map[string]any, scheme string) []string {
 	var scopes []string
 	for _, one := range list(root, "security") {
@@ -74,8 +80,7 @@ func required(root map[string]any, scheme string) []string {
 	return scopes
 }
 
-// absolute is an address of a document; empty where it is none that can be
-// called.
+// absolute returns a URL of a document, or "" if it cannot be called.
 func absolute(address, from string) string {
 	u, err := url.Parse(address)
 	if err != nil || address == "" {
@@ -84,7 +89,8 @@ func absolute(address, from string) string {
 	if base, err := url.Parse(from); err == nil && base.IsAbs() {
 		u = base.ResolveReference(u)
 	}
-	if u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.Fragment != "" || strings.ContainsAny(u.String(), "{}") {
+	if u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.Fragment != "" ||
+		strings.ContainsAny(u.String(), "{}") {
 		return ""
 	}
 	return u.String()

@@ -12,16 +12,27 @@ import (
 
 func TestFlows(t *testing.T) {
 	t.Parallel()
-	code := openapiimport.Flow{Scheme: "login", Grant: openapiimport.GrantCode, AuthorizeURL: "https://id.example/authorize?tenant=a", TokenURL: "https://api.example/oauth/token", Scopes: []string{"read", "write"}}
-	client := openapiimport.Flow{Scheme: "machine", Grant: openapiimport.GrantClient, TokenURL: "https://api.example/v1/token"}
+	code := openapiimport.Flow{
+		Scheme: "login", Grant: openapiimport.GrantCode,
+		AuthorizeURL: "https://id.example/authorize?tenant=a", TokenURL: "https://api.example/oauth/token",
+		Scopes: []string{"read", "write"},
+	}
+	client := openapiimport.Flow{
+		Scheme: "machine", Grant: openapiimport.GrantClient,
+		TokenURL: "https://api.example/v1/token",
+	}
 	tests := []struct {
 		name, document string
 		want           []openapiimport.Flow
 	}{
-		{"version 3", `{"openapi":"3.1.0","security":[{"login":["read"]},{"login":["write","read"],"key":[]}],"components":{"securitySchemes":{
+		{
+			"version 3",
+			`{"openapi":"3.1.0","security":[{"login":["read"]},{"login":["write","read"],"key":[]}],"components":{"securitySchemes":{
 			"machine":{"$ref":"#/components/securitySchemes/there"},"there":{"type":"apiKey"},
 			"login":{"type":"oauth2","flows":{"authorizationCode":{"authorizationUrl":"https://id.example/authorize?tenant=a","tokenUrl":"/oauth/token","scopes":{"read":"","admin":""}}}},
-			"key":{"type":"apiKey"}}}}`, []openapiimport.Flow{code}},
+			"key":{"type":"apiKey"}}}}`,
+			[]openapiimport.Flow{code},
+		},
 		{"a reference", `{"openapi":"3.0.0","components":{"securitySchemes":{"machine":{"$ref":"#/components/x"}},
 			"x":{"type":"oauth2","flows":{"clientCredentials":{"tokenUrl":"token"}}}}}`, []openapiimport.Flow{client}},
 		{

@@ -8,7 +8,7 @@
 //	   -> ID token: signature, iss, aud, exp, nonce
 //	   -> the address, where it is verified; from userinfo if the token has none
 //
-// The provider may be away when the platform starts: nothing is read before
+// The provider may be unavailable when the platform starts: nothing is read before
 // somebody signs in.
 package openid
 
@@ -51,7 +51,7 @@ type Provider struct {
 // freshFor is how long a discovery document is good.
 const freshFor = 24 * time.Hour
 
-// New answers a provider that is called by client.
+// New returns a provider that is called by client.
 func New(s Settings, client *http.Client) *Provider { return &Provider{settings: s, client: client} }
 
 // Name is the host of the provider.
@@ -63,9 +63,9 @@ func (p *Provider) Name() string {
 	return u.Host
 }
 
-// Begin answers the address that a person is sent to. It returns
+// Start returns the address that a person is sent to. It returns
 // identity_unavailable (Unavailable) while the provider does not answer.
-func (p *Provider) Begin(ctx context.Context, state, nonce, verifier string) (string, error) {
+func (p *Provider) Start(ctx context.Context, state, nonce, verifier string) (string, error) {
 	provider, err := p.discover(ctx)
 	if err != nil {
 		return "", err
@@ -77,7 +77,9 @@ func (p *Provider) Begin(ctx context.Context, state, nonce, verifier string) (st
 // address is empty unless the provider says that it has verified it. It returns
 // identity_unavailable (Unavailable), and identity_refused (Forbidden) for
 // everything that does not prove who it is.
-func (p *Provider) Finish(ctx context.Context, callback url.Values, nonce, verifier string) (issuer, subject, verifiedEmail string, err error) {
+func (p *Provider) Finish(ctx context.Context, callback url.Values,
+	nonce, verifier string,
+) (issuer, subject, verifiedEmail string, err error) {
 	if refused := p.refusal(callback); refused != nil {
 		return "", "", "", refused
 	}
@@ -92,7 +94,8 @@ func (p *Provider) Finish(ctx context.Context, callback url.Values, nonce, verif
 	}
 	raw, _ := token.Extra("id_token").(string)
 	id, err := provider.Verifier(&oidc.Config{ClientID: p.settings.ClientID}).Verify(ctx, raw)
-	const unproven = "What the provider sent does not prove who you are. Begin again; if it happens again, tell the operator."
+	const unproven = "What the provider sent does not prove who you are. Begin again; if it happens again, tell the " +
+		"operator."
 	if err != nil {
 		return "", "", "", fmt.Errorf("verifying an ID token: %w (%w)", refuse(unproven), err)
 	}
@@ -136,7 +139,7 @@ func (p *Provider) refusal(callback url.Values) error {
 	return nil
 }
 
-// discover answers the provider's endpoints and keys.
+// discover returns the provider's endpoints and keys.
 func (p *Provider) discover(ctx context.Context) (*oidc.Provider, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -167,18 +170,21 @@ func (p *Provider) config(provider *oidc.Provider) *oauth2.Config {
 	endpoint.AuthStyle = oauth2.AuthStyleInHeader // the default of OpenID Connect
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.methods) > 0 && !slices.Contains(p.methods, "client_secret_basic") && slices.Contains(p.methods, "client_secret_post") {
+	if len(p.methods) > 0 && !slices.Contains(p.methods, "client_secret_basic") && slices.Contains(p.methods,
+		"client_secret_post") {
 		endpoint.AuthStyle = oauth2.AuthStyleInParams
 	}
 	return &oauth2.Config{
-		ClientID: p.settings.ClientID, ClientSecret: p.settings.Secret, Endpoint: endpoint, RedirectURL: p.settings.Redirect, Scopes: []string{oidc.ScopeOpenID, "email", "profile"},
+		ClientID: p.settings.ClientID, ClientSecret: p.settings.Secret, Endpoint: endpoint,
+		RedirectURL: p.settings.Redirect, Scopes: []string{oidc.ScopeOpenID, "email", "profile"},
 	}
 }
 
-// exchangeFailed tells a provider that refused from one that is away.
+// exchangeFailed distinguishes a refusal from an unavailable provider.
 func exchangeFailed(err error) error {
 	var refused *oauth2.RetrieveError
-	if errors.As(err, &refused) && refused.Response != nil && refused.Response.StatusCode < http.StatusInternalServerError {
+	if errors.As(err, &refused) && refused.Response != nil &&
+		refused.Response.StatusCode < http.StatusInternalServerError {
 		return fmt.Errorf("exchanging the code (status %d, %q): %w", refused.Response.StatusCode, refused.ErrorCode,
 			refuse("The provider did not accept the sign-in. Begin again; if it happens again, tell the operator."))
 	}
@@ -193,5 +199,7 @@ func refuse(detail string) error {
 }
 
 func unavailable() error {
-	return problem.New(problem.Unavailable, "identity_unavailable", "The OpenID provider does not answer at the moment. Try again in a minute, or sign in another way.").After(time.Minute)
+	return problem.New(problem.Unavailable, "identity_unavailable",
+		"The OpenID provider does not answer at the moment. Try again in a minute, or sign in another way.").After(
+		time.Minute)
 }

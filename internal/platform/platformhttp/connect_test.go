@@ -35,7 +35,8 @@ func (c caller) do(method, path, body string, fields ...string) *httptest.Respon
 // restricted is a key with restrictions.
 func (w *world) restricted(t *testing.T, r apikey.Restrictions) caller {
 	t.Helper()
-	_, secret, err := w.keys.Create(t.Context(), audit.Operator(), w.account.ID, apikey.Settings{Name: "restricted", Permissions: apikey.All, Restrict: r})
+	_, secret, err := w.keys.Create(t.Context(), audit.Operator(), w.account.ID,
+		apikey.Settings{Name: "restricted", Permissions: apikey.All, Restrict: r})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +47,8 @@ func (w *world) restricted(t *testing.T, r apikey.Restrictions) caller {
 func (w *world) connected(t *testing.T, link string) string {
 	t.Helper()
 	v := connection.Visitor{Browser: strings.Repeat("b", 40), AccountID: w.account.ID}
-	o, err := w.connections.Submit(t.Context(), path.Base(link), v, connection.Form{Scheme: "key", Fields: connection.Credentials{"key": "nk_ABC"}})
+	o, err := w.connections.Submit(t.Context(), path.Base(link), v,
+		connection.Form{Scheme: "key", Fields: connection.Credentials{"key": "nk_ABC"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,14 +59,17 @@ func TestConnectOverREST(t *testing.T) {
 	t.Parallel()
 	w := setupFree(t)
 	key := w.by(t, apikey.All)
-	got := key.do("POST", "/api/v1/apps/demo-notes/connect", `{"label":"Work","auth":"key","redirect_url":"https://agent.example/done","state":"s"}`)
+	got := key.do("POST", "/api/v1/apps/demo-notes/connect",
+		`{"label":"Work","auth":"key","redirect_url":"https://agent.example/done","state":"s"}`)
 	if got.Code != 201 {
 		t.Fatalf("connect: %d %s", got.Code, got.Body)
 	}
 	link := decode(t, got)
 	id, _ := link["session_id"].(string)
-	if !strings.HasPrefix(link["url"].(string), base+"/connect/") || link["status"] != "pending" || link["app"] != "demo-notes" || link["reconnects"] != nil ||
-		link["status_url"] != base+"/api/v1/connect-sessions/"+id || got.Header().Get("Location") != link["status_url"] || len(link["existing_connections"].([]any)) != 0 {
+	if !strings.HasPrefix(link["url"].(string), base+"/connect/") || link["status"] != "pending" ||
+		link["app"] != "demo-notes" || link["reconnects"] != nil ||
+		link["status_url"] != base+"/api/v1/connect-sessions/"+id ||
+		got.Header().Get("Location") != link["status_url"] || len(link["existing_connections"].([]any)) != 0 {
 		t.Errorf("link = %v", link)
 	}
 	connectionID := w.connected(t, link["url"].(string))
@@ -77,15 +82,21 @@ func TestConnectOverREST(t *testing.T) {
 		t.Fatalf("connections = %v", list)
 	}
 	c := list[0].(map[string]any)
-	if c["id"] != connectionID || c["app_name"] != "Demo Notes" || c["label"] != "Work" || c["status"] != "active" || c["status_reason"] != nil || c["auth"] != "key" || c["end_user"] != nil ||
-		c["account"].(map[string]any)["email"] != "ann@acme.example" || c["is_default"] != false || c["token_expires_at"] != nil {
+	if c["id"] != connectionID || c["app_name"] != "Demo Notes" || c["label"] != "Work" || c["status"] != "active" ||
+		c["status_reason"] != nil || c["auth"] != "key" || c["end_user"] != nil ||
+		c["account"].(map[string]any)["email"] != "ann@acme.example" || c["is_default"] != false ||
+		c["token_expires_at"] != nil {
 		t.Errorf("connection = %v", c)
 	}
 	apps := decode(t, key.do("GET", "/api/v1/apps?search=demo", ""))["apps"].([]any)
-	if one := apps[0].(map[string]any); one["connection_status"] != "connected" || one["default_connection_id"] != connectionID {
+	if one := apps[0].(map[string]any); one["connection_status"] != "connected" ||
+		one["default_connection_id"] != connectionID {
 		t.Errorf("app = %v", one)
 	}
-	for _, answer := range []string{got.Body.String(), key.do("GET", "/api/v1/connections/"+connectionID, "").Body.String()} {
+	for _, answer := range []string{
+		got.Body.String(),
+		key.do("GET", "/api/v1/connections/"+connectionID, "").Body.String(),
+	} {
 		if strings.Contains(answer, "nk_ABC") || strings.Contains(answer, "hush") {
 			t.Errorf("a secret in %s", answer)
 		}
@@ -100,13 +111,16 @@ func TestConnectIsIdempotent(t *testing.T) {
 		return key.do("POST", "/api/v1/apps/demo-notes/connect", body, "Idempotency-Key", k)
 	}
 	first, again := connect("k1", `{"label":"a"}`), connect("k1", `{"label":"a"}`)
-	if first.Code != 201 || again.Code != 201 || again.Body.String() != first.Body.String() || first.Header().Get("Idempotency-Replayed") != "" || again.Header().Get("Idempotency-Replayed") != "true" {
+	if first.Code != 201 || again.Code != 201 || again.Body.String() != first.Body.String() ||
+		first.Header().Get("Idempotency-Replayed") != "" || again.Header().Get("Idempotency-Replayed") != "true" {
 		t.Errorf("repetition: %d %v %s, first %s", again.Code, again.Header(), again.Body, first.Body)
 	}
-	if other := connect("k1", `{"label":"b"}`); other.Code != 422 || decode(t, other)["code"] != "idempotency_key_reused" {
+	if other := connect("k1", `{"label":"b"}`); other.Code != 422 ||
+		decode(t, other)["code"] != "idempotency_key_reused" {
 		t.Errorf("another body: %d %s", other.Code, other.Body)
 	}
-	if fresh := connect("k2", `{"label":"a"}`); fresh.Code != 201 || decode(t, fresh)["session_id"] == decode(t, first)["session_id"] {
+	if fresh := connect("k2", `{"label":"a"}`); fresh.Code != 201 ||
+		decode(t, fresh)["session_id"] == decode(t, first)["session_id"] {
 		t.Errorf("another key: %d %s", fresh.Code, fresh.Body)
 	}
 	if none := key.do("POST", "/api/v1/apps/demo-notes/connect", ""); none.Code != 201 {
@@ -124,9 +138,18 @@ func TestConnectRefusals(t *testing.T) {
 		code                     string
 	}{
 		{"no such app", "POST", "/api/v1/apps/none/connect", "", 404, "app_not_found"},
-		{"a param that it has not", "POST", "/api/v1/apps/demo-notes/connect", `{"params":{"x":"y"}}`, 422, "unknown_app_params"},
-		{"a member that it has not", "POST", "/api/v1/apps/demo-notes/connect", `{"api_key":"nk_ABC"}`, 400, "invalid_request"},
-		{"an open redirect", "POST", "/api/v1/apps/demo-notes/connect", `{"redirect_url":"http://evil.test"}`, 400, "invalid_request"},
+		{
+			"a param that it has not", "POST", "/api/v1/apps/demo-notes/connect", `{"params":{"x":"y"}}`, 422,
+			"unknown_app_params",
+		},
+		{
+			"a member that it has not", "POST", "/api/v1/apps/demo-notes/connect", `{"api_key":"nk_ABC"}`, 400,
+			"invalid_request",
+		},
+		{
+			"an open redirect", "POST", "/api/v1/apps/demo-notes/connect", `{"redirect_url":"http://evil.test"}`, 400,
+			"invalid_request",
+		},
 		{"too long", "POST", "/api/v1/apps/demo-notes/connect", `{"expires_in":86401}`, 400, "invalid_request"},
 		{"no such session", "GET", "/api/v1/connect-sessions/cs_none", "", 404, "connect_session_not_found"},
 		{"too long a wait", "GET", "/api/v1/connect-sessions/cs_none?wait=31", "", 400, "invalid_request"},
@@ -166,10 +189,12 @@ func TestChangeCheckAndDelete(t *testing.T) {
 	key := w.by(t, apikey.All)
 	id, _ := key.make(t, `{"auth":"key"}`)
 	path := "/api/v1/connections/" + id
-	if c := decode(t, key.do("PATCH", path, `{"label":"Home","is_default":true}`)); c["label"] != "Home" || c["is_default"] != true {
+	if c := decode(t, key.do("PATCH", path, `{"label":"Home","is_default":true}`)); c["label"] != "Home" ||
+		c["is_default"] != true {
 		t.Errorf("changed = %v", c)
 	}
-	if c := decode(t, key.do("PATCH", path, `{"disabled":true}`)); c["status"] != "disabled" || c["status_reason"] != "disabled_by_user" {
+	if c := decode(t, key.do("PATCH", path, `{"disabled":true}`)); c["status"] != "disabled" ||
+		c["status_reason"] != "disabled_by_user" {
 		t.Errorf("switched off = %v", c)
 	}
 	if got := key.do("POST", path+"/check", ""); got.Code != 409 || decode(t, got)["code"] != "connection_disabled" {
@@ -188,7 +213,8 @@ func TestChangeCheckAndDelete(t *testing.T) {
 			t.Errorf("delete: %d %s", got.Code, got.Body)
 		}
 	}
-	if c := decode(t, key.do("GET", path, "")); c["status"] != "revoked" || c["account"].(map[string]any)["email"] != nil {
+	if c := decode(t, key.do("GET", path, "")); c["status"] != "revoked" ||
+		c["account"].(map[string]any)["email"] != nil {
 		t.Errorf("deleted = %v", c)
 	}
 }
@@ -234,7 +260,8 @@ func TestConnectionsOfOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, secret, err := w.keys.Create(t.Context(), audit.Operator(), stranger.ID, apikey.Settings{Name: "theirs", Permissions: apikey.All})
+	_, secret, err := w.keys.Create(t.Context(), audit.Operator(), stranger.ID,
+		apikey.Settings{Name: "theirs", Permissions: apikey.All})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,7 +301,8 @@ func TestConnectionsOfOthers(t *testing.T) {
 	if got := own.do("GET", "/api/v1/connections/"+id, ""); got.Code != 200 {
 		t.Errorf("a key for this end user and app: %d %s", got.Code, got.Body)
 	}
-	if got := decode(t, own.do("POST", "/api/v1/apps/demo-notes/connect", "")); len(got["existing_connections"].([]any)) != 1 {
+	if got := decode(t,
+		own.do("POST", "/api/v1/apps/demo-notes/connect", "")); len(got["existing_connections"].([]any)) != 1 {
 		t.Errorf("it connects for its end user by itself: %v", got)
 	}
 }
@@ -286,8 +314,10 @@ func TestOAuthClientsOverREST(t *testing.T) {
 	person := func(method, path, body string) *httptest.ResponseRecorder {
 		return w.call(method, path, body, "Cookie", cookie, "X-CSRF-Token", token)
 	}
-	got := person("PUT", "/api/v1/oauth-clients/demo-notes", `{"client_id":"own","client_secret":"s3cret","extra":{"developer_token":"dev"}}`)
-	if c := decode(t, got); got.Code != 200 || c["client_id"] != "own" || c["redirect_uri"] != base+"/oauth/callback/demo-notes" || strings.Contains(got.Body.String(), "s3cret") {
+	got := person("PUT", "/api/v1/oauth-clients/demo-notes",
+		`{"client_id":"own","client_secret":"s3cret","extra":{"developer_token":"dev"}}`)
+	if c := decode(t, got); got.Code != 200 || c["client_id"] != "own" ||
+		c["redirect_uri"] != base+"/oauth/callback/demo-notes" || strings.Contains(got.Body.String(), "s3cret") {
 		t.Errorf("set: %d %s", got.Code, got.Body)
 	}
 	if list := decode(t, person("GET", "/api/v1/oauth-clients", ""))["oauth_clients"].([]any); len(list) != 1 {
@@ -296,7 +326,8 @@ func TestOAuthClientsOverREST(t *testing.T) {
 	if got := person("PUT", "/api/v1/oauth-clients/none", `{"client_id":"own"}`); got.Code != 404 {
 		t.Errorf("an app that is not there: %d %s", got.Code, got.Body)
 	}
-	if got := w.call(http.MethodPut, "/api/v1/oauth-clients/demo-notes", `{"client_id":"x"}`, "Cookie", cookie); got.Code != 403 {
+	if got := w.call(http.MethodPut, "/api/v1/oauth-clients/demo-notes", `{"client_id":"x"}`, "Cookie",
+		cookie); got.Code != 403 {
 		t.Errorf("from another site: %d %s", got.Code, got.Body)
 	}
 	if got := person("DELETE", "/api/v1/oauth-clients/demo-notes", ""); got.Code != 204 {

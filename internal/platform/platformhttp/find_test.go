@@ -16,26 +16,33 @@ func TestCatalog(t *testing.T) {
 	got := w.call(http.MethodGet, "/api/v1/catalog", "")
 	list := decode(t, got)
 	apps := list["apps"].([]any)
-	if got.Code != 200 || list["total"] != 1.0 || len(apps) != 1 || list["next_cursor"] != nil || got.Header().Get("Cache-Control") != "public, max-age=300" {
+	if got.Code != 200 || list["total"] != 1.0 || len(apps) != 1 || list["next_cursor"] != nil ||
+		got.Header().Get("Cache-Control") != "public, max-age=300" {
 		t.Fatalf("catalog: %d %s", got.Code, got.Body)
 	}
 	one := apps[0].(map[string]any)
-	if one["app"] != "demo-notes" || fmt.Sprint(one["auth"]) != "[oauth2 key]" || one["tools_count"] != 5.0 || one["logo_url"] != base+"/logos/demo-notes.svg" {
+	if one["app"] != "demo-notes" || fmt.Sprint(one["auth"]) != "[oauth2 key]" || one["tools_count"] != 5.0 ||
+		one["logo_url"] != base+"/logos/demo-notes.svg" {
 		t.Errorf("app = %v", one)
 	}
 	again := w.call(http.MethodGet, "/api/v1/catalog", "", "If-None-Match", got.Header().Get("ETag"))
 	if again.Code != 304 || again.Body.Len() != 0 {
 		t.Errorf("unchanged: %d %q", again.Code, again.Body)
 	}
-	for query, want := range map[string]float64{"auth=basic": 0, "auth=key": 1, "has_triggers=false": 0, "category=productivity": 1, "category=none": 0} {
+	for query, want := range map[string]float64{
+		"auth=basic": 0, "auth=key": 1, "has_triggers=false": 0,
+		"category=productivity": 1, "category=none": 0,
+	} {
 		if got := decode(t, w.call(http.MethodGet, "/api/v1/catalog?"+query, ""))["total"]; got != want {
 			t.Errorf("catalog?%s: total %v, want %v", query, got, want)
 		}
 	}
-	if got := w.call(http.MethodGet, "/api/v1/catalog?cursor=x", ""); got.Code != 400 || decode(t, got)["code"] != "invalid_cursor" {
+	if got := w.call(http.MethodGet, "/api/v1/catalog?cursor=x", ""); got.Code != 400 ||
+		decode(t, got)["code"] != "invalid_cursor" {
 		t.Errorf("a made-up cursor: %d %s", got.Code, got.Body)
 	}
-	if logo := w.call(http.MethodGet, "/logos/demo-notes.svg", ""); logo.Code != 200 || logo.Header().Get("Content-Type") != "image/svg+xml" || !strings.Contains(logo.Body.String(), ">DN<") {
+	if logo := w.call(http.MethodGet, "/logos/demo-notes.svg", ""); logo.Code != 200 ||
+		logo.Header().Get("Content-Type") != "image/svg+xml" || !strings.Contains(logo.Body.String(), ">DN<") {
 		t.Errorf("logo: %d %s", logo.Code, logo.Body)
 	}
 	if logo := w.call(http.MethodGet, "/logos/nothing.svg", ""); logo.Code != 404 {
@@ -48,7 +55,8 @@ func TestAppsOfAnAccount(t *testing.T) {
 	w := setupFree(t)
 	secret, _ := w.key(t, apikey.Read)
 	for search, want := range map[string]int{"notes": 1, "dmeo notes": 1, "productivity": 1, "": 1, "zebra": 0} {
-		got := decode(t, w.call(http.MethodGet, "/api/v1/apps?search="+strings.ReplaceAll(search, " ", "+"), "", "Authorization", "Bearer "+secret))
+		got := decode(t, w.call(http.MethodGet, "/api/v1/apps?search="+strings.ReplaceAll(search, " ", "+"),
+			"", "Authorization", "Bearer "+secret))
 		apps := got["apps"].([]any)
 		if len(apps) != want {
 			t.Errorf("search %q: %v", search, got)
@@ -57,11 +65,16 @@ func TestAppsOfAnAccount(t *testing.T) {
 			t.Errorf("search %q: %v", search, apps[0])
 		}
 	}
-	_, narrow, err := w.keys.Create(t.Context(), audit.Operator(), w.account.ID, apikey.Settings{Name: "narrow", Permissions: apikey.Read, Restrict: apikey.Restrictions{Apps: []string{"gmail"}}})
+	_, narrow, err := w.keys.Create(t.Context(), audit.Operator(), w.account.ID,
+		apikey.Settings{
+			Name: "narrow", Permissions: apikey.Read,
+			Restrict: apikey.Restrictions{Apps: []string{"gmail"}},
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := decode(t, w.call(http.MethodGet, "/api/v1/apps", "", "Authorization", "Bearer "+narrow)); len(got["apps"].([]any)) != 0 {
+	if got := decode(t,
+		w.call(http.MethodGet, "/api/v1/apps", "", "Authorization", "Bearer "+narrow)); len(got["apps"].([]any)) != 0 {
 		t.Errorf("a key for other apps sees %v", got)
 	}
 }
@@ -89,7 +102,8 @@ func TestFindTools(t *testing.T) {
 	}
 	got := find(`{"task":"create a note","include":["input_schema"],"limit":1}`)
 	first := got["tools"].([]any)[0].(map[string]any)
-	if first["input_schema"].(map[string]any)["type"] != "object" || fmt.Sprint(first["required"]) != "[title]" || first["connection_status"] != "not_connected" {
+	if first["input_schema"].(map[string]any)["type"] != "object" || fmt.Sprint(first["required"]) != "[title]" ||
+		first["connection_status"] != "not_connected" {
 		t.Errorf("found %v", first)
 	}
 	connect := got["not_connected"].([]any)[0].(map[string]any)["connect"].(map[string]any)
@@ -99,13 +113,17 @@ func TestFindTools(t *testing.T) {
 	if got := find(`{"task":"fly to the moon"}`); len(got["tools"].([]any)) != 0 || got["hint"] == nil {
 		t.Errorf("nothing found: %v", got)
 	}
-	if got := find(`{"task":"create a note","connected_only":true}`); len(got["tools"].([]any)) != 0 || !strings.Contains(got["hint"].(string), "connected_only") {
+	if got := find(`{"task":"create a note","connected_only":true}`); len(got["tools"].([]any)) != 0 ||
+		!strings.Contains(got["hint"].(string), "connected_only") {
 		t.Errorf("nothing connected: %v", got)
 	}
 	if got := find(`{"task":"a note","read_only":true}`); len(got["tools"].([]any)) != 2 {
 		t.Errorf("read only: %v", got["tools"])
 	}
-	for body, code := range map[string]string{`{"task":" "}`: "invalid_request", `{}`: "invalid_request", `{"task":"a","apps":["demo-note"]}`: "app_not_found", `{"task":"a","limit":99}`: "invalid_request"} {
+	for body, code := range map[string]string{
+		`{"task":" "}`: "invalid_request", `{}`: "invalid_request",
+		`{"task":"a","apps":["demo-note"]}`: "app_not_found", `{"task":"a","limit":99}`: "invalid_request",
+	} {
 		if got := find(body); got["code"] != code {
 			t.Errorf("find(%s) = %v, want %s", body, got, code)
 		}

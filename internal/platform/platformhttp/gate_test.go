@@ -29,7 +29,10 @@ func TestKeyRefusals(t *testing.T) {
 		{"another scheme", "/api/v1/me", "Basic " + secret, 401, "missing_key", `Bearer realm="platform"`},
 		{"a typo", "/api/v1/me", "Bearer " + secret + "x", 401, "invalid_key", `error="invalid_token"`},
 		{"revoked", "/api/v1/me", "Bearer " + ended, 401, "key_revoked", `error="invalid_token"`},
-		{"in the address", "/api/v1/me?api_key=" + secret, "Bearer " + secret, 401, "missing_key", `Bearer realm="platform"`},
+		{
+			"in the address", "/api/v1/me?api_key=" + secret, "Bearer " + secret, 401, "missing_key",
+			`Bearer realm="platform"`,
+		},
 		{"right", "/api/v1/me", "bearer  " + secret, 200, "", ""},
 		{"keys cannot make keys", "/api/v1/keys", "Bearer " + secret, 401, "session_required", ""},
 	}
@@ -40,7 +43,8 @@ func TestKeyRefusals(t *testing.T) {
 			if got.Code != tt.status || tt.code != "" && decode(t, got)["code"] != tt.code {
 				t.Errorf("answer %d %s, want %d %s", got.Code, got.Body, tt.status, tt.code)
 			}
-			if challenge := got.Header().Get("WWW-Authenticate"); !strings.Contains(challenge, tt.challenge) || tt.challenge == "" && challenge != "" {
+			if challenge := got.Header().Get("WWW-Authenticate"); !strings.Contains(challenge, tt.challenge) ||
+				tt.challenge == "" && challenge != "" {
 				t.Errorf("challenge %q, want %q", challenge, tt.challenge)
 			}
 			if strings.Contains(got.Body.String(), secret) {
@@ -49,7 +53,8 @@ func TestKeyRefusals(t *testing.T) {
 		})
 	}
 	me := decode(t, w.call(http.MethodGet, "/api/v1/me", "", "Authorization", "Bearer "+secret))
-	if me["account"].(map[string]any)["id"] != w.account.ID || me["key"].(map[string]any)["id"] != key.ID || endedKey.ID == key.ID {
+	if me["account"].(map[string]any)["id"] != w.account.ID || me["key"].(map[string]any)["id"] != key.ID ||
+		endedKey.ID == key.ID {
 		t.Errorf("me = %v", me)
 	}
 }
@@ -66,10 +71,12 @@ func TestKeyLimit(t *testing.T) {
 			}
 		}
 		got := w.call(http.MethodGet, "/api/v1/me", "", "Authorization", "Bearer "+secret)
-		if got.Code != 429 || got.Header().Get("Retry-After") == "" || got.Header().Get("RateLimit-Policy") != `"key";q=120;w=60` || decode(t, got)["code"] != "rate_limited" {
+		if got.Code != 429 || got.Header().Get("Retry-After") == "" ||
+			got.Header().Get("RateLimit-Policy") != `"key";q=120;w=60` || decode(t, got)["code"] != "rate_limited" {
 			t.Errorf("request 121: %d %v %s", got.Code, got.Header(), got.Body)
 		}
-		if got := w.call(http.MethodGet, "/api/v1/me", "", "Authorization", "Bearer "+other); got.Code != 200 || !strings.HasPrefix(got.Header().Get("RateLimit"), `"key";r=119`) {
+		if got := w.call(http.MethodGet, "/api/v1/me", "", "Authorization", "Bearer "+other); got.Code != 200 ||
+			!strings.HasPrefix(got.Header().Get("RateLimit"), `"key";r=119`) {
 			t.Errorf("another key: %d %v", got.Code, got.Header())
 		}
 	})
@@ -82,7 +89,8 @@ func TestGuessingKeysIsLimited(t *testing.T) {
 		secret, _ := w.key(t, apikey.Read)
 		codes := map[string]int{}
 		for range 40 {
-			codes[decode(t, w.call(http.MethodGet, "/api/v1/me", "", "Authorization", "Bearer ace_guess"))["code"].(string)]++
+			codes[decode(t,
+				w.call(http.MethodGet, "/api/v1/me", "", "Authorization", "Bearer ace_guess"))["code"].(string)]++
 		}
 		if codes["invalid_key"] != 20 || codes["rate_limited"] != 20 {
 			t.Errorf("40 guesses: %v, want 20 refused as wrong, the rest as too many", codes)
@@ -96,18 +104,24 @@ func TestGuessingKeysIsLimited(t *testing.T) {
 func TestPreflight(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	got := w.call(http.MethodOptions, "/api/v1/me", "", "Origin", "https://app.example", "Access-Control-Request-Method", "GET", "Access-Control-Request-Headers", "authorization")
-	if got.Code != 204 || got.Header().Get("Access-Control-Allow-Origin") != "*" || !strings.Contains(got.Header().Get("Access-Control-Allow-Headers"), "Authorization") ||
+	got := w.call(http.MethodOptions, "/api/v1/me", "", "Origin", "https://app.example",
+		"Access-Control-Request-Method", "GET", "Access-Control-Request-Headers", "authorization")
+	if got.Code != 204 || got.Header().Get("Access-Control-Allow-Origin") != "*" ||
+		!strings.Contains(got.Header().Get("Access-Control-Allow-Headers"), "Authorization") ||
 		got.Header().Get("Access-Control-Allow-Credentials") != "" {
 		t.Errorf("preflight: %d %v", got.Code, got.Header())
 	}
-	for _, name := range []string{"X-Request-Id", "Retry-After", "RateLimit", "RateLimit-Policy", "Link", "Idempotency-Replayed"} {
+	for _, name := range []string{
+		"X-Request-Id", "Retry-After", "RateLimit", "RateLimit-Policy", "Link",
+		"Idempotency-Replayed",
+	} {
 		if !strings.Contains(got.Header().Get("Access-Control-Expose-Headers")+",", name+",") {
 			t.Errorf("a page cannot read %s: %v", name, got.Header())
 		}
 	}
 	refused := w.call(http.MethodGet, "/api/v1/me", "", "Origin", "https://app.example")
-	if refused.Header().Get("Access-Control-Allow-Origin") != "*" || !strings.Contains(refused.Header().Get("Access-Control-Expose-Headers"), "Retry-After") {
+	if refused.Header().Get("Access-Control-Allow-Origin") != "*" ||
+		!strings.Contains(refused.Header().Get("Access-Control-Expose-Headers"), "Retry-After") {
 		t.Errorf("a refusal cannot be read by the page: %v", refused.Header())
 	}
 }

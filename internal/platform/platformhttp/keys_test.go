@@ -14,13 +14,18 @@ func TestKeysOfAPerson(t *testing.T) {
 	w := setupFree(t)
 	cookie, token := w.signIn(t)
 	person := []string{"Cookie", cookie, "X-CSRF-Token", token}
-	made := w.call(http.MethodPost, "/api/v1/keys", `{"name":"CI","permissions":["read","run"],"restrict":{"apps":["notes"],"ip_cidrs":["192.0.2.9/24"]},"approval":"writes"}`, person...)
+	made := w.call(
+		http.MethodPost,
+		"/api/v1/keys",
+		`{"name":"CI","permissions":["read","run"],"restrict":{"apps":["notes"],"ip_cidrs":["192.0.2.9/24"]},"approval":"writes"}`,
+		person...)
 	if made.Code != 201 {
 		t.Fatalf("create: %d %s", made.Code, made.Body)
 	}
 	key := decode(t, made)
 	secret, id := key["key"].(string), key["id"].(string)
-	if !apikey.WellFormed(secret) || fmt.Sprint(key["permissions"]) != "[read run]" || fmt.Sprint(key["restrict"].(map[string]any)["ip_cidrs"]) != "[192.0.2.0/24]" {
+	if !apikey.WellFormed(secret) || fmt.Sprint(key["permissions"]) != "[read run]" ||
+		fmt.Sprint(key["restrict"].(map[string]any)["ip_cidrs"]) != "[192.0.2.0/24]" {
 		t.Errorf("created %v", key)
 	}
 	// httptest requests come from 192.0.2.1, inside the network of the key.
@@ -32,7 +37,8 @@ func TestKeysOfAPerson(t *testing.T) {
 		t.Errorf("list: %d %s", list.Code, list.Body)
 	}
 	changed := decode(t, w.call(http.MethodPatch, "/api/v1/keys/"+id, `{"name":"CI 2"}`, person...))
-	if changed["name"] != "CI 2" || changed["approval"] != "writes" || fmt.Sprint(changed["permissions"]) != "[read run]" {
+	if changed["name"] != "CI 2" || changed["approval"] != "writes" ||
+		fmt.Sprint(changed["permissions"]) != "[read run]" {
 		t.Errorf("changed %v: what was left out must stay", changed)
 	}
 	next := decode(t, w.call(http.MethodPost, "/api/v1/keys/"+id+"/rotate", `{}`, person...))
@@ -68,14 +74,41 @@ func TestKeyRequestsRefused(t *testing.T) {
 		code                     string
 	}{
 		{"nobody", http.MethodGet, "/api/v1/keys", "", nil, 401, "session_required"},
-		{"a made-up session", http.MethodGet, "/api/v1/keys", "", []string{"Cookie", "ace_session=made-up"}, 401, "session_required"},
-		{"another site's form", http.MethodPost, "/api/v1/keys", `{"name":"a","permissions":["read"]}`, []string{"Cookie", cookie}, 403, "csrf_token_invalid"},
-		{"no such permission", http.MethodPost, "/api/v1/keys", `{"name":"a","permissions":["admin"]}`, person, 400, "invalid_permissions"},
-		{"no permission", http.MethodPost, "/api/v1/keys", `{"name":"a","permissions":[]}`, person, 400, "invalid_request"},
-		{"no name", http.MethodPost, "/api/v1/keys", `{"name":" ","permissions":["read"]}`, person, 400, "invalid_name"},
-		{"over already", http.MethodPost, "/api/v1/keys", `{"name":"a","permissions":["read"],"expires_at":"2020-01-01T00:00:00Z"}`, person, 400, "invalid_expiry"},
-		{"no network", http.MethodPost, "/api/v1/keys", `{"name":"a","permissions":["read"],"restrict":{"ip_cidrs":["all"]}}`, person, 400, "invalid_network"},
-		{"an unknown member", http.MethodPost, "/api/v1/keys", `{"name":"a","permissions":["read"],"admin":true}`, person, 400, "invalid_request"},
+		{
+			"a made-up session", http.MethodGet, "/api/v1/keys", "",
+			[]string{"Cookie", "ace_session=made-up"},
+			401,
+			"session_required",
+		},
+		{
+			"another site's form", http.MethodPost, "/api/v1/keys", `{"name":"a","permissions":["read"]}`,
+			[]string{"Cookie", cookie},
+			403, "csrf_token_invalid",
+		},
+		{
+			"no such permission", http.MethodPost, "/api/v1/keys", `{"name":"a","permissions":["admin"]}`, person, 400,
+			"invalid_permissions",
+		},
+		{
+			"no permission", http.MethodPost, "/api/v1/keys", `{"name":"a","permissions":[]}`, person,
+			400, "invalid_request",
+		},
+		{
+			"no name", http.MethodPost, "/api/v1/keys", `{"name":" ","permissions":["read"]}`, person,
+			400, "invalid_name",
+		},
+		{
+			"over already", http.MethodPost, "/api/v1/keys",
+			`{"name":"a","permissions":["read"],"expires_at":"2020-01-01T00:00:00Z"}`, person, 400, "invalid_expiry",
+		},
+		{
+			"no network", http.MethodPost, "/api/v1/keys",
+			`{"name":"a","permissions":["read"],"restrict":{"ip_cidrs":["all"]}}`, person, 400, "invalid_network",
+		},
+		{
+			"an unknown member", http.MethodPost, "/api/v1/keys", `{"name":"a","permissions":["read"],"admin":true}`,
+			person, 400, "invalid_request",
+		},
 		{"unknown key", http.MethodGet, "/api/v1/keys/key_none", "", person, 404, "api_key_not_found"},
 		{"unknown key to revoke", http.MethodDelete, "/api/v1/keys/key_none", "", person, 404, "api_key_not_found"},
 		{"a wrong method", http.MethodPut, "/api/v1/keys", `{}`, person, 405, "method_not_allowed"},
@@ -112,7 +145,8 @@ func TestKeysAreMadeOnce(t *testing.T) {
 	if status != 201 || replayed != "true" || again["id"] != first["id"] || again["key"] != nil {
 		t.Errorf("the repetition = %d %s %v, want the same key without its secret", status, replayed, again)
 	}
-	if status, _, other := post("a", `{"name":"CI","permissions":["read","run"]}`); status != 422 || other["code"] != "idempotency_key_reused" {
+	if status, _, other := post("a", `{"name":"CI","permissions":["read","run"]}`); status != 422 ||
+		other["code"] != "idempotency_key_reused" {
 		t.Errorf("another request under the same key = %d %v", status, other)
 	}
 	if status, replayed, other := post("b", body); status != 201 || replayed != "" || other["id"] == first["id"] {
@@ -131,7 +165,8 @@ func TestKeysAreRotatedOnce(t *testing.T) {
 	cookie, token := w.signIn(t)
 	post := func(path, once, body string) (int, string, map[string]any) {
 		t.Helper()
-		got := w.call("POST", "/api/v1/keys"+path, body, "Cookie", cookie, "X-CSRF-Token", token, "Idempotency-Key", once)
+		got := w.call("POST", "/api/v1/keys"+path, body, "Cookie", cookie, "X-CSRF-Token", token, "Idempotency-Key",
+			once)
 		return got.Code, got.Header().Get("Idempotency-Replayed"), decode(t, got)
 	}
 	_, _, old := post("", "", `{"name":"CI","permissions":["read"]}`)
@@ -141,27 +176,32 @@ func TestKeysAreRotatedOnce(t *testing.T) {
 		return w.call("GET", "/api/v1/me", "", "Authorization", "Bearer "+key.(string)).Code == 200
 	}
 	status, replayed, first := post(path, "a", `{"grace_seconds":3600}`)
-	if status != 201 || replayed != "" || first["key"] == nil || first["name"] != "CI" || !works(first["key"]) || !works(old["key"]) {
+	if status != 201 || replayed != "" || first["key"] == nil || first["name"] != "CI" || !works(first["key"]) ||
+		!works(old["key"]) {
 		t.Fatalf("the first = %d %s %v", status, replayed, first)
 	}
 	status, replayed, again := post(path, "a", `{"grace_seconds":3600}`)
 	if status != 201 || replayed != "true" || again["id"] != first["id"] || again["key"] != nil {
 		t.Errorf("the repetition = %d %s %v, want the same key without its secret", status, replayed, again)
 	}
-	if status, _, other := post(path, "a", `{}`); status != 422 || other["code"] != "idempotency_key_reused" || !works(old["key"]) {
+	if status, _, other := post(path, "a", `{}`); status != 422 || other["code"] != "idempotency_key_reused" ||
+		!works(old["key"]) {
 		t.Errorf("another grace under the same key = %d %v", status, other)
 	}
-	if status, _, other := post("/"+bystander["id"].(string)+"/rotate", "a", `{"grace_seconds":3600}`); status != 422 || other["code"] != "idempotency_key_reused" {
+	if status, _, other := post("/"+bystander["id"].(string)+"/rotate", "a", `{"grace_seconds":3600}`); status != 422 ||
+		other["code"] != "idempotency_key_reused" {
 		t.Errorf("another key under the same Idempotency-Key = %d %v", status, other)
 	}
-	if status, replayed, next := post(path, "b", `{}`); status != 201 || replayed != "" || next["id"] == first["id"] || works(old["key"]) {
+	if status, replayed, next := post(path, "b", `{}`); status != 201 || replayed != "" || next["id"] == first["id"] ||
+		works(old["key"]) {
 		t.Errorf("another Idempotency-Key = %d %s %v", status, replayed, next)
 	}
 	if status, replayed, next := post(path, "b", `{}`); status != 201 || replayed != "true" || next["key"] != nil {
 		t.Errorf("its repetition, with the old key at its end = %d %s %v", status, replayed, next)
 	}
 	for range 2 { // a refusal frees the Idempotency-Key
-		if status, replayed, refused := post(path, "c", `{}`); status != 409 || replayed != "" || refused["code"] != "key_revoked" {
+		if status, replayed, refused := post(path, "c", `{}`); status != 409 || replayed != "" ||
+			refused["code"] != "key_revoked" {
 			t.Errorf("rotating what ended = %d %s %v", status, replayed, refused)
 		}
 	}

@@ -20,14 +20,17 @@ import (
 )
 
 // pages follows Link from page to page and counts what they hold.
-func pages(t *testing.T, target, member string, call func(target string) *httptest.ResponseRecorder) (entries, count int, total any) {
+func pages(t *testing.T, target, member string,
+	call func(target string) *httptest.ResponseRecorder,
+) (entries, count int, total any) {
 	t.Helper()
 	for target != "" && count < 50 {
 		got := call(target)
 		page := decode(t, got)
 		list, _ := page[member].([]any)
 		link, rest, linked := strings.Cut(strings.TrimPrefix(got.Header().Get("Link"), "<"), ">")
-		if got.Code != http.StatusOK || linked != (page["next_cursor"] != nil) || linked && (rest != `; rel="next"` || !strings.HasPrefix(link, base+"/api/v1/")) {
+		if got.Code != http.StatusOK || linked != (page["next_cursor"] != nil) ||
+			linked && (rest != `; rel="next"` || !strings.HasPrefix(link, base+"/api/v1/")) {
 			t.Fatalf("%s: %d, Link %q, %s", target, got.Code, got.Header().Get("Link"), got.Body)
 		}
 		if _, told := page["next_cursor"]; !told {
@@ -67,7 +70,13 @@ func TestListsHaveNextAndTotal(t *testing.T) {
 		{"/api/v1/connections?search=nobody", "connections", byKey, 0, 1},
 		{"/api/v1/apps?limit=1", "apps", byKey, 1, 1},
 		{"/api/v1/runs?limit=2", "runs", byKey, 0, 1},
-		{"/api/v1/audit-log?action=connection.made&limit=2", "entries", byPerson, countActions(log, "connection.made"), 0},
+		{
+			"/api/v1/audit-log?action=connection.made&limit=2",
+			"entries",
+			byPerson,
+			countActions(log, "connection.made"),
+			0,
+		},
 		{"/api/v1/audit-log?limit=1", "entries", byPerson, len(log), len(log)},
 	}
 	for _, tt := range tests {
@@ -75,10 +84,12 @@ func TestListsHaveNextAndTotal(t *testing.T) {
 			t.Parallel()
 			entries, count, total := pages(t, tt.target, tt.member, tt.call)
 			if entries != tt.want || tt.pages > 0 && count != tt.pages || total != nil {
-				t.Errorf("%d entries on %d pages, total %v; want %d on %d, none", entries, count, total, tt.want, tt.pages)
+				t.Errorf("%d entries on %d pages, total %v; want %d on %d, none", entries, count, total, tt.want,
+					tt.pages)
 			}
 			// The last page alone tells whether include came along all the way.
-			if entries, _, total = pages(t, tt.target+"&include=total", tt.member, tt.call); entries != tt.want || total != float64(tt.want) {
+			if entries, _, total = pages(t, tt.target+"&include=total", tt.member, tt.call); entries != tt.want ||
+				total != float64(tt.want) {
 				t.Errorf("with include: %d entries, total %v; want %d", entries, total, tt.want)
 			}
 		})
@@ -101,11 +112,16 @@ func TestNarrowKeysHaveFullPages(t *testing.T) {
 	w := setupFree(t)
 	w.by(t, apikey.All).make(t, `{"auth":"key"}`)
 	for app, want := range map[string]float64{"demo-notes": 1, "gmail": 0} {
-		_, secret, err := w.keys.Create(t.Context(), audit.Operator(), w.account.ID, apikey.Settings{Name: "narrow", Permissions: apikey.All, Restrict: apikey.Restrictions{Apps: []string{app}}})
+		_, secret, err := w.keys.Create(t.Context(), audit.Operator(), w.account.ID,
+			apikey.Settings{
+				Name: "narrow", Permissions: apikey.All,
+				Restrict: apikey.Restrictions{Apps: []string{app}},
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
-		page := decode(t, w.call(http.MethodGet, "/api/v1/connections?include=total", "", "Authorization", "Bearer "+secret))
+		page := decode(t,
+			w.call(http.MethodGet, "/api/v1/connections?include=total", "", "Authorization", "Bearer "+secret))
 		if page["total"] != want || float64(len(page["connections"].([]any))) != want {
 			t.Errorf("a key for %s sees %v, want %v", app, page, want)
 		}
@@ -127,7 +143,8 @@ func TestPagesOfApps(t *testing.T) {
 	face := &findhttp.Face{BaseURL: base, Library: shelf}
 	face.Describe(openapi.New(mux, "Test", "1", nil), "/api/v1", "key")
 	call := func(target string) *httptest.ResponseRecorder {
-		r := httptest.NewRequestWithContext(gate.With(t.Context(), &gate.Caller{Account: "acc_1", Key: &apikey.Key{AccountID: "acc_1"}}), http.MethodGet, target, nil)
+		r := httptest.NewRequestWithContext(gate.With(t.Context(),
+			&gate.Caller{Account: "acc_1", Key: &apikey.Key{AccountID: "acc_1"}}), http.MethodGet, target, nil)
 		got := httptest.NewRecorder()
 		mux.ServeHTTP(got, r)
 		return got
@@ -138,13 +155,16 @@ func TestPagesOfApps(t *testing.T) {
 	if err := json.Unmarshal(call("/api/v1/catalog?category=email").Body.Bytes(), &all); err != nil || all.Total < 2 {
 		t.Fatalf("%d apps for e-mail, %v", all.Total, err)
 	}
-	if entries, count, total := pages(t, "/api/v1/catalog?category=email&limit=1", "apps", call); entries != all.Total || count != all.Total || total != float64(all.Total) {
+	if entries, count, total := pages(t, "/api/v1/catalog?category=email&limit=1", "apps",
+		call); entries != all.Total || count != all.Total || total != float64(all.Total) {
 		t.Errorf("catalog: %d entries on %d pages, total %v; want %d, always counted", entries, count, total, all.Total)
 	}
-	if entries, count, total := pages(t, "/api/v1/apps?category=email&limit=1", "apps", call); entries != all.Total || count != all.Total || total != nil {
+	if entries, count, total := pages(t, "/api/v1/apps?category=email&limit=1", "apps", call); entries != all.Total ||
+		count != all.Total || total != nil {
 		t.Errorf("apps: %d entries on %d pages, total %v; want %d and none", entries, count, total, all.Total)
 	}
-	if _, _, total := pages(t, "/api/v1/apps?category=email&limit=1&include=total", "apps", call); total != float64(all.Total) {
+	if _, _, total := pages(t, "/api/v1/apps?category=email&limit=1&include=total", "apps",
+		call); total != float64(all.Total) {
 		t.Errorf("apps with include: total %v, want %d", total, all.Total)
 	}
 }
@@ -172,9 +192,17 @@ tools:
 	mux := httpserver.NewMux(nil)
 	face := &findhttp.Face{BaseURL: base, Library: shelf}
 	face.Describe(openapi.New(mux, "Test", "1", nil), "/api/v1", "key")
-	for id, want := range map[string]string{"desk__search": "[desk__find_tickets]", "desk__find_tickets": "[desk__find_tickets]", "desk__create_ticket": "[desk__create_ticket]", "desk__gone": "[]"} {
-		caller := &gate.Caller{Account: "acc_1", Key: &apikey.Key{AccountID: "acc_1", Restrict: apikey.Restrictions{Tools: []string{id}}}}
-		r := httptest.NewRequestWithContext(gate.With(t.Context(), caller), http.MethodPost, "/api/v1/tools/find", strings.NewReader(`{"task":"tickets of a customer"}`))
+	for id, want := range map[string]string{
+		"desk__search":       "[desk__find_tickets]",
+		"desk__find_tickets": "[desk__find_tickets]", "desk__create_ticket": "[desk__create_ticket]",
+		"desk__gone": "[]",
+	} {
+		caller := &gate.Caller{
+			Account: "acc_1",
+			Key:     &apikey.Key{AccountID: "acc_1", Restrict: apikey.Restrictions{Tools: []string{id}}},
+		}
+		r := httptest.NewRequestWithContext(gate.With(t.Context(), caller), http.MethodPost, "/api/v1/tools/find",
+			strings.NewReader(`{"task":"tickets of a customer"}`))
 		r.Header.Set("Content-Type", "application/json")
 		got := httptest.NewRecorder()
 		mux.ServeHTTP(got, r)

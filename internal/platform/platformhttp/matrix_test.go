@@ -64,17 +64,18 @@ func concrete(path string) string {
 
 // expected is the refusal of the matrix, 0 where the caller passes.
 func expected(need gate.Need, has apikey.Permissions, person bool) int {
+	rule := need.Rule()
 	switch {
-	case need.Open:
+	case rule.Open:
 		return 0
-	case need.Person || need.Manages || need.Audits:
+	case need.ByPerson():
 		if person {
 			return 0
 		}
 		return 401
 	case has == 0:
 		return 401
-	case !has.Has(need.Permissions) || need.RawRequests:
+	case !has.Has(rule.Permissions) || rule.RawRequests:
 		return 403
 	}
 	return 0

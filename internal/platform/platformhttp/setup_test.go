@@ -24,13 +24,13 @@ import (
 	"ace/internal/platform/connection/connectiontest"
 	"ace/internal/platform/connector"
 	"ace/internal/platform/library"
+	"ace/internal/platform/operation"
 	"ace/internal/platform/platformhttp"
 	"ace/internal/platform/platformhttp/connecthttp"
-	"ace/internal/platform/platformhttp/connectorhttp"
 	"ace/internal/platform/platformhttp/gate"
-	"ace/internal/platform/platformhttp/once"
-	"ace/internal/platform/platformhttp/toolhttp"
 	"ace/internal/platform/tool"
+	"ace/internal/platform/tool/file"
+	"ace/internal/platform/tool/lookup"
 	"ace/internal/platform/usage"
 	"ace/internal/storage"
 	"ace/internal/storage/platformstore"
@@ -54,7 +54,10 @@ func setup(t *testing.T) *world {
 	t.Helper()
 	keys, addresses, failures := gate.Policies()
 	table := ratelimit.NewTable(&ratelimit.TableOptions{Slots: 1024})
-	return setupWith(t, gate.Limits{Keys: ratelimit.NewWindow(keys, nil), Addresses: table.Limiter(addresses), Failures: table.Limiter(failures)})
+	return setupWith(t, gate.Limits{
+		Keys: ratelimit.NewWindow(keys, nil), Addresses: table.Limiter(addresses),
+		Failures: table.Limiter(failures),
+	})
 }
 
 func setupFree(t *testing.T) *world {
@@ -84,24 +87,28 @@ func setupWith(t *testing.T, limits gate.Limits) *world {
 	}
 	apps := shelf(t)
 	w.connect(t, apps, box)
+	runs := platformstore.Runs{Store: w.store}
 	face, err := platformhttp.New(platformhttp.Deps{
 		Library: apps, Connections: connecthttp.States{Service: w.connections},
-		Connectors: connectorhttp.Face{Connectors: connector.New(connector.Ports{Store: w.store, Connections: w.connections}, nil)},
-		Connect: connecthttp.Face{
-			Connections: w.connections, Counts: platformstore.Connections{Store: w.store}, Clients: clients.New(w.store, box), Apps: apps, Once: once.New(idempotency.New(idempotency.NewMemory(), box.MAC)),
-		},
-		Run: toolhttp.Face{
-			Tools: tool.New(tool.Ports{Store: platformstore.Runs{Store: w.store}, Apps: apps, Connections: w.connections, Keys: w.keys}, box, &tool.Options{BaseURL: base}),
-			Once:  once.New(idempotency.New(idempotency.NewMemory(), box.MAC)),
-			Usage: &usage.Service{Store: platformstore.Runs{Store: w.store}},
-		},
-		Once: once.New(idempotency.New(idempotency.NewMemory(), box.MAC)),
-		Site: platformhttp.Site{BaseURL: base, Name: "Test"}, Accounts: w.accounts, Keys: w.keys, Audit: w.store, Limits: limits, Log: slog.New(slog.DiscardHandler),
+		Operations: operation.New(operation.Ports{
+			Accounts: w.accounts, Keys: w.keys, Audit: w.store, Connections: w.connections,
+			ConnectionCounts: platformstore.Connections{Store: w.store}, Clients: clients.New(w.store, box), Apps: apps,
+			Connectors:  connector.New(connector.Ports{Store: w.store, Connections: w.connections}, nil),
+			Idempotency: operation.NewIdempotency(idempotency.New(idempotency.NewMemory(), box.MAC)),
+			Tools: tool.New(tool.Ports{
+				Runs: runs, Queue: runs, History: runs, Tools: lookup.Tools{Apps: apps},
+				Files: file.New(runs, box, &file.Options{BaseURL: base}), Connections: w.connections, Keys: w.keys,
+			}, box, nil),
+			Counts: &usage.Service{Store: platformstore.Runs{Store: w.store}},
+		}, base),
+		Site: platformhttp.Site{BaseURL: base, Name: "Test"}, Accounts: w.accounts, Keys: w.keys,
+		Limits: limits,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.handler = httpserver.Chain(face, httpserver.Instrument(slog.New(slog.DiscardHandler), "platform", nil), httpserver.ClientAddress(nil), httpserver.LimitBody(1<<20))
+	w.handler = httpserver.Chain(face, httpserver.Instrument(slog.New(slog.DiscardHandler), "platform", nil),
+		httpserver.ClientAddress(nil), httpserver.LimitBody(1<<20))
 	return w
 }
 
@@ -111,11 +118,13 @@ func (w *world) connect(t *testing.T, apps connection.Apps, box *seal.Box) {
 	t.Helper()
 	w.vendor = &connectiontest.Vendor{Identity: connection.Identity{ID: "u1", Email: "ann@acme.example"}}
 	kept := clients.New(w.store, box)
-	if err := kept.Keep(t.Context(), audit.Operator(), &connection.Client{App: "demo-notes", ID: "client", Secret: "hush"}); err != nil {
+	if err := kept.Keep(t.Context(), audit.Operator(),
+		&connection.Client{App: "demo-notes", ID: "client", Secret: "hush"}); err != nil {
 		t.Fatal(err)
 	}
 	w.connections = connection.New(connection.Ports{
-		Store: platformstore.Connections{Store: w.store}, Apps: apps, Clients: kept, Authorizer: w.vendor, Checker: w.vendor, Stepper: w.vendor,
+		Store: platformstore.Connections{Store: w.store}, Apps: apps, Clients: kept, Authorizer: w.vendor,
+		Checker: w.vendor, Stepper: w.vendor,
 	}, box, &connection.Options{BaseURL: base})
 }
 
@@ -136,7 +145,8 @@ func shelf(t *testing.T) *library.Library {
 // key makes a key and answers its secret.
 func (w *world) key(t *testing.T, permissions apikey.Permissions) (string, *apikey.Key) {
 	t.Helper()
-	k, secret, err := w.keys.Create(t.Context(), audit.Operator(), w.account.ID, apikey.Settings{Name: "test", Permissions: permissions})
+	k, secret, err := w.keys.Create(t.Context(), audit.Operator(), w.account.ID,
+		apikey.Settings{Name: "test", Permissions: permissions})
 	if err != nil {
 		t.Fatal(err)
 	}

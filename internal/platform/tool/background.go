@@ -21,7 +21,7 @@ import (
 // Kinds of jobs.
 const (
 	JobRun   = "tool_run"   // its ref is the id of a run
-	JobSweep = "tool_sweep" // keeps house; a row like all others, so that one replica does it
+	JobSweep = "tool_sweep" // deletes what has expired
 )
 
 const (
@@ -29,67 +29,72 @@ const (
 	holdEvery  = 8 * time.Second
 	busyPause  = time.Second
 	sweepEvery = time.Minute
-	// drainFor is how long runs that nobody waits for may go on at the end of the
-	// process.
+	// drainFor is how long runs that nobody waits for may continue when the process
+	// stops.
 	drainFor = 20 * time.Second
 )
 
-// queue keeps a run that nobody waits for.
-func (s *Service) queue(ctx context.Context, p *plan) (*Result, error) {
+// enqueue stores a run that a job performs.
+func (s *Service) enqueue(ctx context.Context, p *plan) (*Result, error) {
 	r := p.run
 	r.Status, r.Async = Running, true
-	return s.keepRequest(ctx, p, true)
+	return s.storeRequest(ctx, p, true)
 }
 
-// askApproval keeps a run that waits for a person.
-func (s *Service) askApproval(ctx context.Context, p *plan) (*Result, error) {
+// requestApproval stores a run that waits for a user.
+func (s *Service) requestApproval(ctx context.Context, p *plan) (*Result, error) {
 	r := p.run
 	r.Status, r.Async = AwaitingApproval, true
 	r.Approval = Approval{ID: typeid.New(ApprovalPrefix), ExpiresAt: r.CreatedAt.Add(ApprovalLifetime)}
-	return s.keepRequest(ctx, p, false)
+	return s.storeRequest(ctx, p, false)
 }
 
-func (s *Service) keepRequest(ctx context.Context, p *plan, queued bool) (*Result, error) {
+func (s *Service) storeRequest(ctx context.Context, p *plan, queued bool) (*Result, error) {
 	arguments, err := output.Encode(p.arguments)
 	if err != nil {
 		return nil, err
 	}
 	r := p.run
-	if r.Request, err = s.seal(r, "request", asked{Arguments: arguments, ConnectionID: r.ConnectionID, Output: p.request.Output}); err != nil {
+	if r.Request, err = s.seal(r, "request",
+		storedRequest{Arguments: arguments, ConnectionID: r.ConnectionID, Output: p.request.Output}); err != nil {
 		return nil, err
 	}
-	kept, inserted, err := s.Store.InsertRun(ctx, r, queued)
+	earlier, inserted, err := s.Runs.InsertRun(ctx, r, queued)
 	if err != nil {
 		return nil, err
 	}
 	if !inserted {
-		return s.resume(ctx, p.caller, kept)
+		return s.replay(ctx, p.caller, earlier, r.Fingerprint)
 	}
 	return &Result{Run: r}, nil
 }
 
-// Jobs are what the worker has to call.
+// Jobs returns the handlers of this service's jobs.
 func (s *Service) Jobs() map[string]jobs.Handler {
 	return map[string]jobs.Handler{
 		JobRun: {Run: s.work},
 		JobSweep: {Run: func(ctx context.Context, _ jobs.Job) error {
-			if err := s.Store.SweepRuns(ctx, now()); err != nil {
+			more, err := s.Queue.SweepRuns(ctx, now())
+			switch {
+			case err != nil:
 				return err
+			case more:
+				return jobs.Later(time.Now())
 			}
 			return jobs.Later(time.Now().Add(sweepEvery))
 		}},
 	}
 }
 
-// work takes a run and goes on with it in the background: runs take longer than
-// a job may. The job comes back when the hold of whoever works on the run is
-// over, and ends when the run has.
+// work takes a run and performs it in the background: a run may take longer than
+// a job. The job runs again when the hold of the run expires, until the run has
+// ended.
 func (s *Service) work(ctx context.Context, job jobs.Job) error {
-	r, err := s.Store.RunByID(ctx, job.Ref)
+	r, err := s.Queue.RunByID(ctx, job.Ref)
 	switch {
 	case err != nil:
 		return err
-	case r == nil || r.Status.Over():
+	case r == nil || r.Status.Ended():
 		return nil
 	case time.Now().Before(r.LeaseUntil):
 		return jobs.Later(r.LeaseUntil.Add(time.Second))
@@ -97,69 +102,68 @@ func (s *Service) work(ctx context.Context, job jobs.Job) error {
 		return jobs.Later(time.Now().Add(busyPause))
 	}
 	account, until := r.AccountID, now().Add(holdFor)
-	r, taken, err := s.Store.TakeRun(ctx, job.Ref, s.options.Replica, now(), until)
+	r, taken, err := s.Runs.TakeRun(ctx, job.Ref, s.options.Replica, now(), until)
 	if err != nil || !taken {
 		s.release(account)
 	}
 	switch {
 	case err != nil:
 		return err
-	case r == nil || r.Status.Over():
+	case r == nil || r.Status.Ended():
 		return nil
 	case !taken:
 		return jobs.Later(r.LeaseUntil.Add(time.Second))
 	}
-	s.working.Go(func() {
+	s.background.Go(func() {
 		defer s.release(account)
-		s.goOn(context.WithoutCancel(ctx), r)
+		s.performHeld(context.WithoutCancel(ctx), r)
 	})
 	return jobs.Later(until.Add(time.Second))
 }
 
-// reserve takes a place of this process for one more run of an account, if there
-// is one.
+// reserve counts one more run of an account, if this process may perform it.
 func (s *Service) reserve(accountID string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closing || s.jobs >= s.options.Parallel || s.perAcc[accountID] >= s.options.PerAccount {
+	if s.closing || s.async >= s.options.Parallel || s.perAccount[accountID] >= s.options.PerAccount {
 		return false
 	}
-	s.jobs++
-	s.perAcc[accountID]++
+	s.async++
+	s.perAccount[accountID]++
 	return true
 }
 
 func (s *Service) release(accountID string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.jobs--
-	if s.perAcc[accountID]--; s.perAcc[accountID] == 0 {
-		delete(s.perAcc, accountID)
+	s.async--
+	if s.perAccount[accountID]--; s.perAccount[accountID] == 0 {
+		delete(s.perAccount, accountID)
 	}
 }
 
-// goOn does a run that this process holds.
-func (s *Service) goOn(ctx context.Context, r *Run) {
-	work, end := s.begin(ctx, r)
+// performHeld performs and ends a run that this process holds.
+func (s *Service) performHeld(ctx context.Context, r *Run) {
+	work, end := s.track(ctx, r)
 	defer end()
 	work, lost := s.hold(work, r)
-	shape, o := s.carryOut(work, r)
-	if _, expected := problem.From(o.refused); o.refused != nil && !expected && !errors.Is(o.refused, errLost) {
-		o = ended(work, r, r.App, o) // whatever broke off because the run was ended from outside
+	shape, o := s.performStored(work, r)
+	if _, expected := problem.From(o.err); o.err != nil && !expected && !errors.Is(o.err, errLost) {
+		o = ended(work, r, r.App, o) // the error may follow from the end of the context
 	}
-	if lost() || errors.Is(o.refused, errLost) {
-		return // somebody else has it
+	if lost() || errors.Is(o.err, errLost) {
+		return // another process performs it
 	}
-	if errors.Is(o.refused, errStopping) {
+	if errors.Is(o.err, errStopping) {
 		if r.Safe || !r.Sent {
-			s.report(ctx, r, s.Store.LetGoRun(ctx, r.ID, r.Owner))
+			s.report(ctx, r, s.Queue.ReleaseRun(ctx, r.ID, r.Owner))
 			return
 		}
 		o = interrupted()
 	}
-	if o.refused != nil {
-		if _, expected := problem.From(o.refused); !expected {
-			s.report(ctx, r, o.refused)
+	if o.err != nil {
+		if _, expected := problem.From(o.err); !expected {
+			s.report(ctx, r, o.err)
 		}
 	}
 	_, err := s.finish(ctx, r, shape, o, true)
@@ -168,40 +172,41 @@ func (s *Service) goOn(ctx context.Context, r *Run) {
 
 func (s *Service) report(ctx context.Context, r *Run, err error) {
 	if err != nil {
-		s.options.Log.ErrorContext(ctx, "a run that nobody waits for met a fault", slog.String("run_id", r.ID), slog.String("tool", r.Tool), slog.Any("error", err))
+		s.options.Log.ErrorContext(ctx, "background run failed", slog.String("run_id", r.ID),
+			slog.String("tool", r.Tool), slog.Any("error", err))
 	}
 }
 
-// carryOut makes the call of a run that was asked for earlier. One that may have
-// been sent already, and is not safe to repeat, is not sent.
-func (s *Service) carryOut(ctx context.Context, r *Run) (shape Shape, o outcome) {
+// performStored makes the call of a stored run. A run that may have been sent
+// already and is not safe to repeat is not sent.
+func (s *Service) performStored(ctx context.Context, r *Run) (shape Shape, o outcome) {
 	defer func() {
-		if fault := recover(); fault != nil { // it must not end every other run
-			o = outcome{refused: fmt.Errorf("panic: %v", fault)}
+		if recovered := recover(); recovered != nil { // other runs of this process continue
+			o = outcome{err: fmt.Errorf("panic: %v", recovered)}
 		}
 	}()
-	in, err := s.asked(r)
+	in, err := s.unsealRequest(r)
 	if err != nil {
-		return Shape{}, outcome{refused: err}
+		return Shape{}, outcome{err: err}
 	}
 	if r.Sent && !r.Safe {
 		return in.Output, interrupted()
 	}
 	if r.Cancelling {
-		return in.Output, outcome{failure: cancelled(r.Sent)}
+		return in.Output, outcome{failure: canceled(r.Sent)}
 	}
-	p, err := s.planAgain(ctx, r, in)
+	p, err := s.prepareStored(ctx, r, in)
 	if err != nil {
-		return in.Output, outcome{refused: err}
+		return in.Output, outcome{err: err}
 	}
-	held, cancel, err := s.Store.HoldRun(ctx, r.ID, r.Owner, now().Add(holdFor), true)
+	held, cancel, err := s.Queue.HoldRun(ctx, r.ID, r.Owner, now().Add(holdFor), true)
 	switch {
 	case err != nil:
-		return in.Output, outcome{refused: err}
+		return in.Output, outcome{err: err}
 	case !held:
-		return in.Output, outcome{refused: errLost}
+		return in.Output, outcome{err: errLost}
 	case cancel:
-		return in.Output, outcome{failure: cancelled(false)}
+		return in.Output, outcome{failure: canceled(false)}
 	}
 	r.Sent = true
 	s.options.Step("run: sent is noted")
@@ -210,9 +215,9 @@ func (s *Service) carryOut(ctx context.Context, r *Run) (shape Shape, o outcome)
 	return in.Output, o
 }
 
-// planAgain prepares a run once more: what was allowed when it was asked for may
-// no longer be.
-func (s *Service) planAgain(ctx context.Context, r *Run, in *asked) (*plan, error) {
+// prepareStored prepares a stored run: what was allowed when it was requested may
+// not be allowed now.
+func (s *Service) prepareStored(ctx context.Context, r *Run, in *storedRequest) (*plan, error) {
 	c := &Caller{AccountID: r.AccountID, Actor: r.By}
 	if r.KeyID != "" {
 		key, err := s.Keys.Get(ctx, r.AccountID, r.KeyID)
@@ -220,7 +225,8 @@ func (s *Service) planAgain(ctx context.Context, r *Run, in *asked) (*plan, erro
 			return nil, err
 		}
 		if !key.Live(time.Now()) {
-			return nil, problem.New(problem.Forbidden, "key_revoked", "The key that asked for this run is at its end. It was not sent.")
+			return nil, problem.New(problem.Forbidden, "key_revoked",
+				"The API key that requested this run has expired or was revoked. It was not sent.")
 		}
 		if err := key.Require(apikey.Run); err != nil {
 			return nil, err
@@ -228,7 +234,8 @@ func (s *Service) planAgain(ctx context.Context, r *Run, in *asked) (*plan, erro
 		c.Key = key
 	}
 	p, err := s.prepare(ctx, c, Request{
-		Tool: r.Tool, Arguments: in.Arguments, ConnectionID: in.ConnectionID, EndUser: r.EndUser, Timeout: r.Timeout, Async: true, Output: in.Output, RunID: r.ID,
+		Tool: r.Tool, Arguments: in.Arguments, ConnectionID: in.ConnectionID, EndUser: r.EndUser, Timeout: r.Timeout,
+		Async: true, Output: in.Output,
 	})
 	if err != nil {
 		return nil, err
@@ -237,128 +244,130 @@ func (s *Service) planAgain(ctx context.Context, r *Run, in *asked) (*plan, erro
 	return p, nil
 }
 
-// hold keeps hold of a run while it is worked on. The context ends when the hold
-// is lost or the caller cancels; lost tells the former, and ends the holding.
+// hold extends the hold of a run until lost is called. The context ends when the
+// hold is lost, which lost reports, or the caller cancels.
 func (s *Service) hold(ctx context.Context, r *Run) (work context.Context, lost func() bool) {
 	work, cancel := context.WithCancelCause(ctx)
 	done := make(chan struct{})
-	gone := make(chan bool, 1)
+	result := make(chan bool, 1) // whether the hold was lost
 	go func() {
 		tick := time.NewTicker(holdEvery)
 		defer tick.Stop()
 		for {
 			select {
 			case <-done:
-				gone <- false
+				result <- false
 				return
-			case <-ctx.Done(): // what is left is to write the end down
-				gone <- false
+			case <-ctx.Done(): // only the end is left to be written
+				result <- false
 				return
 			case <-tick.C:
 			}
-			held, wanted, err := s.Store.HoldRun(context.WithoutCancel(ctx), r.ID, r.Owner, now().Add(holdFor), false)
+			held, wantsEnd, err := s.Queue.HoldRun(context.WithoutCancel(ctx), r.ID, r.Owner, now().Add(holdFor), false)
 			switch {
 			case err != nil:
-				continue // the hold outlives a few of these
+				continue // the hold lasts longer than a few intervals
 			case !held:
 				cancel(errStopping)
-				gone <- true
+				result <- true
 				return
-			case wanted:
-				cancel(errCancelled)
+			case wantsEnd:
+				cancel(errCanceled)
 			}
 		}
 	}()
 	return work, func() bool {
 		close(done)
 		cancel(nil)
-		return <-gone
+		return <-result
 	}
 }
 
-// Close lets the runs of this process that nobody waits for come to their end
-// for a while; then those that may be sent again are left to another process.
-// The worker must have ended before.
+// Close waits for the background runs of this process, for a limited time; then
+// those that may be sent again are left to another process. The worker must have
+// ended before.
 func (s *Service) Close() {
 	s.mu.Lock()
 	s.closing = true
 	s.mu.Unlock()
 	timer := time.AfterFunc(drainFor, s.stop)
 	defer timer.Stop()
-	s.working.Wait()
+	s.background.Wait()
 }
 
 func (s *Service) stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, cancel := range s.going {
+	for _, cancel := range s.active {
 		cancel(errStopping)
 	}
 }
 
-// Cancel ends a run as far as it can be ended. It returns run_not_found
-// (NotFound). What the app has begun it may complete.
+// Cancel ends a run if that is still possible. It returns run_not_found
+// (NotFound). The app may complete what it has begun.
 func (s *Service) Cancel(ctx context.Context, c *Caller, id string) (*Result, error) {
 	if _, err := s.visible(ctx, c, id); err != nil {
 		return nil, err
 	}
-	r, err := s.Store.CancelRun(ctx, c.AccountID, id, now())
+	r, err := s.Queue.CancelRun(ctx, c.AccountID, id, now())
 	if err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
-	if cancel := s.going[id]; cancel != nil {
-		cancel(errCancelled)
+	if cancel := s.active[id]; cancel != nil {
+		cancel(errCanceled)
 	}
 	s.mu.Unlock()
-	k, err := s.open(r)
+	content, err := s.unseal(r)
 	if err != nil {
 		return nil, err
 	}
-	return s.told(ctx, c, r, k, 0)
+	return s.result(ctx, c, r, content, 0)
 }
 
-// Approve decides on a run that waits: it goes on, or is over. Its problems:
-// approval_not_found (NotFound), approval_over (Conflict).
-func (s *Service) Approve(ctx context.Context, by audit.Actor, accountID, approvalID string, agreed bool, reason string) (*Run, error) {
-	r, err := s.Store.ApprovalOf(ctx, accountID, approvalID)
+// Decide approves or denies a run that waits. It returns approval_not_found
+// (NotFound), and approval_over (Conflict) if it does not wait any more.
+func (s *Service) Decide(ctx context.Context, by audit.Actor, accountID, approvalID string, approve bool,
+	reason string,
+) (*Run, error) {
+	r, err := s.History.RunByApproval(ctx, accountID, approvalID)
 	if err != nil {
 		return nil, err
 	}
-	over := problem.New(problem.Conflict, "approval_over", "This run does not wait for an approval any more.").With("run_id", r.ID).With("status", string(r.Status))
+	ended := problem.New(problem.Conflict, "approval_over",
+		"This run no longer waits for approval.").With("run_id", r.ID).With("status", string(r.Status))
 	if r.Status != AwaitingApproval || !now().Before(r.Approval.ExpiresAt) {
-		return nil, over
+		return nil, ended
 	}
 	r.Approval.DecidedBy, r.Approval.DecidedAt, r.Approval.Reason = by, now(), reason
 	r.Status = Running
 	action := "run.approved"
-	if !agreed {
+	if !approve {
 		r.Status, r.Code, r.EndedAt, r.Request, action = Denied, CodeApprovalDenied, now(), "", "run.denied"
 	}
 	entry := audit.New(accountID, by, action, r.ID, map[string]string{"tool": r.Tool, "approval": approvalID})
-	decided, err := s.Store.DecideRun(ctx, r, entry)
+	decided, err := s.History.DecideRun(ctx, r, entry)
 	if err != nil {
 		return nil, err
 	}
 	if !decided {
-		return nil, over
+		return nil, ended
 	}
 	return r, nil
 }
 
-// Awaiting is what a person decides on: a run with its arguments, which they
-// must see.
+// Awaiting is a run that a user decides on, with its arguments.
 type Awaiting struct {
 	Run       *Run
-	App       *app.App  // nil: it is gone
+	App       *app.App  // nil: it was removed
 	Tool      *app.Tool // likewise
 	Arguments json.RawMessage
 }
 
-// Approval answers a run that waits, or waited, for a person. It returns
-// approval_not_found (NotFound). Arguments are kept while it waits.
+// Approval returns a run that waits, or waited, for approval; its arguments while
+// it waits. It returns approval_not_found (NotFound).
 func (s *Service) Approval(ctx context.Context, accountID, approvalID string) (*Awaiting, error) {
-	r, err := s.Store.ApprovalOf(ctx, accountID, approvalID)
+	r, err := s.History.RunByApproval(ctx, accountID, approvalID)
 	if err != nil {
 		return nil, err
 	}
@@ -368,12 +377,12 @@ func (s *Service) Approval(ctx context.Context, accountID, approvalID string) (*
 func (s *Service) awaiting(ctx context.Context, r *Run) (*Awaiting, error) {
 	w := &Awaiting{Run: r}
 	var err error
-	w.App, w.Tool, err = s.Apps.Tool(ctx, r.AccountID, r.Tool)
+	w.App, w.Tool, err = s.Tools.Apps.Tool(ctx, r.AccountID, r.Tool)
 	if _, expected := problem.From(err); err != nil && !expected {
 		return nil, err
 	}
 	if r.Request != "" {
-		in, err := s.asked(r)
+		in, err := s.unsealRequest(r)
 		if err != nil {
 			return nil, err
 		}
@@ -382,10 +391,10 @@ func (s *Service) awaiting(ctx context.Context, r *Run) (*Awaiting, error) {
 	return w, nil
 }
 
-// Approvals answers the runs that wait for a person, the oldest first; at most a
+// Approvals returns the runs that wait for approval, oldest first, at most a
 // hundred.
 func (s *Service) Approvals(ctx context.Context, accountID string) ([]*Awaiting, error) {
-	runs, err := s.Store.Runs(ctx, accountID, Query{Status: string(AwaitingApproval), Limit: 100})
+	runs, err := s.History.Runs(ctx, accountID, Query{Status: string(AwaitingApproval), Limit: 100})
 	if err != nil {
 		return nil, err
 	}

@@ -80,7 +80,8 @@ func TestRunsThatNobodyWaitsFor(t *testing.T) {
 				}
 				wait(5 * time.Minute)
 				end := w.status(t, res.Run.ID)
-				if end.Run.Status != tt.status || code(end, nil) != tt.code || len(w.called()) != tt.sent || end.Run.Request != "" {
+				if end.Run.Status != tt.status || code(end, nil) != tt.code || len(w.called()) != tt.sent ||
+					end.Run.Request != "" {
 					t.Errorf("run = %+v %q after %v", end.Run, code(end, nil), w.called())
 				}
 				if tt.status == tool.Succeeded && string(end.Output) != `"done"` {
@@ -124,10 +125,12 @@ func TestCrashes(t *testing.T) {
 					t.Fatal(err)
 				}
 				if tt.at == "taken" { // died with the run in its hands
-					if _, taken, err := store.TakeRun(t.Context(), res.Run.ID, "first", time.Now(), time.Now().Add(30*time.Second)); err != nil || !taken {
+					if _, taken, err := store.TakeRun(t.Context(), res.Run.ID, "first", time.Now(),
+						time.Now().Add(30*time.Second)); err != nil || !taken {
 						t.Fatal(taken, err)
 					}
-				} else if err := first.Jobs()[tool.JobRun].Run(t.Context(), jobs.Job{Kind: tool.JobRun, Ref: res.Run.ID}); err == nil {
+				} else if err := first.Jobs()[tool.JobRun].Run(t.Context(),
+					jobs.Job{Kind: tool.JobRun, Ref: res.Run.ID}); err == nil {
 					t.Fatal("the job does not come back")
 				}
 				synctest.Wait()
@@ -136,8 +139,10 @@ func TestCrashes(t *testing.T) {
 				second.work(t)
 				wait(3 * time.Minute)
 				end := second.status(t, res.Run.ID)
-				if calls := len(first.called()) + len(second.called()); end.Run.Status != tt.status || calls != tt.calls {
-					t.Errorf("run is %s %q after %d calls, want %s after %d", end.Run.Status, end.Run.Code, calls, tt.status, tt.calls)
+				if calls := len(first.called()) + len(second.called()); end.Run.Status != tt.status ||
+					calls != tt.calls {
+					t.Errorf("run is %s %q after %d calls, want %s after %d", end.Run.Status, end.Run.Code, calls,
+						tt.status, tt.calls)
 				}
 			})
 		})
@@ -163,7 +168,8 @@ func TestStopping(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				store := tooltest.NewMemory()
-				first, second := setupOn(t, store, tool.Options{Replica: "first"}), setupOn(t, store, tool.Options{Replica: "second"})
+				first, second := setupOn(t, store, tool.Options{Replica: "first"}), setupOn(t, store,
+					tool.Options{Replica: "second"})
 				first.reply, second.reply = takes(tt.takes, "done"), takes(time.Second, "done")
 				id, arguments, _ := strings.Cut(tt.call, " ")
 				res, err := first.Run(t.Context(), first.by(nil), async(id, arguments))
@@ -177,8 +183,10 @@ func TestStopping(t *testing.T) {
 				second.work(t)
 				wait(2 * time.Minute)
 				end := second.status(t, res.Run.ID)
-				if calls := len(first.called()) + len(second.called()); end.Run.Status != tt.status || calls != tt.calls {
-					t.Errorf("run is %s %q after %d calls, want %s after %d", end.Run.Status, end.Run.Code, calls, tt.status, tt.calls)
+				if calls := len(first.called()) + len(second.called()); end.Run.Status != tt.status ||
+					calls != tt.calls {
+					t.Errorf("run is %s %q after %d calls, want %s after %d", end.Run.Status, end.Run.Code, calls,
+						tt.status, tt.calls)
 				}
 			})
 		})
@@ -195,9 +203,9 @@ func TestCancel(t *testing.T) {
 		sent   int
 		within time.Duration
 	}{
-		{"before it is taken", 0, false, tool.Cancelled, 0, time.Second},
-		{"while the app works", 5 * time.Second, false, tool.Cancelled, 1, time.Second},
-		{"of another process", 5 * time.Second, true, tool.Cancelled, 1, 10 * time.Second},
+		{"before it is taken", 0, false, tool.Canceled, 0, time.Second},
+		{"while the app works", 5 * time.Second, false, tool.Canceled, 1, time.Second},
+		{"of another process", 5 * time.Second, true, tool.Canceled, 1, 10 * time.Second},
 		{"after its end", 2 * time.Minute, false, tool.Succeeded, 1, time.Second},
 	}
 	for _, tt := range tests {
@@ -228,9 +236,11 @@ func TestCancel(t *testing.T) {
 				wait(tt.within)
 				end := w.status(t, res.Run.ID)
 				if end.Run.Status != tt.status || len(w.called()) != tt.sent {
-					t.Errorf("run is %s after %d calls, want %s after %d", end.Run.Status, len(w.called()), tt.status, tt.sent)
+					t.Errorf("run is %s after %d calls, want %s after %d", end.Run.Status, len(w.called()), tt.status,
+						tt.sent)
 				}
-				if said := end.Failure != nil && strings.Contains(end.Failure.Detail, "may have been carried out"); end.Run.Status == tool.Cancelled && said != (tt.sent > 0) {
+				if said := end.Failure != nil && strings.Contains(end.Failure.Detail,
+					"may have been carried out"); end.Run.Status == tool.Canceled && said != (tt.sent > 0) {
 					t.Errorf("its failure = %+v", end.Failure)
 				}
 			})
@@ -250,7 +260,7 @@ func TestCancelWhileTheCallerWaits(t *testing.T) {
 		})
 		began := time.Now()
 		res, err := w.Run(t.Context(), w.by(nil), request("desk__create", `{"title":"a"}`))
-		if err != nil || res.Run.Status != tool.Cancelled || time.Since(began) > 4*time.Second {
+		if err != nil || res.Run.Status != tool.Canceled || time.Since(began) > 4*time.Second {
 			t.Errorf("Run = %+v, %v after %v", res, err, time.Since(began))
 		}
 	})
@@ -285,7 +295,8 @@ func TestApprovals(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if waits := res.Run.Status == tool.AwaitingApproval; waits != tt.waits || waits != (len(w.called()) == 0) || waits != (res.Run.Approval.ID != "") {
+		if waits := res.Run.Status == tool.AwaitingApproval; waits != tt.waits || waits != (len(w.called()) == 0) ||
+			waits != (res.Run.Approval.ID != "") {
 			t.Errorf("%s with %s: %s, want waiting %v", tt.call, tt.approval, res.Run.Status, tt.waits)
 		}
 	}
@@ -309,8 +320,21 @@ func TestDecisions(t *testing.T) {
 		{"denied", time.Hour, false, nil, account, "", tool.Denied, tool.CodeApprovalDenied, 0},
 		{"too late", 25 * time.Hour, true, nil, account, "approval_over", tool.Denied, tool.CodeApprovalExpired, 0},
 		{"by another account", time.Hour, true, nil, "acc_b", "approval_not_found", tool.AwaitingApproval, "", 0},
-		{"of a key that was revoked since", time.Hour, true, func(k *apikey.Key) { k.RevokedAt = time.Now() }, account, "", tool.Failed, tool.CodeRefused, 0},
-		{"of a key that may no longer run", time.Hour, true, func(k *apikey.Key) { k.Permissions = apikey.Read }, account, "", tool.Failed, tool.CodeRefused, 0},
+		{
+			"of a key that was revoked since",
+			time.Hour,
+			true,
+			func(k *apikey.Key) { k.RevokedAt = time.Now() },
+			account,
+			"",
+			tool.Failed,
+			tool.CodeRefused,
+			0,
+		},
+		{
+			"of a key that may no longer run", time.Hour, true, func(k *apikey.Key) { k.Permissions = apikey.Read },
+			account, "", tool.Failed, tool.CodeRefused, 0,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -318,34 +342,38 @@ func TestDecisions(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := setup(t)
 				w.work(t)
-				res, err := w.Run(t.Context(), w.by(func(k *apikey.Key) { k.Approval = apikey.ApproveWrites }), request("desk__create", `{"title":"a"}`))
+				res, err := w.Run(t.Context(), w.by(func(k *apikey.Key) { k.Approval = apikey.ApproveWrites }),
+					request("desk__create", `{"title":"a"}`))
 				if err != nil {
 					t.Fatal(err)
 				}
 				listed, err := w.Approvals(t.Context(), account)
-				if err != nil || len(listed) != 1 || string(listed[0].Arguments) != `{"title":"a"}` || listed[0].Tool.ID != "desk__create" {
+				if err != nil || len(listed) != 1 || string(listed[0].Arguments) != `{"title":"a"}` ||
+					listed[0].Tool.ID != "desk__create" {
 					t.Errorf("Approvals = %+v, %v", listed, err)
 				}
 				wait(tt.before)
 				if tt.key != nil {
 					w.by(tt.key)
 				}
-				_, err = w.Approve(t.Context(), person, tt.account, res.Run.Approval.ID, tt.agreed, "because")
+				_, err = w.Decide(t.Context(), person, tt.account, res.Run.Approval.ID, tt.agreed, "because")
 				if got := code(nil, err); got != tt.refused {
 					t.Errorf("Approve = %v, want %q", err, tt.refused)
 				}
 				wait(time.Minute)
-				if err := w.store.SweepRuns(t.Context(), time.Now()); err != nil {
+				if _, err := w.store.SweepRuns(t.Context(), time.Now()); err != nil {
 					t.Fatal(err)
 				}
 				end := w.status(t, res.Run.ID)
 				if end.Run.Status != tt.status || code(end, nil) != tt.code || len(w.called()) != tt.sent {
-					t.Errorf("run is %s %q after %d calls, want %s %q after %d", end.Run.Status, code(end, nil), len(w.called()), tt.status, tt.code, tt.sent)
+					t.Errorf("run is %s %q after %d calls, want %s %q after %d", end.Run.Status, code(end, nil),
+						len(w.called()), tt.status, tt.code, tt.sent)
 				}
 				if entries := w.store.Entries(); (len(entries) == 1) != (tt.refused == "") {
 					t.Errorf("audit entries = %+v", entries)
 				}
-				if _, err := w.Approve(t.Context(), person, account, res.Run.Approval.ID, true, ""); tt.account == account && !problem.Is(err, "approval_over") {
+				if _, err := w.Decide(t.Context(), person, account, res.Run.Approval.ID,
+					true, ""); tt.account == account && !problem.Is(err, "approval_over") {
 					t.Errorf("a second decision = %v", err)
 				}
 			})

@@ -15,7 +15,8 @@ import (
 func hostDown(after time.Duration) func(context.Context, int, *tool.Call) (*tool.Answer, error) {
 	return func(context.Context, int, *tool.Call) (*tool.Answer, error) {
 		time.Sleep(after)
-		return nil, failure(tool.CodeUnavailable, func(f *tool.Failure) { f.AppStatus, f.Unanswered, f.Unsent = 0, true, after == 0 })
+		return nil, failure(tool.CodeUnavailable,
+			func(f *tool.Failure) { f.AppStatus, f.Unanswered, f.Unsent = 0, true, after == 0 })
 	}
 }
 
@@ -29,14 +30,21 @@ func TestBreaker(t *testing.T) {
 		code   string
 	}{
 		{"four failures", func(w *world, run func() *tool.Result) {
-			w.script(failure(tool.CodeUnavailable, func(f *tool.Failure) { f.Unanswered, f.Unsent, f.RetryAfter = true, true, time.Hour }))
+			w.script(failure(tool.CodeUnavailable,
+				func(f *tool.Failure) { f.Unanswered, f.Unsent, f.RetryAfter = true, true, time.Hour }))
 			for range 4 {
 				run()
 			}
 			w.script("ok")
 		}, 1, ""},
-		{"five", func(w *world, run func() *tool.Result) { fail(w, run, 5, 0); w.script("ok") }, 0, tool.CodeUnavailable},
-		{"five, slowly", func(w *world, run func() *tool.Result) { fail(w, run, 5, 3*time.Second); w.script("ok") }, 1, ""},
+		{
+			"five", func(w *world, run func() *tool.Result) { fail(w, run, 5, 0); w.script("ok") }, 0,
+			tool.CodeUnavailable,
+		},
+		{
+			"five, slowly", func(w *world, run func() *tool.Result) { fail(w, run, 5, 3*time.Second); w.script("ok") },
+			1, "",
+		},
 		{"an answer between", func(w *world, run func() *tool.Result) {
 			fail(w, run, 4, 0)
 			w.script(failure(tool.CodeBadRequest, nil))
@@ -44,7 +52,12 @@ func TestBreaker(t *testing.T) {
 			fail(w, run, 4, 0)
 			w.script("ok")
 		}, 1, ""},
-		{"five, and a minute", func(w *world, run func() *tool.Result) { fail(w, run, 5, 0); wait(61 * time.Second); w.script("ok") }, 1, ""},
+		{"five, and a minute", func(w *world, run func() *tool.Result) {
+			fail(w, run,
+				5, 0)
+			wait(61 * time.Second)
+			w.script("ok")
+		}, 1, ""},
 		{"a probe that fails", func(w *world, run func() *tool.Result) {
 			fail(w, run, 5, 0)
 			wait(61 * time.Second)
@@ -95,7 +108,8 @@ func TestBreaker(t *testing.T) {
 
 // fail makes n calls that find nobody.
 func fail(w *world, run func() *tool.Result, n int, apart time.Duration) {
-	w.script(failure(tool.CodeUnavailable, func(f *tool.Failure) { f.AppStatus, f.Unanswered, f.Unsent, f.RetryAfter = 0, true, true, time.Hour }))
+	w.script(failure(tool.CodeUnavailable,
+		func(f *tool.Failure) { f.AppStatus, f.Unanswered, f.Unsent, f.RetryAfter = 0, true, true, time.Hour }))
 	for range n {
 		run()
 		wait(apart)
@@ -187,7 +201,8 @@ func TestHold(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := setup(t)
-		w.script(failure(tool.CodeRateLimited, func(f *tool.Failure) { f.RetryAfter, f.Unsent = 5*time.Second, true }), "ok")
+		w.script(failure(tool.CodeRateLimited, func(f *tool.Failure) { f.RetryAfter, f.Unsent = 5*time.Second, true }),
+			"ok")
 		began := time.Now()
 		var all sync.WaitGroup
 		all.Go(func() { _, _ = w.Run(t.Context(), w.by(nil), request("desk__create", `{"title":"a"}`)) })

@@ -14,50 +14,47 @@ import (
 	"ace/internal/platform/apikey"
 	"ace/internal/platform/app"
 	"ace/internal/platform/connection"
+	"ace/internal/platform/tool/file"
+	"ace/internal/platform/tool/lookup"
 	"ace/internal/platform/tool/output"
 )
 
-// plan is a run that may be made: everything about it is known but the
-// credentials.
+// plan is a checked run: everything about it is known except the credentials.
 type plan struct {
 	caller     *Caller
 	request    Request
 	app        *app.App
 	tool       *app.Tool
 	arguments  map[string]any
-	connection *connection.Connection // nil: the app asks for none
+	connection *connection.Connection // nil: the app needs none
 	scheme     *app.Scheme            // nil: likewise
 	run        *Run
-	named      bool // the caller has named the run
-	open       func(ctx context.Context, reference string) (*File, error)
+	open       func(ctx context.Context, reference string) (*file.File, error)
 }
 
-// prepare checks everything that can be checked without calling anybody.
+// prepare checks everything that can be checked without calling the app.
 func (s *Service) prepare(ctx context.Context, c *Caller, in Request) (*plan, error) {
-	if err := in.check(); err != nil {
+	if err := in.complete(c); err != nil {
 		return nil, err
 	}
-	a, t, err := s.Tool(ctx, c, in.Tool)
+	a, t, err := s.Tools.Get(ctx, c.AccountID, c.Key, in.Tool)
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{caller: c, request: in, app: a, named: in.RunID != ""}
+	p := &plan{caller: c, request: in, app: a}
 	if p.arguments, err = s.arguments(t, in.Arguments); err != nil {
 		return nil, err
 	}
 	p.tool = t.With(p.arguments)
-	if err := readsOnly(c, a, p.tool); err != nil {
+	if err := lookup.CheckEffect(c.Key, a, p.tool); err != nil {
 		return nil, err
 	}
 	if err := s.connect(ctx, p); err != nil {
 		return nil, err
 	}
 	p.run = &Run{
-		ID: in.RunID, AccountID: c.AccountID, By: c.Actor, Tool: t.ID, App: a.ID, EndUser: p.endUser(), Async: in.Async, Safe: p.tool.SafeToRepeat(),
-		Timeout: in.Timeout, CreatedAt: now(),
-	}
-	if p.run.ID == "" {
-		p.run.ID = typeid.New(RunPrefix)
+		ID: typeid.New(RunPrefix), AccountID: c.AccountID, By: c.Actor, Tool: t.ID, App: a.ID, EndUser: in.EndUser,
+		Async: in.Async, Safe: p.tool.SafeToRepeat(), Timeout: in.Timeout, CreatedAt: now(),
 	}
 	if c.Key != nil {
 		p.run.KeyID = c.Key.ID
@@ -65,8 +62,8 @@ func (s *Service) prepare(ctx context.Context, c *Caller, in Request) (*plan, er
 	if p.connection != nil {
 		p.run.ConnectionID = p.connection.ID
 	}
-	p.open = func(ctx context.Context, reference string) (*File, error) {
-		return s.input(ctx, c.AccountID, p.run.EndUser, reference)
+	p.open = func(ctx context.Context, reference string) (*file.File, error) {
+		return s.Files.Open(ctx, c.AccountID, in.EndUser, reference)
 	}
 	return p, nil
 }
@@ -77,8 +74,9 @@ const (
 	maxEndUser  = 200
 )
 
-// check completes a request and refuses what makes no sense.
-func (in *Request) check() error {
+// complete fills in defaults and the end user of the key, and checks the limits
+// of a request.
+func (in *Request) complete(c *Caller) error {
 	refuse := func(pointer, detail string) error {
 		return problem.New(problem.Invalid, "invalid_request", detail).At(pointer)
 	}
@@ -99,48 +97,24 @@ func (in *Request) check() error {
 		return refuse("/end_user", "The name of a user has at most 200 characters.")
 	case slices.ContainsFunc(in.Output.Fields, func(f string) bool { return f == "" || len(f) > maxFieldLen }):
 		return refuse("/output/fields", "A field is a dot path of 1 to 200 characters, such as items.subject.")
-	case in.RunID != "" && !typeid.Valid(RunPrefix, in.RunID):
-		return refuse("", "This is not the id of a run.")
 	}
+	if c.Key == nil || c.Key.Restrict.EndUser == "" {
+		return nil
+	}
+	if in.EndUser != "" && in.EndUser != c.Key.Restrict.EndUser {
+		return problem.New(problem.Forbidden, "key_restricted",
+			"This key is for another user of yours.").At("/end_user").Advise("ask_owner_for_permission")
+	}
+	in.EndUser = c.Key.Restrict.EndUser
 	return nil
 }
 
-// restricted refuses what the caller's key is not for, whatever the arguments.
-func restricted(c *Caller, a *app.App, t *app.Tool) error {
-	if c.Key == nil {
-		return nil
-	}
-	r := c.Key.Restrict
-	switch {
-	case !r.AllowsApp(a.ID):
-		return keyRestricted(a, t, "This key is not for the app "+a.Name+".")
-	case !r.AllowsTool(a.ID, t.IDs()...):
-		return keyRestricted(a, t, "This key is not for this tool.")
-	case t.Free && !r.RawRequests:
-		return keyRestricted(a, t, "This key may not send requests of its own making. Use a tool, or ask for a key with raw_requests.")
-	case !t.Free:
-		return readsOnly(c, a, t)
-	}
-	return nil
-}
-
-// readsOnly refuses a tool that changes something to a key for reading. What a
-// request of the caller's own making does is known once it is made.
-func readsOnly(c *Caller, a *app.App, t *app.Tool) error {
-	if c.Key == nil || !c.Key.Restrict.ReadOnlyTools || t.ReadOnly() {
-		return nil
-	}
-	return keyRestricted(a, t, "This key is for what changes nothing.")
-}
-
-func keyRestricted(a *app.App, t *app.Tool, detail string) error {
-	return problem.New(problem.Forbidden, "key_restricted", detail).Advise("ask_owner_for_permission").With("app", a.ID).With("tool", t.ID)
-}
-
-// arguments decodes, completes and checks the arguments of a tool.
+// arguments decodes the arguments of a tool, fills in defaults and validates
+// them.
 func (s *Service) arguments(t *app.Tool, raw json.RawMessage) (map[string]any, error) {
 	wrong := func(items ...problem.Item) error {
-		return problem.New(problem.Unprocessable, "invalid_arguments", "Some arguments do not fit the schema of "+t.ID+".").
+		return problem.New(problem.Unprocessable, "invalid_arguments",
+			"Some arguments do not match the input schema of "+t.ID+".").
 			WithItems(items...).Advise("fix_arguments").With("tool", t.ID)
 	}
 	arguments := map[string]any{}
@@ -169,14 +143,14 @@ func (s *Service) arguments(t *app.Tool, raw json.RawMessage) (map[string]any, e
 	return arguments, nil
 }
 
-// schemas keeps the compiled schemas of the tools that are in use.
+// schemas caches the compiled schemas of the tools that are in use.
 type schemas struct {
-	mu   sync.Mutex
-	kept map[string]compiled // by id
+	mu     sync.Mutex
+	cached map[string]compiled // by id
 }
 
 type compiled struct {
-	tool   *app.Tool // whose schema it is: definitions of connectors change
+	tool   *app.Tool // the definition that was compiled: those of connectors change
 	schema *jsonschema.Schema
 }
 
@@ -184,7 +158,7 @@ const maxSchemas = 4096
 
 func (s *schemas) of(t *app.Tool) (*jsonschema.Schema, error) {
 	s.mu.Lock()
-	found, ok := s.kept[t.ID]
+	found, ok := s.cached[t.ID]
 	s.mu.Unlock()
 	if ok && found.tool == t {
 		return found.schema, nil
@@ -195,28 +169,17 @@ func (s *schemas) of(t *app.Tool) (*jsonschema.Schema, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.kept == nil || len(s.kept) >= maxSchemas {
-		s.kept = map[string]compiled{}
+	if s.cached == nil || len(s.cached) >= maxSchemas {
+		s.cached = map[string]compiled{}
 	}
-	s.kept[t.ID] = compiled{t, schema}
+	s.cached[t.ID] = compiled{t, schema}
 	return schema, nil
-}
-
-// endUser is the account's own user that the run is for.
-func (p *plan) endUser() string {
-	if p.caller.Key != nil && p.caller.Key.Restrict.EndUser != "" {
-		return p.caller.Key.Restrict.EndUser
-	}
-	return p.request.EndUser
 }
 
 // connect chooses the connection of the run.
 func (s *Service) connect(ctx context.Context, p *plan) error {
-	c := p.caller
-	if c.Key != nil && c.Key.Restrict.EndUser != "" && p.request.EndUser != "" && p.request.EndUser != c.Key.Restrict.EndUser {
-		return problem.New(problem.Forbidden, "key_restricted", "This key is for another user of yours.").At("/end_user").Advise("ask_owner_for_permission")
-	}
-	chosen, err := s.Connections.Choose(ctx, c.AccountID, p.app, p.request.ConnectionID, p.endUser())
+	chosen, err := s.Connections.Choose(ctx, p.caller.AccountID, p.app, p.request.ConnectionID,
+		p.request.EndUser)
 	if err != nil {
 		return s.withLink(ctx, p, err)
 	}
@@ -226,19 +189,20 @@ func (s *Service) connect(ctx context.Context, p *plan) error {
 	}
 	p.scheme = scheme
 	if chosen.ID == "" {
-		return nil // the app asks for no credentials
+		return nil // the app needs no credentials
 	}
 	p.connection = chosen
 	if missing := missingScopes(p.tool, chosen); len(missing) > 0 {
-		err := problem.New(problem.Forbidden, "insufficient_scope", "The connection was not given the permission that this tool needs. Connect "+p.app.Name+" again and agree to it.").
+		err := problem.New(problem.Forbidden, "insufficient_scope",
+			"The connection lacks the permission that this tool needs. Connect "+p.app.Name+" again and grant it.").
 			With("missing_scopes", missing).Advise("reconnect_app")
 		return s.withLink(ctx, p, err)
 	}
 	return nil
 }
 
-// missingScopes are the scopes of the tool where the connection has none of
-// them. With one of them it may be enough: the app decides.
+// missingScopes returns the scopes of the tool if the connection has none of them.
+// One of them may be enough: the app decides.
 func missingScopes(t *app.Tool, c *connection.Connection) []string {
 	if len(t.Scopes) == 0 || len(c.Scopes) == 0 {
 		return nil
@@ -249,8 +213,8 @@ func missingScopes(t *app.Tool, c *connection.Connection) []string {
 	return t.Scopes
 }
 
-// withLink completes a refusal that a person can mend: with a sign-in link for
-// callers that may connect apps, with advice to ask for the others.
+// withLink adds to a problem that a user can fix: a sign-in link for callers that
+// may connect apps, advice to ask for the others.
 func (s *Service) withLink(ctx context.Context, p *plan, err error) error {
 	found, ok := problem.From(err)
 	if !ok {
@@ -273,7 +237,7 @@ func (s *Service) withLink(ctx context.Context, p *plan, err error) error {
 	if id == "" && p.connection != nil {
 		id = p.connection.ID
 	}
-	link, err := s.Opener.Link(ctx, c, p.app.ID, id, p.endUser())
+	link, err := s.Opener.Link(ctx, c, p.app.ID, id, p.request.EndUser)
 	if refusal, expected := problem.From(err); err != nil && expected && refusal.Kind == problem.Conflict {
 		return refusal.With("app", p.app.ID) // app_not_connectable says more
 	}
@@ -283,12 +247,12 @@ func (s *Service) withLink(ctx context.Context, p *plan, err error) error {
 	return found.With("connect", link)
 }
 
-// waits reports whether a person has to agree to the run first.
-func (p *plan) waits(c *Caller) bool {
-	if c.Key == nil {
+// needsApproval reports whether a user has to approve the run first.
+func (p *plan) needsApproval() bool {
+	if p.caller.Key == nil {
 		return false
 	}
-	switch c.Key.Approval {
+	switch p.caller.Key.Approval {
 	case apikey.ApproveWrites:
 		return !p.tool.ReadOnly()
 	case apikey.ApproveDestructive:
@@ -298,8 +262,8 @@ func (p *plan) waits(c *Caller) bool {
 	return false
 }
 
-// bare is the connection without credentials.
-func (p *plan) bare() *connection.Live {
+// withoutCredentials returns the connection of the run without credentials.
+func (p *plan) withoutCredentials() *connection.Live {
 	if p.connection != nil {
 		return &connection.Live{Connection: p.connection}
 	}

@@ -9,94 +9,91 @@ import (
 )
 
 const (
-	recordGather = 100 * time.Millisecond // unless somebody waits
+	recordGather = 100 * time.Millisecond // unless a reader waits
 	recordAtOnce = 256
 	maxUnwritten = 4096
 	recordTries  = 5
 	recordPause  = 250 * time.Millisecond
 )
 
-// recorder writes the ends of runs that nobody has to find after a crash: the
-// caller does not wait for the disk, and what ends within a moment, or while a
-// transaction is under way, is written together. Whoever reads runs waits until
-// it is empty.
+// recorder writes the ends of runs that need no row after a crash. The caller does
+// not wait for the disk, and the runs that end within a moment, or during a
+// transaction, are written together. Readers of runs wait until it is empty.
 type recorder struct {
 	mu      sync.Mutex
-	next    *round // gathers; nil: nothing waits
-	now     *round // is being written
+	next    *batch // collects; nil: nothing waits
+	current *batch // is being written
 	writing bool
 }
 
-// round is a group of runs that is written together.
-type round struct {
-	runs  []*Run
-	asked chan struct{} // closed when somebody waits for it
-	ask   sync.Once
-	done  chan struct{} // closed when it is written
+// batch is a group of runs that is written together.
+type batch struct {
+	runs   []*Run
+	wanted chan struct{} // closed when a reader waits for it
+	want   sync.Once
+	done   chan struct{} // closed when it is written
 }
 
-// record takes a run whose end is to be written. It reports false where too many
-// wait already: the caller then writes it himself.
+// record queues the end of a run to be written. It returns false if too many are
+// queued: the caller then writes it itself.
 func (s *Service) record(r *Run) bool {
 	c := &s.recorder
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.next == nil {
-		c.next = &round{asked: make(chan struct{}), done: make(chan struct{})}
+		c.next = &batch{wanted: make(chan struct{}), done: make(chan struct{})}
 	}
 	if len(c.next.runs) >= maxUnwritten {
 		return false
 	}
-	kept := *r
-	c.next.runs = append(c.next.runs, &kept)
+	copied := *r
+	c.next.runs = append(c.next.runs, &copied)
 	if first := c.next; !c.writing {
 		c.writing = true
-		s.working.Go(func() { s.writeRecords(first) })
+		s.background.Go(func() { s.writeRecords(first) })
 	}
 	return true
 }
 
-// writeRecords writes rounds until nothing waits.
-func (s *Service) writeRecords(r *round) {
-	for c := &s.recorder; r != nil; {
+// writeRecords writes batches until none is queued.
+func (s *Service) writeRecords(b *batch) {
+	for c := &s.recorder; b != nil; {
 		select {
-		case <-r.asked:
+		case <-b.wanted:
 		case <-time.After(recordGather):
 		}
 		c.mu.Lock()
-		c.now, c.next = r, nil
+		c.current, c.next = b, nil
 		c.mu.Unlock()
-		for batch := range slices.Chunk(r.runs, recordAtOnce) {
-			s.writeBatch(batch)
+		for runs := range slices.Chunk(b.runs, recordAtOnce) {
+			s.writeRuns(runs)
 		}
-		close(r.done)
+		close(b.done)
 		c.mu.Lock()
-		r, c.now = c.next, nil
-		c.writing = r != nil
+		b, c.current = c.next, nil
+		c.writing = b != nil
 		c.mu.Unlock()
 	}
 }
 
-func (s *Service) writeBatch(batch []*Run) {
+func (s *Service) writeRuns(runs []*Run) {
 	ctx := context.Background() // no caller waits for it
 	var err error
 	for try := range recordTries {
-		if err = s.Store.RecordRuns(ctx, batch); err == nil {
+		if err = s.Runs.RecordRuns(ctx, runs); err == nil {
 			return
 		}
 		time.Sleep(recordPause << try)
 	}
-	s.options.Log.ErrorContext(ctx, "ends of runs are not written down", slog.Int("runs", len(batch)), slog.Any("error", err))
+	s.options.Log.ErrorContext(ctx, "ended runs not written", slog.Int("runs", len(runs)),
+		slog.Any("error", err))
 }
 
 // Settled waits until the runs that have ended so far are written.
-func (s *Service) Settled(ctx context.Context) error { return s.settled(ctx) }
-
-// settled waits until the runs that have ended so far are written.
-func (s *Service) settled(ctx context.Context) error {
+func (s *Service) Settled(ctx context.Context) error {
 	c := &s.recorder
 	c.mu.Lock()
-	last := c.now
+	last := c.current
 	if c.next != nil {
 		last = c.next
 	}
@@ -104,7 +101,7 @@ func (s *Service) settled(ctx context.Context) error {
 	if last == nil {
 		return nil
 	}
-	last.ask.Do(func() { close(last.asked) })
+	last.want.Do(func() { close(last.wanted) })
 	select {
 	case <-last.done:
 		return nil

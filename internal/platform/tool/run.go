@@ -6,6 +6,7 @@ import (
 
 	"ace/internal/platform/apikey"
 	"ace/internal/platform/audit"
+	"ace/internal/platform/tool/file"
 	"ace/internal/platform/tool/output"
 )
 
@@ -18,77 +19,83 @@ const (
 	Running          Status = "running"
 	Succeeded        Status = "succeeded"
 	Failed           Status = "failed"
-	Cancelled        Status = "cancelled"
+	Canceled         Status = "canceled"
 	Denied           Status = "denied"
 	Interrupted      Status = "interrupted"
 )
 
-// Over reports whether nothing more will happen to the run.
-func (s Status) Over() bool { return s != AwaitingApproval && s != Running }
+// Ended reports whether the run has ended.
+func (s Status) Ended() bool { return s != AwaitingApproval && s != Running }
 
 // Prefixes of ids.
 const (
 	RunPrefix      = "run"
 	ApprovalPrefix = "apr"
-	FilePrefix     = "file"
 )
 
 // Times.
 const (
 	DefaultTimeout = 60 * time.Second
 	MaxTimeout     = 300 * time.Second
-	// KeepOutput is how long outputs and files are kept.
-	KeepOutput = 24 * time.Hour
-	// KeepRuns is how long runs are listed.
-	KeepRuns = 30 * 24 * time.Hour
-	// ApprovalLifetime is how long a run waits for a person.
+	// OutputLifetime is how long outputs are stored.
+	OutputLifetime = 24 * time.Hour
+	// RunLifetime is how long runs are stored.
+	RunLifetime = 30 * 24 * time.Hour
+	// ApprovalLifetime is how long a run waits for approval.
 	ApprovalLifetime = 24 * time.Hour
+	// KeyLifetime is how long after its beginning a run is found by its Key.
+	KeyLifetime = 48*time.Hour + MaxTimeout
 )
 
 // Caller is who runs a tool.
 type Caller struct {
 	AccountID string
-	Key       *apikey.Key // nil: a person who is signed in
+	Key       *apikey.Key // nil: a signed-in user
 	Actor     audit.Actor
 }
 
-// Run is one run as it is kept. Request and Result are sealed and end with their
-// purpose; the rest holds nothing of what was sent or answered.
+// Run is one run as it is stored. Request and Result are sealed, and deleted when
+// they are no longer needed; the rest contains nothing of what was sent or
+// returned.
 type Run struct {
 	ID           string // run_…
 	AccountID    string
 	By           audit.Actor
-	KeyID        string // "": a person
+	KeyID        string // of the API key; "": a signed-in user
 	Tool         string
 	App          string
-	ConnectionID string // "": the app asks for none
+	ConnectionID string // "": the app needs none
 	EndUser      string
 	Status       Status
-	Async        bool // done by a job; nobody waits
+	Async        bool // performed by a job; nobody waits
 	Safe         bool // may be sent again
 	Sent         bool // may have been sent
-	Cancelling   bool // its caller has asked to end it
+	Cancelling   bool // its caller wants it to end
 	Attempts     int
-	AppStatus    int    // of the last answer; 0: none
-	Code         string // of what went wrong; empty: nothing
+	AppStatus    int    // of the last response; 0: none
+	Code         string // of the failure; empty: none
 	OutputBytes  int
 	Timeout      time.Duration
 
-	Approval Approval // the zero value where none was needed
+	// Of a request with an Idempotency-Key: keyed digests of the key, with account,
+	// API key and tool, and of the request.
+	Key, Fingerprint string
 
-	Owner      string    // process that works on it
-	LeaseUntil time.Time // until when it is taken to be alive
+	Approval Approval // the zero value if none was needed
+
+	Owner      string    // the process that performs it
+	LeaseUntil time.Time // the process is considered dead afterwards
 
 	CreatedAt time.Time
 	StartedAt time.Time // zero: not yet
 	EndedAt   time.Time // zero: not yet
 
-	Request   string    // sealed; empty once nobody needs it
-	Result    string    // sealed; empty: none, or no longer kept
+	Request   string    // sealed; empty once it is not needed
+	Result    string    // sealed; empty: none, or expired
 	KeptUntil time.Time // of Result
 }
 
-// Duration is how long the run took so far.
+// Duration returns how long the run has taken so far.
 func (r *Run) Duration(now time.Time) time.Duration {
 	switch {
 	case r.StartedAt.IsZero():
@@ -99,54 +106,57 @@ func (r *Run) Duration(now time.Time) time.Duration {
 	return r.EndedAt.Sub(r.StartedAt)
 }
 
-// Approval is a run that waits, or waited, for a person.
+// Approval is the decision that a run waits, or waited, for.
 type Approval struct {
 	ID        string // apr_…
 	ExpiresAt time.Time
 	DecidedBy audit.Actor
 	DecidedAt time.Time // zero: not yet
-	Reason    string    // of whoever decided
+	Reason    string    // given with the decision
 }
 
-// Request is what a caller wants run.
+// Request is a request to run a tool.
 type Request struct {
 	Tool         string
 	Arguments    json.RawMessage // an object; empty: {}
 	ConnectionID string          // "": the default one
 	EndUser      string
 	Timeout      time.Duration // 0: DefaultTimeout; at most MaxTimeout
-	Async        bool          // answer at once; also where Timeout is above DefaultTimeout
+	Async        bool          // return at once; also if Timeout is above DefaultTimeout
 	Output       Shape
 	DryRun       bool
-	// RunID, if set, names the run: the same request is one run, however often it
-	// comes (see package idempotency).
-	RunID string
+	// IdempotencyKey, if not empty, makes the same request of the same API key one
+	// run, however often it is sent. A dry run has none.
+	IdempotencyKey string
 }
 
-// Shape is how an output is told.
+// Shape is the form in which an output is returned.
 type Shape struct {
-	Fields   []string `json:"fields,omitempty"`    // dot paths that are kept; empty: all
+	Fields   []string `json:"fields,omitempty"`    // dot paths to retain; empty: all
 	MaxBytes int      `json:"max_bytes,omitempty"` // of one part; 0: output.DefaultPart
 }
 
-// Result is a run with as much of its output as was asked for.
+// Result is a run with the requested part of its output.
 type Result struct {
-	Run         *Run
-	Failure     *Failure // nil: the app refused nothing
-	output.Part          // as much as was asked for
-	Next        map[string]any
-	Files       []*FileInfo
-	// Gone says that there was an output and it is no longer kept.
-	Gone bool
-	// Of a dry run: Run is not kept, and nothing was sent.
+	Run     *Run
+	Failure *Failure // nil: the app did not refuse
+	output.Part
+	Next  map[string]any
+	Files []*file.Info
+	// Expired says that there was an output and it has been deleted.
+	Expired bool
+	// Replayed says that an earlier request with the same Idempotency-Key made the
+	// run.
+	Replayed bool
+	// Of a dry run: Run is not stored, and nothing was sent.
 	Preview       *Preview
 	NeedsApproval bool
 }
 
-// OK reports whether the app did what it was asked.
+// OK reports whether the app did what was requested.
 func (r *Result) OK() bool { return r.Run.Status == Succeeded }
 
-// Query selects runs; empty members select all.
+// Query selects runs; empty fields select all.
 type Query struct {
 	Tool, App, Status, ConnectionID, KeyID, EndUser string
 	Apps, Tools                                     []string // only these

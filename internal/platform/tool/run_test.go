@@ -13,8 +13,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ace/internal/foundation/excerpt"
 	"ace/internal/foundation/problem"
 	"ace/internal/foundation/seal"
+	"ace/internal/foundation/typeid"
 	"ace/internal/platform/apikey"
 	"ace/internal/platform/app"
 	"ace/internal/platform/tool"
@@ -28,7 +30,8 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !res.OK() || string(res.Output) != `{"id":"t1"}` || res.Cursor != "" || res.Run.AppStatus != 200 || res.Run.Attempts != 1 || res.Run.ConnectionID != "con_1" {
+	if !res.OK() || string(res.Output) != `{"id":"t1"}` || res.Cursor != "" || res.Run.AppStatus != 200 ||
+		res.Run.Attempts != 1 || res.Run.ConnectionID != "con_1" {
 		t.Errorf("Run = %+v %s", res.Run, res.Output)
 	}
 	if diff := cmp.Diff([]string{`desk__search {"limit":20,"query":"broken"} s3cret-0`}, w.called()); diff != "" {
@@ -58,26 +61,88 @@ func TestRunRefuses(t *testing.T) {
 		{"no such tool", "desk__serach", `{}`, nil, nil, nil, "tool_not_found find_tools did_you_mean=[desk__search]"},
 		{"no such app", "dseks__create", `{}`, nil, nil, nil, "tool_not_found find_tools did_you_mean=[desk__create]"},
 		{"nothing like it", "qqqqqqqq", `{}`, nil, nil, nil, "tool_not_found find_tools"},
-		{"too short", "desk__search", `{"query":"a"}`, nil, nil, nil, "invalid_arguments fix_arguments /arguments/query invalid_length"},
-		{"missing and unknown", "desk__search", `{"q":"ab","kind":"lost"}`, nil, nil, nil, "invalid_arguments fix_arguments /arguments/kind invalid_choice /arguments/q unknown_field /arguments/query required"},
-		{"deep", "desk__create", `{"title":"a","tags":["x",1]}`, nil, nil, nil, "invalid_arguments fix_arguments /arguments/tags/1 invalid_type"},
+		{
+			"too short", "desk__search", `{"query":"a"}`, nil, nil, nil,
+			"invalid_arguments fix_arguments /arguments/query invalid_length",
+		},
+		{
+			"missing and unknown", "desk__search", `{"q":"ab","kind":"lost"}`, nil, nil, nil,
+			"invalid_arguments fix_arguments /arguments/kind invalid_choice /arguments/q unknown_field " +
+				"/arguments/query required",
+		},
+		{
+			"deep", "desk__create", `{"title":"a","tags":["x",1]}`, nil, nil,
+			nil, "invalid_arguments fix_arguments /arguments/tags/1 invalid_type",
+		},
 		{"no object", "desk__search", `[]`, nil, nil, nil, "invalid_arguments fix_arguments /arguments invalid_type"},
 		{"null", "desk__search", `null`, nil, nil, nil, "invalid_arguments fix_arguments /arguments invalid_type"},
-		{"another app's key", "desk__search", `{"query":"ab"}`, restrict(func(r *apikey.Restrictions) { r.Apps = []string{"mail"} }), nil, nil, "key_restricted ask_owner_for_permission"},
-		{"another tool's key", "desk__search", `{"query":"ab"}`, restrict(func(r *apikey.Restrictions) { r.Tools = []string{"desk__create"} }), nil, nil, "key_restricted ask_owner_for_permission"},
-		{"before the arguments are read", "desk__create", `{}`, restrict(func(r *apikey.Restrictions) { r.ReadOnlyTools = true }), nil, nil, "key_restricted ask_owner_for_permission"},
-		{"no requests of one's own", "desk__request", `{"path":"/a"}`, restrict(func(r *apikey.Restrictions) { r.RawRequests = false }), nil, nil, "key_restricted ask_owner_for_permission"},
-		{"reading only, by request", "desk__request", `{"method":"POST","path":"/"}`, restrict(func(r *apikey.Restrictions) { r.ReadOnlyTools = true }), nil, nil, "key_restricted ask_owner_for_permission"},
-		{"another user's key", "desk__search", `{"query":"ab"}`, restrict(func(r *apikey.Restrictions) { r.EndUser = "u1" }), nil, func(r *tool.Request) { r.EndUser = "u2" }, "key_restricted ask_owner_for_permission /end_user key_restricted"},
-		{"the key's own user has none", "desk__search", `{"query":"ab"}`, restrict(func(r *apikey.Restrictions) { r.EndUser = "u1" }), nil, nil, "connection_not_found "},
-		{"not connected", "desk__search", `{"query":"ab"}`, nil, problem.New(problem.Conflict, "not_connected", "No.").Advise("connect_app"), nil, "not_connected connect_app connect=https://platform.example/connect/desk--"},
-		{"not connected, may not connect", "desk__search", `{"query":"ab"}`, func(k *apikey.Key) { k.Permissions = apikey.Run }, problem.New(problem.Conflict, "not_connected", "No.").Advise("connect_app"), nil, "not_connected ask_owner_to_connect"},
-		{"to be mended", "desk__search", `{"query":"ab"}`, nil, conflict("reconnect_required"), nil, "reconnect_required  connect=https://platform.example/connect/desk-con_1-"},
-		{"switched off", "desk__search", `{"query":"ab"}`, nil, conflict("connection_disabled"), nil, "connection_disabled "},
-		{"too patient", "desk__search", `{"query":"ab"}`, nil, nil, func(r *tool.Request) { r.Timeout = time.Hour }, "invalid_request  /timeout_seconds invalid_request"},
-		{"too small a part", "desk__search", `{"query":"ab"}`, nil, nil, func(r *tool.Request) { r.Output.MaxBytes = 10 }, "invalid_request  /output/max_bytes invalid_request"},
-		{"no field", "desk__search", `{"query":"ab"}`, nil, nil, func(r *tool.Request) { r.Output.Fields = []string{""} }, "invalid_request  /output/fields invalid_request"},
-		{"no id of a run", "desk__search", `{"query":"ab"}`, nil, nil, func(r *tool.Request) { r.RunID = "mine" }, "invalid_request   invalid_request"},
+		{
+			"another app's key", "desk__search", `{"query":"ab"}`,
+			restrict(func(r *apikey.Restrictions) { r.Apps = []string{"mail"} }), nil, nil,
+			"key_restricted ask_owner_for_permission",
+		},
+		{
+			"another tool's key", "desk__search", `{"query":"ab"}`,
+			restrict(func(r *apikey.Restrictions) { r.Tools = []string{"desk__create"} }), nil, nil,
+			"key_restricted ask_owner_for_permission",
+		},
+		{
+			"before the arguments are read", "desk__create",
+			`{}`, restrict(func(r *apikey.Restrictions) { r.ReadOnlyTools = true }), nil,
+			nil, "key_restricted ask_owner_for_permission",
+		},
+		{
+			"no requests of one's own", "desk__request", `{"path":"/a"}`,
+			restrict(func(r *apikey.Restrictions) { r.RawRequests = false }), nil,
+			nil, "key_restricted ask_owner_for_permission",
+		},
+		{
+			"reading only, by request", "desk__request", `{"method":"POST","path":"/"}`,
+			restrict(func(r *apikey.Restrictions) { r.ReadOnlyTools = true }), nil,
+			nil, "key_restricted ask_owner_for_permission",
+		},
+		{
+			"another user's key", "desk__search", `{"query":"ab"}`,
+			restrict(func(r *apikey.Restrictions) { r.EndUser = "u1" }), nil,
+			func(r *tool.Request) { r.EndUser = "u2" },
+			"key_restricted ask_owner_for_permission /end_user key_restricted",
+		},
+		{
+			"the key's own user has none", "desk__search", `{"query":"ab"}`,
+			restrict(func(r *apikey.Restrictions) { r.EndUser = "u1" }), nil, nil, "connection_not_found ",
+		},
+		{
+			"not connected", "desk__search", `{"query":"ab"}`,
+			nil, problem.New(problem.Conflict, "not_connected", "No.").Advise("connect_app"), nil,
+			"not_connected connect_app connect=https://platform.example/connect/desk--",
+		},
+		{
+			"not connected, may not connect", "desk__search", `{"query":"ab"}`,
+			func(k *apikey.Key) { k.Permissions = apikey.Run },
+			problem.New(problem.Conflict, "not_connected", "No.").Advise("connect_app"), nil,
+			"not_connected ask_owner_to_connect",
+		},
+		{
+			"to be mended", "desk__search", `{"query":"ab"}`, nil, conflict("reconnect_required"), nil,
+			"reconnect_required  connect=https://platform.example/connect/desk-con_1-",
+		},
+		{
+			"switched off", "desk__search", `{"query":"ab"}`, nil, conflict("connection_disabled"), nil,
+			"connection_disabled ",
+		},
+		{
+			"too patient", "desk__search", `{"query":"ab"}`, nil, nil, func(r *tool.Request) { r.Timeout = time.Hour },
+			"invalid_request  /timeout_seconds invalid_request",
+		},
+		{
+			"too small a part", "desk__search", `{"query":"ab"}`, nil, nil,
+			func(r *tool.Request) { r.Output.MaxBytes = 10 }, "invalid_request  /output/max_bytes invalid_request",
+		},
+		{
+			"no field", "desk__search", `{"query":"ab"}`, nil,
+			nil, func(r *tool.Request) { r.Output.Fields = []string{""} },
+			"invalid_request  /output/fields invalid_request",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -130,7 +195,8 @@ func TestScopes(t *testing.T) {
 		if got := code(res, err); got != tt.want {
 			t.Errorf("with %v: %q, want %q", tt.granted, got, tt.want)
 		}
-		if p, ok := problem.From(err); ok && (fmt.Sprint(p.Members["missing_scopes"]) != "[desk.write]" || p.Members["connect"] == nil) {
+		if p, ok := problem.From(err); ok &&
+			(fmt.Sprint(p.Members["missing_scopes"]) != "[desk.write]" || p.Members["connect"] == nil) {
 			t.Errorf("members = %v", p.Members)
 		}
 	}
@@ -139,13 +205,16 @@ func TestScopes(t *testing.T) {
 // What happens to a call that the app refuses, by what the tool does.
 func TestAttempts(t *testing.T) {
 	t.Parallel()
-	busy := failure(tool.CodeUnavailable, func(f *tool.Failure) { f.AppStatus, f.RetryAfter, f.Retryable = 503, 2*time.Second, true })
+	busy := failure(tool.CodeUnavailable,
+		func(f *tool.Failure) { f.AppStatus, f.RetryAfter, f.Retryable = 503, 2*time.Second, true })
 	slow := failure(tool.CodeRateLimited, func(f *tool.Failure) {
 		f.AppStatus, f.RetryAfter, f.Retryable, f.Unsent = 429, 3*time.Second, true, true
 	})
-	silent := failure(tool.CodeUnavailable, func(f *tool.Failure) { f.AppStatus, f.Retryable, f.Unsent, f.Unanswered = 0, true, true, true })
+	silent := failure(tool.CodeUnavailable,
+		func(f *tool.Failure) { f.AppStatus, f.Retryable, f.Unsent, f.Unanswered = 0, true, true, true })
 	unknown := failure(tool.CodeUnauthorized, func(f *tool.Failure) { f.AppStatus, f.Unsent = 401, true })
-	forever := failure(tool.CodeRateLimited, func(f *tool.Failure) { f.AppStatus, f.RetryAfter, f.Unsent = 429, 10*time.Minute, true })
+	forever := failure(tool.CodeRateLimited,
+		func(f *tool.Failure) { f.AppStatus, f.RetryAfter, f.Unsent = 429, 10*time.Minute, true })
 	const read, write, put = `desk__search {"query":"ab"}`, `desk__create {"title":"a"}`, `desk__replace {"id":"1"}`
 	tests := []struct {
 		name, call string
@@ -180,8 +249,10 @@ func TestAttempts(t *testing.T) {
 				began := time.Now()
 				res, err := w.Run(t.Context(), w.by(nil), request(id, arguments))
 				took := time.Since(began)
-				if got := code(res, err); got != tt.code || len(w.called()) != tt.calls || tt.took >= 0 && took != tt.took {
-					t.Errorf("%q after %d calls and %v, want %q after %d and %v", got, len(w.called()), took, tt.code, tt.calls, tt.took)
+				if got := code(res, err); got != tt.code || len(w.called()) != tt.calls || tt.took >= 0 &&
+					took != tt.took {
+					t.Errorf("%q after %d calls and %v, want %q after %d and %v", got, len(w.called()), took, tt.code,
+						tt.calls, tt.took)
 				}
 				if res != nil && (res.Run.Attempts != tt.calls || res.OK() != (tt.code == "")) {
 					t.Errorf("run = %+v", res.Run)
@@ -225,7 +296,8 @@ func TestConnectionsAreTold(t *testing.T) {
 				t.Errorf("told %d times that it works", n)
 			}
 			if w.connections.refused != tt.refused || worked != tt.worked {
-				t.Errorf("told of %d refusals and that %q works, want %d and %q", w.connections.refused, worked, tt.refused, tt.worked)
+				t.Errorf("told of %d refusals and that %q works, want %d and %q", w.connections.refused, worked,
+					tt.refused, tt.worked)
 			}
 		})
 	}
@@ -253,7 +325,8 @@ func TestRenewedCredentialsAreUsed(t *testing.T) {
 	if _, err := w.Run(t.Context(), w.by(nil), request("desk__create", `{"title":"a"}`)); err != nil {
 		t.Fatal(err)
 	}
-	if calls := w.called(); len(calls) != 2 || !strings.HasSuffix(calls[0], "s3cret-0") || !strings.HasSuffix(calls[1], "s3cret-1") {
+	if calls := w.called(); len(calls) != 2 || !strings.HasSuffix(calls[0], "s3cret-0") || !strings.HasSuffix(calls[1],
+		"s3cret-1") {
 		t.Errorf("calls = %v", calls)
 	}
 }
@@ -274,11 +347,13 @@ func TestRunTimeout(t *testing.T) {
 			began := time.Now()
 			_, err := w.Run(t.Context(), w.by(nil), in)
 			p, _ := problem.From(err)
-			if p.Code != "run_timeout" || p.Kind != problem.Timeout || p.Members["safe_to_retry"] != safe || time.Since(began) != 7*time.Second {
+			if p.Code != "run_timeout" || p.Kind != problem.Timeout || p.Members["safe_to_retry"] != safe ||
+				time.Since(began) != 7*time.Second {
 				t.Errorf("%s: %v %v after %v", name, err, p.Members, time.Since(began))
 			}
 			kept, err := w.Get(t.Context(), w.by(nil), p.Members["run_id"].(string))
-			if err != nil || kept.Run.Status != tool.Failed || kept.Failure.Code != "run_timeout" || kept.Failure.Retryable != safe {
+			if err != nil || kept.Run.Status != tool.Failed || kept.Failure.Code != "run_timeout" ||
+				kept.Failure.Retryable != safe {
 				t.Errorf("%s: kept %+v, %v", name, kept, err)
 			}
 		})
@@ -331,7 +406,8 @@ func TestAppsWithoutCredentials(t *testing.T) {
 		t.Errorf("Run = %+v, %v", res, err)
 	}
 	// An app that does not tell whose account it is: what is known is answered.
-	if res, err = w.Run(t.Context(), w.by(nil), request("weather__whoami", `{}`)); err != nil || string(res.Output) != `{}` {
+	if res, err = w.Run(t.Context(), w.by(nil), request("weather__whoami", `{}`)); err != nil ||
+		string(res.Output) != `{}` {
 		t.Errorf("whoami = %s, %v", res.Output, err)
 	}
 }
@@ -351,7 +427,7 @@ func TestOneRunPerID(t *testing.T) {
 		{"died before it was sent", `desk__create {"title":"a"}`, "run: recorded", false, "interrupted", 0},
 		{"died after it was sent", `desk__create {"title":"a"}`, "run: answered", false, "interrupted", 1},
 		{"reading, died after it was sent", `desk__search {"query":"ab"}`, "run: answered", false, "interrupted", 1},
-		{"still at it", `desk__create {"title":"a"}`, "run: recorded", true, "run_in_progress", 0},
+		{"still at it", `desk__create {"title":"a"}`, "run: recorded", true, "idempotency_in_progress", 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -365,7 +441,7 @@ func TestOneRunPerID(t *testing.T) {
 				}})
 				id, arguments, _ := strings.Cut(tt.call, " ")
 				in := request(id, arguments)
-				in.RunID = tool.NewRunID()
+				in.IdempotencyKey = "k1"
 				func() {
 					defer func() { _ = recover() }()
 					_, _ = first.Run(t.Context(), first.by(nil), in)
@@ -380,7 +456,8 @@ func TestOneRunPerID(t *testing.T) {
 					got = string(res.Run.Status)
 				}
 				if n := len(first.called()) + len(second.called()); got != tt.want || n != tt.calls {
-					t.Errorf("the second process answers %s after %d calls, want %s after %d", got, n, tt.want, tt.calls)
+					t.Errorf("the second process answers %s after %d calls, want %s after %d", got, n, tt.want,
+						tt.calls)
 				}
 			})
 		})
@@ -390,7 +467,8 @@ func TestOneRunPerID(t *testing.T) {
 func TestNothingSecretIsKept(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	w.script(map[string]any{"private": "the answer"}, failure(tool.CodeBadRequest, func(f *tool.Failure) { f.Detail, f.AppBody = "private words", "private body" }))
+	w.script(map[string]any{"private": "the answer"},
+		failure(tool.CodeBadRequest, func(f *tool.Failure) { f.Detail, f.AppBody = "private words", "private body" }))
 	for range 2 {
 		if _, err := w.Run(t.Context(), w.by(nil), request("desk__create", `{"title":"private title"}`)); err != nil {
 			t.Fatal(err)
@@ -424,7 +502,7 @@ func TestOutputsAreBoundToTheirRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	moved := *one.Run
-	moved.ID = tool.NewRunID()
+	moved.ID = typeid.New(tool.RunPrefix)
 	if _, _, err := w.store.InsertRun(t.Context(), &moved, false); err != nil {
 		t.Fatal(err)
 	}
@@ -438,7 +516,9 @@ func TestOutputsAreBoundToTheirRun(t *testing.T) {
 func TestOldIDs(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*apikey.Key){
-		"every key": nil, "a key for the old id": func(k *apikey.Key) { k.Restrict.Tools = []string{"desk__overwrite"} }, "a key for the new one": func(k *apikey.Key) { k.Restrict.Tools = []string{"desk__replace"} },
+		"every key":             nil,
+		"a key for the old id":  func(k *apikey.Key) { k.Restrict.Tools = []string{"desk__overwrite"} },
+		"a key for the new one": func(k *apikey.Key) { k.Restrict.Tools = []string{"desk__replace"} },
 	} {
 		w := setup(t)
 		res, err := w.Run(t.Context(), w.by(change), request("desk__overwrite", `{"id":"1"}`))
@@ -457,18 +537,21 @@ func TestOldIDs(t *testing.T) {
 		if n, err := w.Count(t.Context(), by, tool.Query{}); err != nil || n != 1 {
 			t.Errorf("%s: Count = %d, %v, want 1", name, n, err)
 		}
-		_, tools, err := w.Tools(t.Context(), by, "desk", nil)
-		if err != nil || !slices.ContainsFunc(tools, func(one *app.Tool) bool { return one.ID == "desk__replace" }) || change != nil && len(tools) != 1 {
+		_, tools, err := w.Tools.List(t.Context(), by.AccountID, by.Key, "desk", nil)
+		if err != nil || !slices.ContainsFunc(tools, func(one *app.Tool) bool { return one.ID == "desk__replace" }) ||
+			change != nil && len(tools) != 1 {
 			t.Errorf("%s: Tools = %d tools, %v, want desk__replace among them", name, len(tools), err)
 		}
-		if _, err := w.Run(t.Context(), by, request("desk__replaec", `{}`)); change != nil && code(nil, err) != "tool_not_found" {
+		if _, err := w.Run(t.Context(), by, request("desk__replaec", `{}`)); change != nil &&
+			code(nil, err) != "tool_not_found" {
 			t.Errorf("%s: a slip of the hand: %v", name, err)
 		} else if p, _ := problem.From(err); fmt.Sprint(p.Members["did_you_mean"]) != "[desk__replace]" {
 			t.Errorf("%s: suggested %v, want desk__replace", name, p.Members["did_you_mean"])
 		}
 	}
 	w := setup(t)
-	if _, err := w.Run(t.Context(), w.by(func(k *apikey.Key) { k.Restrict.Tools = []string{"desk__create"} }), request("desk__overwrite", `{"id":"1"}`)); code(nil, err) != "key_restricted" {
+	if _, err := w.Run(t.Context(), w.by(func(k *apikey.Key) { k.Restrict.Tools = []string{"desk__create"} }),
+		request("desk__overwrite", `{"id":"1"}`)); code(nil, err) != "key_restricted" {
 		t.Errorf("a key for another tool: %v, want key_restricted", err)
 	}
 	gone := w.by(func(k *apikey.Key) { k.Restrict.Tools = []string{"desk__gone"} })
@@ -484,8 +567,8 @@ func TestExcerpt(t *testing.T) {
 		n    int
 		want string
 	}{{"", 3, ""}, {"abc", 3, "abc"}, {"abcd", 3, "abc…"}, {"aéb", 2, "a…"}, {"é", 1, "…"}} {
-		if got := tool.Excerpt(tt.text, tt.n); got != tt.want {
-			t.Errorf("Excerpt(%q, %d) = %q, want %q", tt.text, tt.n, got, tt.want)
+		if got := excerpt.Bytes(tt.text, tt.n); got != tt.want {
+			t.Errorf("excerpt.Bytes(%q, %d) = %q, want %q", tt.text, tt.n, got, tt.want)
 		}
 	}
 }

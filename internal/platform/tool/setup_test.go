@@ -18,6 +18,8 @@ import (
 	"ace/internal/platform/audit"
 	"ace/internal/platform/connection"
 	"ace/internal/platform/tool"
+	"ace/internal/platform/tool/file"
+	"ace/internal/platform/tool/lookup"
 	"ace/internal/platform/tool/tooltest"
 )
 
@@ -88,6 +90,8 @@ type world struct {
 
 func setup(t *testing.T) *world { t.Helper(); return setupOn(t, tooltest.NewMemory(), tool.Options{}) }
 
+const fileQuota = 1000 // bytes
+
 func setupOn(t *testing.T, store *tooltest.Memory, o tool.Options) *world {
 	t.Helper()
 	w := &world{store: store, connections: newConnections(), keys: &keys{all: map[string]*apikey.Key{}}}
@@ -109,9 +113,11 @@ func setupOn(t *testing.T, store *tooltest.Memory, o tool.Options) *world {
 	if w.box, err = seal.New(make([]byte, seal.KeySize)); err != nil {
 		t.Fatal(err)
 	}
-	o.BaseURL, o.Log = "https://platform.example", slog.New(slog.NewTextHandler(&w.log, nil))
+	o.Log = slog.New(slog.NewTextHandler(&w.log, nil))
 	w.Service = tool.New(tool.Ports{
-		Store: store, Apps: catalogue{w.catalog}, Connections: w.connections, Executor: w, Opener: opener{}, Keys: w.keys, Fetcher: fetcher{},
+		Runs: store, Queue: store, History: store, Tools: lookup.Tools{Apps: catalogue{w.catalog}},
+		Files:       file.New(store, w.box, &file.Options{Quota: fileQuota, Fetcher: fetcher{}}),
+		Connections: w.connections, Executor: w, Opener: opener{}, Keys: w.keys,
 	}, w.box, &o)
 	t.Cleanup(w.Close)
 	return w
@@ -194,11 +200,14 @@ type connections struct {
 
 func newConnections() *connections {
 	return &connections{chosen: &connection.Connection{
-		ID: "con_1", AccountID: account, App: "desk", Scheme: "key", Params: map[string]string{"tenant": "acme"}, Status: connection.Active, Identity: connection.Identity{ID: "7"},
+		ID: "con_1", AccountID: account, App: "desk", Scheme: "key", Params: map[string]string{"tenant": "acme"},
+		Status: connection.Active, Identity: connection.Identity{ID: "7"},
 	}}
 }
 
-func (c *connections) Choose(_ context.Context, _ string, a *app.App, id, endUser string) (*connection.Connection, error) {
+func (c *connections) Choose(_ context.Context, _ string, a *app.App, id, endUser string) (*connection.Connection,
+	error,
+) {
 	if a.ID == "weather" {
 		return &connection.Connection{App: a.ID, Scheme: "open"}, nil
 	}
@@ -212,7 +221,10 @@ func (c *connections) Choose(_ context.Context, _ string, a *app.App, id, endUse
 }
 
 func (c *connections) live() *connection.Live {
-	return &connection.Live{Connection: c.chosen, Values: app.Map{"key": fmt.Sprint("s3cret-", c.version), "tenant": "acme"}}
+	return &connection.Live{
+		Connection: c.chosen,
+		Values:     app.Map{"key": fmt.Sprint("s3cret-", c.version), "tenant": "acme"},
+	}
 }
 
 func (c *connections) Use(context.Context, string, string) (*connection.Live, error) {
@@ -246,13 +258,14 @@ func (c *connections) Worked(_ context.Context, live *connection.Live) error {
 type opener struct{}
 
 func (opener) Link(_ context.Context, c *tool.Caller, appID, connectionID, endUser string) (*tool.Link, error) {
-	return &tool.Link{URL: "https://platform.example/connect/" + strings.Join([]string{appID, connectionID, endUser}, "-"), SessionID: "cs_1"}, nil
+	return &tool.Link{URL: "https://platform.example/connect/" + strings.Join([]string{appID, connectionID, endUser},
+		"-"), SessionID: "cs_1"}, nil
 }
 
 type fetcher struct{}
 
-func (fetcher) Fetch(_ context.Context, url string) (*tool.File, error) {
-	return &tool.File{Name: "fetched", MediaType: "text/plain", Data: []byte(url)}, nil
+func (fetcher) Fetch(_ context.Context, url string) (*file.File, error) {
+	return &file.File{Name: "fetched", MediaType: "text/plain", Data: []byte(url)}, nil
 }
 
 type keys struct {
@@ -289,7 +302,7 @@ func request(id, arguments string) tool.Request {
 // work runs the jobs of the service until the test ends.
 func (w *world) work(t *testing.T) {
 	t.Helper()
-	worker := jobs.NewWorker(w.store.Queue, w.Jobs(), slog.New(slog.DiscardHandler), nil)
+	worker := jobs.NewWorker(w.store.Jobs, nil, w.Jobs(), slog.New(slog.DiscardHandler), nil)
 	ctx, stop := context.WithCancel(t.Context())
 	var done sync.WaitGroup
 	done.Go(func() { worker.Run(ctx) })

@@ -61,7 +61,10 @@ func collection(t *testing.T, folder string) (apps []*app.App, ids map[string]st
 		if !found {
 			name = g.Name
 		}
-		tool := &app.Tool{ID: id, Name: name + "#" + id, App: g.App, Title: cmp.Or(g.Title, name), About: g.Description, Call: cmp.Or(g.Method, "POST") + " /"}
+		tool := &app.Tool{
+			ID: id, Name: name + "#" + id, App: g.App, Title: cmp.Or(g.Title, name), About: g.Description,
+			Call: cmp.Or(g.Method, "POST") + " /",
+		}
 		for param := range strings.SplitSeq(g.Params, ";") {
 			if input, _, ok := strings.Cut(strings.TrimSpace(param), ":"); ok {
 				tool.In = append(tool.In, app.Input{Name: input})
@@ -71,7 +74,10 @@ func collection(t *testing.T, folder string) (apps []*app.App, ids map[string]st
 		return nil
 	})
 	for i, name := range order {
-		a := &app.App{ID: fmt.Sprintf("app%d", i), Name: name, Tools: app.OrderedOf(func(t *app.Tool) string { return t.Name }, of[name]...)}
+		a := &app.App{
+			ID: fmt.Sprintf("app%d", i), Name: name,
+			Tools: app.OrderedOf(func(t *app.Tool) string { return t.Name }, of[name]...),
+		}
 		for _, tool := range of[name] {
 			tool.App, tool.Name = a.ID, strings.TrimSuffix(tool.Name, "#"+tool.ID)
 		}
@@ -121,7 +127,7 @@ func TestCollections(t *testing.T) {
 				hits, _ := index.Find(toolindex.Query{Task: q.Text, Limit: 10})
 				var found []string
 				for _, h := range hits {
-					found = append(found, ids[h.Tool.ID])
+					found = append(found, ids[h.Tool])
 				}
 				n++
 				sum += ndcg(found, q.Relevant)
@@ -130,7 +136,8 @@ func TestCollections(t *testing.T) {
 				}
 				return nil
 			})
-			t.Logf("%s: %d tasks over %d tools: NDCG@10 %.3f, hit@1 %.3f", name, n, index.Len(), sum/float64(n), float64(first)/float64(n))
+			t.Logf("%s: %d tasks over %d tools: NDCG@10 %.3f, hit@1 %.3f", name, n, index.Len(), sum/float64(n),
+				float64(first)/float64(n))
 		})
 	}
 }

@@ -3,6 +3,7 @@ package toolindex_test
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"ace/internal/platform/app"
@@ -78,7 +79,7 @@ func TestFind(t *testing.T) {
 	}
 	for _, tt := range tests {
 		hits, _ := x.Find(toolindex.Query{Task: tt.task, Limit: 5})
-		if len(hits) == 0 || hits[0].Tool.ID != tt.want || hits[0].Score != 1 || len(hits[0].MatchedOn) == 0 {
+		if len(hits) == 0 || hits[0].Tool != tt.want || hits[0].Score != 1 || len(hits[0].MatchedOn) == 0 {
 			t.Errorf("Find(%q) = %s, want %s first", tt.task, show(hits), tt.want)
 		}
 	}
@@ -87,7 +88,7 @@ func TestFind(t *testing.T) {
 func show(hits []toolindex.Hit) string {
 	var all []string
 	for _, hit := range hits {
-		all = append(all, fmt.Sprintf("%s %.2f %v", hit.Tool.ID, hit.Score, hit.MatchedOn))
+		all = append(all, fmt.Sprintf("%s %.2f %v", hit.Tool, hit.Score, hit.MatchedOn))
 	}
 	return strings.Join(all, ", ")
 }
@@ -100,10 +101,32 @@ func TestFindNarrows(t *testing.T) {
 		query toolindex.Query
 		want  func(h toolindex.Hit) bool
 	}{
-		{"these apps", toolindex.Query{Task: "list", Apps: []string{"box"}}, func(h toolindex.Hit) bool { return h.App.ID == "box" }},
-		{"read only", toolindex.Query{Task: "an issue", ReadOnly: true}, func(h toolindex.Hit) bool { return h.Tool.ReadOnly() }},
-		{"connected only", toolindex.Query{Task: "list", ConnectedOnly: true, Connected: func(id string) bool { return id == "gmail" }}, func(h toolindex.Hit) bool { return h.App.ID == "gmail" }},
-		{"allowed", toolindex.Query{Task: "issue", Allowed: func(_ *app.App, t *app.Tool) bool { return t.ID == "github__list_issues" }}, func(h toolindex.Hit) bool { return h.Tool.ID == "github__list_issues" }},
+		{
+			"these apps",
+			toolindex.Query{Task: "list", Apps: []string{"box"}},
+			func(h toolindex.Hit) bool { return h.App == "box" },
+		},
+		{
+			"read only",
+			toolindex.Query{Task: "an issue", ReadOnly: true},
+			func(h toolindex.Hit) bool { return h.Effect == app.Reads },
+		},
+		{
+			"connected only",
+			toolindex.Query{
+				Task: "list", ConnectedOnly: true,
+				Connected: func(id string) bool { return id == "gmail" },
+			},
+			func(h toolindex.Hit) bool { return h.App == "gmail" },
+		},
+		{
+			"allowed",
+			toolindex.Query{
+				Task:    "issue",
+				Allowed: func(h *toolindex.Handle) bool { return h.Tool == "github__list_issues" },
+			},
+			func(h toolindex.Hit) bool { return h.Tool == "github__list_issues" },
+		},
 	}
 	for _, tt := range tests {
 		tt.query.Limit = 10
@@ -113,7 +136,7 @@ func TestFindNarrows(t *testing.T) {
 		}
 		for _, hit := range hits {
 			if !tt.want(hit) {
-				t.Errorf("%s: found %s", tt.name, hit.Tool.ID)
+				t.Errorf("%s: found %s", tt.name, hit.Tool)
 			}
 		}
 	}
@@ -125,20 +148,24 @@ func TestFindIsFair(t *testing.T) {
 	hits, mentioned := x.Find(toolindex.Query{Task: "list issues", Limit: 10})
 	count := 0
 	for _, hit := range hits {
-		if hit.App.ID == "github" {
+		if hit.App == "github" {
 			count++
 		}
 	}
 	if count > 3 || len(mentioned) != 0 {
 		t.Errorf("without an app named: %s, mentioned %v", show(hits), mentioned)
 	}
-	if _, mentioned := x.Find(toolindex.Query{Task: "list issues on github", Limit: 10}); len(mentioned) != 1 || mentioned[0].ID != "github" {
+	if _, mentioned := x.Find(toolindex.Query{Task: "list issues on github", Limit: 10}); len(mentioned) != 1 ||
+		mentioned[0] != "github" {
 		t.Errorf("mentioned = %v", mentioned)
 	}
 	share := func(connected string) float64 {
-		hits, _ := x.Find(toolindex.Query{Task: "list", Limit: 10, Connected: func(id string) bool { return id == connected }})
+		hits, _ := x.Find(toolindex.Query{
+			Task: "list", Limit: 10,
+			Connected: func(id string) bool { return id == connected },
+		})
 		for _, hit := range hits {
-			if hit.App.ID == "box" {
+			if hit.App == "box" {
 				return hit.Score
 			}
 		}
@@ -176,7 +203,7 @@ func TestNamesSayWhichAppAndNotWhat(t *testing.T) {
 		{"where is my latest email in Box", "box__list_folder"},
 	}
 	for _, tt := range tests {
-		if hits, _ := x.Find(toolindex.Query{Task: tt.task, Limit: 3}); len(hits) == 0 || hits[0].Tool.ID != tt.want {
+		if hits, _ := x.Find(toolindex.Query{Task: tt.task, Limit: 3}); len(hits) == 0 || hits[0].Tool != tt.want {
 			t.Errorf("Find(%q) = %s, want %s first", tt.task, show(hits), tt.want)
 		}
 	}
@@ -199,14 +226,22 @@ func TestApps(t *testing.T) {
 	t.Parallel()
 	x := toolindex.New(apps(t))
 	tests := []struct{ search, want string }{
-		{"gmail", "gmail"}, {"GMAIL", "gmail"}, {"google mail", "gmail"}, {"gmial", "gmail"}, {"gm", "gmail"}, {"git hub", "github"}, {"gh", "github"}, {"developer", "github"}, {"files of a company", "box"},
+		{"gmail", "gmail"},
+		{"GMAIL", "gmail"},
+		{"google mail", "gmail"},
+		{"gmial", "gmail"},
+		{"gm", "gmail"},
+		{"git hub", "github"},
+		{"gh", "github"},
+		{"developer", "github"},
+		{"files of a company", "box"},
 	}
 	for _, tt := range tests {
-		if hits := x.Apps(tt.search); len(hits) == 0 || hits[0].App.ID != tt.want {
+		if hits := x.Apps(tt.search); len(hits) == 0 || hits[0].App != tt.want {
 			t.Errorf("Apps(%q) = %v, want %s", tt.search, hits, tt.want)
 		}
 	}
-	if hits := x.Apps(""); len(hits) != 3 || hits[0].App.ID != "box" {
+	if hits := x.Apps(""); len(hits) != 3 || hits[0].App != "box" {
 		t.Errorf("Apps of nothing = %v", hits)
 	}
 	if _, ok := x.Closest("qqqq"); ok {
@@ -242,5 +277,80 @@ func BenchmarkFind(b *testing.B) {
 	x := toolindex.New(apps(b))
 	for b.Loop() {
 		x.Find(toolindex.Query{Task: "send an email to my boss about the open issues", Limit: 8})
+	}
+}
+
+// TestWith holds that the apps of a second segment are found as if they were in
+// the first.
+func TestWith(t *testing.T) {
+	t.Parallel()
+	all := apps(t)
+	whole, base := toolindex.New(all), toolindex.New(all[:2])
+	split := base.With(all[2:])
+	if split.Len() != whole.Len() || base.Len() >= whole.Len() {
+		t.Errorf("Len = %d, and %d without the second segment, want %d", split.Len(), base.Len(), whole.Len())
+	}
+	for _, task := range []string{
+		"send an email to my boss", "put a document into Box", "show a folder in box", "list issues and folders",
+		"upload a file to bxo", "close the bug", "what is in the folder?",
+	} {
+		want, wantApps := whole.Find(toolindex.Query{Task: task, Limit: 3})
+		got, gotApps := split.Find(toolindex.Query{Task: task, Limit: 3})
+		if len(got) == 0 || len(got) != len(want) || got[0].Tool != want[0].Tool ||
+			strings.Join(gotApps, " ") != strings.Join(wantApps, " ") {
+			t.Errorf("Find(%q) = %s, apps %v, want %s, apps %v", task, show(got), gotApps, show(want), wantApps)
+		}
+	}
+	if hits := split.Apps("box"); len(hits) == 0 || hits[0].App != "box" {
+		t.Errorf("Apps(box) = %v", hits)
+	}
+	if hits := base.Apps("box"); len(hits) != 0 {
+		t.Errorf("the index without Box finds it: %v", hits)
+	}
+	if id, ok := split.Closest("gihub"); !ok || id != "github" {
+		t.Errorf("Closest(gihub) = %s, %v", id, ok)
+	}
+	if hits, _ := toolindex.New(nil).With(all).Find(toolindex.Query{Task: "merge the PR", Limit: 1}); len(hits) != 1 ||
+		hits[0].Tool != "github__merge_pull_request" {
+		t.Errorf("beside an empty index: %s", show(hits))
+	}
+}
+
+// TestFindManyTimesAtOnce finds from many goroutines: each search has memory of
+// its own, which is clean afterwards.
+func TestFindManyTimesAtOnce(t *testing.T) {
+	t.Parallel()
+	x := toolindex.New(apps(t)[:2]).With(apps(t)[2:])
+	tasks := []string{"send an email", "open a ticket on GitHub", "show a folder in box", "qqqq", "", "gihub issues"}
+	want := map[string]string{}
+	for _, task := range tasks {
+		hits, _ := x.Find(toolindex.Query{Task: task, Limit: 5})
+		want[task] = show(hits)
+	}
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			for j := range 100 {
+				task := tasks[(i+j)%len(tasks)]
+				if hits, _ := x.Find(toolindex.Query{Task: task, Limit: 5}); show(hits) != want[task] {
+					t.Errorf("Find(%q) = %s, want %s", task, show(hits), want[task])
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// BenchmarkHostileTask measures a task of the longest form whose words are all
+// unknown, each of which might be a typo.
+func BenchmarkHostileTask(b *testing.B) {
+	x := toolindex.New(apps(b))
+	var task strings.Builder
+	for i := range 150 {
+		fmt.Fprintf(&task, "w%cx%cz ", 'a'+i%26, 'a'+i/26)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		x.Find(toolindex.Query{Task: task.String(), Limit: 10})
 	}
 }

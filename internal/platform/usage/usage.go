@@ -75,7 +75,9 @@ type Service struct {
 // Count answers the groups of a query, with its times completed; more says that
 // there are further groups. Its problem is invalid_request, with the pointers of
 // the REST parameters.
-func (s *Service) Count(ctx context.Context, accountID string, key *apikey.Key, q Query) (counted Query, groups []Count, more bool, err error) {
+func (s *Service) Count(ctx context.Context, accountID string, key *apikey.Key,
+	q Query,
+) (counted Query, groups []Count, more bool, err error) {
 	if err := q.complete(); err != nil {
 		return q, nil, false, err
 	}

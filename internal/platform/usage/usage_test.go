@@ -36,7 +36,11 @@ func TestCount(t *testing.T) {
 		{"longer", usage.Query{From: at.Add(-usage.MaxRange - time.Millisecond), To: at}, "invalid_request"},
 		{"backwards", usage.Query{From: at, To: at.Add(-time.Hour)}, "invalid_request"},
 		{"nothing", usage.Query{From: at, To: at}, "invalid_request"},
-		{"by something else", usage.Query{From: at, To: at.Add(time.Hour), By: "connection; DROP TABLE"}, "invalid_request"},
+		{
+			"by something else",
+			usage.Query{From: at, To: at.Add(time.Hour), By: "connection; DROP TABLE"},
+			"invalid_request",
+		},
 		{"an end long ago alone", usage.Query{To: time.Unix(0, 0)}, ""},
 	}
 	for _, tt := range tests {
@@ -60,7 +64,10 @@ func TestDefaultsAndRestrictions(t *testing.T) {
 		store := &counter{n: usage.MaxGroups + 5}
 		settled := 0
 		s := &usage.Service{Store: store, Settled: func(context.Context) error { settled++; return nil }}
-		key := &apikey.Key{Restrict: apikey.Restrictions{Apps: []string{"desk"}, Tools: []string{"desk__search"}, EndUser: "ann"}}
+		key := &apikey.Key{Restrict: apikey.Restrictions{
+			Apps: []string{"desk"}, Tools: []string{"desk__search"},
+			EndUser: "ann",
+		}}
 		q, groups, more, err := s.Count(t.Context(), "acc_a", key, usage.Query{Apps: []string{"other"}, EndUser: "bob"})
 		if err != nil || len(groups) != usage.MaxGroups || !more || settled != 1 {
 			t.Errorf("Count = %d groups, more %v, %v, waited %d times", len(groups), more, err, settled)
@@ -68,7 +75,8 @@ func TestDefaultsAndRestrictions(t *testing.T) {
 		if q.By != usage.ByApp || !q.To.Equal(time.Now()) || q.To.Sub(q.From) != 30*24*time.Hour {
 			t.Errorf("counted from %v to %v by %s", q.From, q.To, q.By)
 		}
-		if a := store.asked; len(a.Apps) != 1 || a.Apps[0] != "desk" || a.Tools[0] != "desk__search" || a.EndUser != "ann" {
+		if a := store.asked; len(a.Apps) != 1 || a.Apps[0] != "desk" || a.Tools[0] != "desk__search" ||
+			a.EndUser != "ann" {
 			t.Errorf("asked for %+v, want what the key may see", a)
 		}
 		s.Settled = func(context.Context) error { return errors.New("stopping") }

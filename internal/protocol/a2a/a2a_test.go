@@ -24,13 +24,13 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-var update = flag.Bool("update", false, "rewrite the expected answers of the transcripts")
+var update = flag.Bool("update", false, "rewrite the expected responses of the transcripts")
 
-// clerk is an agent for every way a call can end. The last word of a message, or
-// of an id, says which.
-type clerk struct{}
+// agent has an outcome for each way in which a call can end. The last word of a message, or of an
+// id, selects it.
+type agent struct{}
 
-func (clerk) Send(_ context.Context, call *a2a.Call, req *a2a.SendRequest) (*a2a.Task, error) {
+func (agent) Send(_ context.Context, call *a2a.Call, req *a2a.SendRequest) (*a2a.Task, error) {
 	word := "data"
 	if p := req.Message.Parts[0]; p.Text != nil {
 		word = *p.Text
@@ -42,13 +42,13 @@ func (clerk) Send(_ context.Context, call *a2a.Call, req *a2a.SendRequest) (*a2a
 	return task, err
 }
 
-func (clerk) Get(_ context.Context, _ *a2a.Call, req *a2a.GetRequest) (*a2a.Task, error) {
+func (agent) Get(_ context.Context, _ *a2a.Call, req *a2a.GetRequest) (*a2a.Task, error) {
 	return outcome(req.ID)
 }
 
-func (clerk) Cancel(_ context.Context, _ *a2a.Call, req *a2a.CancelRequest) (*a2a.Task, error) {
+func (agent) Cancel(_ context.Context, _ *a2a.Call, req *a2a.CancelRequest) (*a2a.Task, error) {
 	if req.ID == "task_over" {
-		return nil, a2a.NewError(a2a.CodeTaskNotCancelable, "The task is over already.", "taskId", req.ID)
+		return nil, a2a.NewError(a2a.CodeTaskNotCancelable, "The task has ended already.", "taskId", req.ID)
 	}
 	task, err := outcome(req.ID)
 	if err == nil {
@@ -57,7 +57,7 @@ func (clerk) Cancel(_ context.Context, _ *a2a.Call, req *a2a.CancelRequest) (*a2
 	return task, err
 }
 
-func (clerk) List(_ context.Context, _ *a2a.Call, req *a2a.ListRequest) (*a2a.TaskPage, error) {
+func (agent) List(_ context.Context, _ *a2a.Call, req *a2a.ListRequest) (*a2a.TaskPage, error) {
 	page := &a2a.TaskPage{Tasks: []a2a.Task{}, PageSize: req.PageSize}
 	if req.ContextID != "" {
 		page.Tasks = append(page.Tasks, *done())
@@ -66,7 +66,7 @@ func (clerk) List(_ context.Context, _ *a2a.Call, req *a2a.ListRequest) (*a2a.Ta
 	return page, nil
 }
 
-// done is a task with all there is to a task.
+// done returns a completed task with every field set.
 func done() *a2a.Task {
 	at := a2a.At(time.Date(2026, 11, 21, 10, 0, 0, 5e6, time.FixedZone("", 3600)))
 	says := func(id string, role a2a.Role, parts ...a2a.Part) a2a.Message {
@@ -75,10 +75,14 @@ func done() *a2a.Task {
 	last := says("m4", a2a.RoleAgent, a2a.URLPart("https://store.example/c/1?a=1&b=2", "text/html"))
 	return &a2a.Task{
 		ID: "task_1", ContextID: "ctx_1", Status: a2a.Status{State: a2a.Completed, Message: &last, Timestamp: at},
-		Artifacts: []a2a.Artifact{{ArtifactID: "result", Name: "site_info", Parts: []a2a.Part{a2a.DataPart([]byte(`{"name":"<Straße & Co>"}`))}}},
+		Artifacts: []a2a.Artifact{{
+			ArtifactID: "result", Name: "site_info",
+			Parts: []a2a.Part{a2a.DataPart([]byte(`{"name":"<Straße & Co>"}`))},
+		}},
 		History: []a2a.Message{
 			says("m1", a2a.RoleUser, a2a.TextPart("")), says("m2", a2a.RoleAgent, a2a.TextPart("two")),
-			says("m3", a2a.RoleUser, a2a.Part{Raw: "AAEC", MediaType: "image/png", Filename: "a.png", Metadata: []byte(`{"x":1}`)}),
+			says("m3", a2a.RoleUser,
+				a2a.Part{Raw: "AAEC", MediaType: "image/png", Filename: "a.png", Metadata: []byte(`{"x":1}`)}),
 		},
 	}
 }
@@ -88,11 +92,14 @@ func outcome(word string) (*a2a.Task, error) {
 	case "lost":
 		return nil, a2a.TaskNotFound()
 	case "invalid":
-		return nil, fmt.Errorf("reading: %w", problem.New(problem.Invalid, "bad_path", "The path climbs out.").At("/path"))
+		return nil, fmt.Errorf("reading: %w",
+			problem.New(problem.Invalid, "bad_path", "The path climbs out.").At("/path"))
 	case "away":
-		return nil, problem.New(problem.Unavailable, "processor_unavailable", "The processor is away.").After(1500 * time.Millisecond)
+		return nil, problem.New(problem.Unavailable, "processor_unavailable",
+			"The processor is unavailable.").After(1500 * time.Millisecond)
 	case "limited":
-		return nil, problem.New(problem.RateLimited, "rate_limited", "At most one a second.").After(time.Second).Over("client")
+		return nil, problem.New(problem.RateLimited, "rate_limited", "At most one a second.").After(time.Second).Over(
+			"client")
 	case "fault":
 		return nil, errors.New("password=hunter2")
 	case "panic":
@@ -104,10 +111,10 @@ func outcome(word string) (*a2a.Task, error) {
 const extension = "https://store.example/ext/1"
 
 func newServer() http.Handler {
-	return a2a.New(clerk{}, &a2a.Options{MaxBody: 2000, Extensions: []string{extension}})
+	return a2a.New(agent{}, &a2a.Options{MaxBody: 2000, Extensions: []string{extension}})
 }
 
-// TestTranscripts plays every testdata/*.txtar: requests and the exact answers.
+// TestTranscripts runs every testdata/*.txtar: requests and the exact responses.
 func TestTranscripts(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/*.txtar")
@@ -123,7 +130,8 @@ func TestTranscripts(t *testing.T) {
 			}
 			out := &txtar.Archive{Comment: archive.Comment}
 			var log bytes.Buffer
-			h := httpserver.Chain(newServer(), httpserver.Instrument(slog.New(slog.NewJSONHandler(&log, nil)), "store", nil))
+			h := httpserver.Chain(newServer(),
+				httpserver.Instrument(slog.New(slog.NewJSONHandler(&log, nil)), "store", nil))
 			for i, f := range archive.Files {
 				name, ok := strings.CutSuffix(f.Name, ".request")
 				if !ok {
@@ -135,7 +143,7 @@ func TestTranscripts(t *testing.T) {
 					continue
 				}
 				if i+1 == len(archive.Files) || archive.Files[i+1].Name != name+".answer" {
-					t.Errorf("%s has no answer; run with -update", name)
+					t.Errorf("%s has no response; run with -update", name)
 				} else if want := string(archive.Files[i+1].Data); got != want {
 					t.Errorf("%s answered:\n%s\nwant:\n%s", name, got, want)
 				}
@@ -154,9 +162,9 @@ func TestTranscripts(t *testing.T) {
 	}
 }
 
-// play sends a request: a line with method and path, header lines, an empty
-// line and the body. Requests have the headers of the protocol unless they name
-// them; REPEAT(text,n) in a body is that text n times.
+// play sends a request: a line with method and path, header lines, an empty line and the body. The
+// protocol headers are added unless the request sets them; REPEAT(text,n) in a body is that text n
+// times.
 func play(t *testing.T, h http.Handler, request string) string {
 	t.Helper()
 	head, body, _ := strings.Cut(request, "\n\n")
@@ -172,7 +180,8 @@ func play(t *testing.T, h http.Handler, request string) string {
 		}
 		body = before + strings.Repeat(what[:comma], n) + after
 	}
-	r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(strings.ReplaceAll(body, `\xff`, "\xff")))
+	r := httptest.NewRequestWithContext(t.Context(), method, path,
+		strings.NewReader(strings.ReplaceAll(body, `\xff`, "\xff")))
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set(a2a.HeaderVersion, "1.0")
 	for _, line := range lines[1:] {
@@ -199,14 +208,15 @@ func play(t *testing.T, h http.Handler, request string) string {
 	return b.String()
 }
 
-// Pages of every origin may call: a preflight says so without the protocol.
+// Pages of every origin may call; a preflight request needs no protocol headers.
 func TestPreflight(t *testing.T) {
 	t.Parallel()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodOptions, "/", nil)
 	w := httptest.NewRecorder()
 	newServer().ServeHTTP(w, r)
 	h := w.Header()
-	if w.Code != http.StatusNoContent || h.Get("Access-Control-Allow-Origin") != "*" || !strings.Contains(h.Get("Access-Control-Allow-Headers"), a2a.HeaderVersion) {
+	if w.Code != http.StatusNoContent || h.Get("Access-Control-Allow-Origin") != "*" ||
+		!strings.Contains(h.Get("Access-Control-Allow-Headers"), a2a.HeaderVersion) {
 		t.Errorf("OPTIONS = %d %v, want 204 for every origin", w.Code, h)
 	}
 }

@@ -5,12 +5,11 @@ import "encoding/json"
 // CardPath is where an agent card is published.
 const CardPath = "/.well-known/agent-card.json"
 
-// JSONRPC is the binding that this package serves.
+// JSONRPC is the supported protocol binding.
 const JSONRPC = "JSONRPC"
 
-// Card says who an agent is, what it can do and how to call it. Members that
-// are not required stay out when they are empty, so that every reading of the
-// rules for signatures arrives at the same text.
+// Card describes an agent, its capabilities and how to call it. Optional fields are omitted if they
+// are empty, so that every reading of the signature rules yields the same text.
 type Card struct {
 	Name               string          `json:"name"`
 	Description        string          `json:"description"`
@@ -26,20 +25,20 @@ type Card struct {
 	Signatures         []CardSignature `json:"signatures,omitempty"`
 }
 
-// Interface is an address where the agent is called.
+// Interface is a URL where the agent is called.
 type Interface struct {
 	URL             string `json:"url"`
 	ProtocolBinding string `json:"protocolBinding"`
 	ProtocolVersion string `json:"protocolVersion"`
 }
 
-// Provider runs the agent.
+// Provider is the operator of the agent.
 type Provider struct {
 	Organization string `json:"organization"`
 	URL          string `json:"url"`
 }
 
-// Capabilities are the optional parts of the protocol. False is said aloud.
+// Capabilities are the optional parts of the protocol. False values are sent explicitly.
 type Capabilities struct {
 	Streaming         bool        `json:"streaming"`
 	PushNotifications bool        `json:"pushNotifications"`
@@ -47,7 +46,7 @@ type Capabilities struct {
 	Extensions        []Extension `json:"extensions,omitempty"`
 }
 
-// Extension is something that the agent does beyond the protocol.
+// Extension is a capability of the agent beyond the protocol.
 type Extension struct {
 	URI         string          `json:"uri"`
 	Description string          `json:"description,omitempty"`
@@ -55,7 +54,7 @@ type Extension struct {
 	Params      json.RawMessage `json:"params,omitempty"` // an object
 }
 
-// Skill is something that the agent can do.
+// Skill is a group of actions of the agent.
 type Skill struct {
 	ID          string   `json:"id"`
 	Name        string   `json:"name"`

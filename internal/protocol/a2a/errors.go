@@ -11,7 +11,7 @@ import (
 	"ace/internal/protocol/jsonrpc"
 )
 
-// The codes of the protocol, beside those of JSON-RPC.
+// The error codes of the protocol, in addition to those of JSON-RPC.
 const (
 	CodeTaskNotFound          = -32001
 	CodeTaskNotCancelable     = -32002
@@ -21,17 +21,20 @@ const (
 	CodeVersionNotSupported   = -32009
 )
 
-// domain is who gives the reasons their meaning.
+// domain is the domain of the reasons in an ErrorInfo.
 const domain = "a2a-protocol.org"
 
 const typePrefix = "type.googleapis.com/google.rpc."
 
 // reasons are the names of the codes.
 var reasons = map[int]string{
-	jsonrpc.CodeParseError: "PARSE_ERROR", jsonrpc.CodeInvalidRequest: "INVALID_REQUEST", jsonrpc.CodeMethodNotFound: "METHOD_NOT_FOUND",
-	jsonrpc.CodeInvalidParams: "INVALID_PARAMS", jsonrpc.CodeInternalError: "INTERNAL_ERROR",
-	CodeTaskNotFound: "TASK_NOT_FOUND", CodeTaskNotCancelable: "TASK_NOT_CANCELABLE", CodePushNotSupported: "PUSH_NOTIFICATION_NOT_SUPPORTED",
-	CodeUnsupportedOperation: "UNSUPPORTED_OPERATION", CodeContentTypeNotSupport: "CONTENT_TYPE_NOT_SUPPORTED", CodeVersionNotSupported: "VERSION_NOT_SUPPORTED",
+	jsonrpc.CodeParseError: "PARSE_ERROR", jsonrpc.CodeInvalidRequest: "INVALID_REQUEST",
+	jsonrpc.CodeMethodNotFound: "METHOD_NOT_FOUND",
+	jsonrpc.CodeInvalidParams:  "INVALID_PARAMS", jsonrpc.CodeInternalError: "INTERNAL_ERROR",
+	CodeTaskNotFound: "TASK_NOT_FOUND", CodeTaskNotCancelable: "TASK_NOT_CANCELABLE",
+	CodePushNotSupported:     "PUSH_NOTIFICATION_NOT_SUPPORTED",
+	CodeUnsupportedOperation: "UNSUPPORTED_OPERATION", CodeContentTypeNotSupport: "CONTENT_TYPE_NOT_SUPPORTED",
+	CodeVersionNotSupported: "VERSION_NOT_SUPPORTED",
 }
 
 // ErrorInfo is google.rpc.ErrorInfo.
@@ -48,7 +51,7 @@ type BadRequest struct {
 	Violations []FieldViolation `json:"fieldViolations"`
 }
 
-// FieldViolation is one fault in the parameters. Field is a path such as
+// FieldViolation is an error in one parameter. Field is a path such as
 // message.parts[0].data.input.query.
 type FieldViolation struct {
 	Field       string `json:"field"`
@@ -62,8 +65,7 @@ type RetryInfo struct {
 	Delay string `json:"retryDelay"`
 }
 
-// NewError answers an error of the protocol. metadata are name, value, … and
-// stand in its ErrorInfo.
+// NewError returns an error of the protocol. metadata are name, value, … of its ErrorInfo.
 func NewError(code int, message string, metadata ...string) *jsonrpc.Error {
 	return &jsonrpc.Error{Code: code, Message: message, Data: []any{errorInfo(reasons[code], metadata...)}}
 }
@@ -85,7 +87,7 @@ func withDetail(e *jsonrpc.Error, detail any) *jsonrpc.Error {
 	return e
 }
 
-// InvalidParams answers the error for parameters with faults, at least one.
+// InvalidParams returns the error for invalid parameters, at least one.
 func InvalidParams(violations ...FieldViolation) *jsonrpc.Error {
 	message := "Invalid params: " + violations[0].Description
 	if violations[0].Field != "" {
@@ -95,14 +97,15 @@ func InvalidParams(violations ...FieldViolation) *jsonrpc.Error {
 	return withDetail(e, BadRequest{typePrefix + "BadRequest", violations})
 }
 
-// TaskNotFound answers the error for a task that is not there, or not any more.
+// TaskNotFound returns the error for an unknown or deleted task.
 func TaskNotFound() *jsonrpc.Error {
-	return NewError(CodeTaskNotFound, "No such task. Ids are given by the answer to SendMessage; finished tasks are forgotten after a while.")
+	return NewError(CodeTaskNotFound,
+		"No such task. The response to SendMessage contains the id; finished tasks are deleted after an hour.")
 }
 
-// FromProblem words a problem that ends a call. Faults in the parameters become
-// InvalidParams; what may pass, and our own faults, an internal error with what
-// is known about when to retry.
+// FromProblem converts a problem to an error of the protocol. Errors in the parameters become
+// InvalidParams; temporary failures and internal errors become an internal error, with the time of
+// a retry if it is known.
 func FromProblem(ctx context.Context, p *problem.Problem) *jsonrpc.Error {
 	switch {
 	case p.Kind == problem.Malformed || p.Kind == problem.Invalid:
@@ -139,13 +142,15 @@ func violations(p *problem.Problem) []FieldViolation {
 	}
 	all := make([]FieldViolation, len(p.Items))
 	for i, item := range p.Items {
-		all[i] = FieldViolation{Field: Field("", item.Pointer), Description: item.Detail, Reason: strings.ToUpper(item.Code)}
+		all[i] = FieldViolation{
+			Field: Field("", item.Pointer), Description: item.Detail,
+			Reason: strings.ToUpper(item.Code),
+		}
 	}
 	return all
 }
 
-// Field writes a JSON Pointer, or the name of a parameter, as the path of a
-// field below at.
+// Field converts a JSON Pointer, or the name of a parameter, to the path of a field below at.
 func Field(at, pointer string) string {
 	path := at
 	for name := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
@@ -165,8 +170,8 @@ func Field(at, pointer string) string {
 	return path
 }
 
-// WriteProblem answers a request that the endpoint has not read, in the shape
-// of the protocol: for middleware and for paths around it.
+// WriteProblem responds to a request that the endpoint has not parsed, in the shape of the
+// protocol: for middleware and for neighboring paths.
 func WriteProblem(w http.ResponseWriter, r *http.Request, err error) {
 	p := httpserver.ProblemOf(r.Context(), err)
 	e := FromProblem(r.Context(), p)

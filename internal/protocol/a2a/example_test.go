@@ -14,18 +14,22 @@ import (
 	"ace/internal/protocol/a2a"
 )
 
-// echo answers each message with what it says.
+// echo responds to each message with its text.
 type echo struct{ a2a.Agent }
 
 func (echo) Send(_ context.Context, _ *a2a.Call, req *a2a.SendRequest) (*a2a.Task, error) {
-	task := a2a.Task{ID: "task_1", ContextID: "ctx_1", Artifacts: []a2a.Artifact{{ArtifactID: "echo", Parts: req.Message.Parts}}}
+	task := a2a.Task{
+		ID: "task_1", ContextID: "ctx_1",
+		Artifacts: []a2a.Artifact{{ArtifactID: "echo", Parts: req.Message.Parts}},
+	}
 	return &task, task.Move(a2a.Completed, time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC))
 }
 
 func ExampleServer() {
 	server := a2a.New(echo{}, nil)
 	r := httptest.NewRequestWithContext(context.Background(), "POST", "/agent/a2a", strings.NewReader(
-		`{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"Hello"}]}}}`))
+		`{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"Hello"}]}}}`,
+	))
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("A2A-Version", "1.0")
 	w := httptest.NewRecorder()
@@ -41,7 +45,8 @@ func ExampleVerifyCard() {
 	if err != nil {
 		panic(err)
 	}
-	card, err := a2a.Card{Name: "Echo", Description: "Says what it hears.", Version: "1.0.0"}.Sign(signer, "https://echo.example/.well-known/jwks.json")
+	card, err := a2a.Card{Name: "Echo", Description: "Repeats each message.", Version: "1.0.0"}.Sign(signer,
+		"https://echo.example/.well-known/jwks.json")
 	if err != nil {
 		panic(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"ace/internal/foundation/jsonread"
 	"ace/internal/protocol/a2a"
 
 	"golang.org/x/tools/txtar"
@@ -33,8 +34,8 @@ func seeds(f *testing.F, add func(body string)) {
 	}
 }
 
-// FuzzServer sends bodies of any kind: each is answered by one sound envelope
-// that has either a result or an error with its reason.
+// FuzzServer sends arbitrary bodies: the response to each is one valid envelope that has either a
+// result or an error with its reason.
 func FuzzServer(f *testing.F) {
 	seeds(f, func(body string) { f.Add(body) })
 	h := newServer()
@@ -57,16 +58,18 @@ func FuzzServer(f *testing.F) {
 				}
 			}
 		}
-		if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil || answer.JSONRPC != "2.0" || answer.ID == nil || (answer.Result == nil) == (answer.Error == nil) {
-			t.Fatalf("%q answered %d %s, %v", body, w.Code, w.Body, err)
+		if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil || answer.JSONRPC != "2.0" || answer.ID == nil ||
+			(answer.Result == nil) == (answer.Error == nil) {
+			t.Fatalf("%q = %d %s, %v", body, w.Code, w.Body, err)
 		}
-		if e := answer.Error; e != nil && (e.Code >= -32000 || e.Message == "" || len(e.Data) == 0 || e.Data[0].Reason == "") {
-			t.Errorf("%q answered %s, want a code of the protocol with its reason", body, w.Body)
+		if e := answer.Error; e != nil &&
+			(e.Code >= -32000 || e.Message == "" || len(e.Data) == 0 || e.Data[0].Reason == "") {
+			t.Errorf("%q = %s, want a code of the protocol with its reason", body, w.Body)
 		}
 	})
 }
 
-// FuzzRead reads parameters: what is taken keeps its bounds.
+// FuzzRead parses parameters: accepted ones are within the limits.
 func FuzzRead(f *testing.F) {
 	seeds(f, func(body string) {
 		var envelope struct{ Params json.RawMessage }
@@ -75,14 +78,18 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 	f.Fuzz(func(t *testing.T, params []byte) {
-		if req, fault := a2a.ReadSend(params); fault == nil {
+		value, err := jsonread.ParseOptional(params)
+		if err != nil {
+			return
+		}
+		if req, fault := a2a.ReadSend(value); fault == nil {
 			m := req.Message
 			if m.MessageID == "" || m.Role != a2a.RoleUser || len(m.Parts) == 0 || len(m.Parts) > a2a.MaxParts {
 				t.Errorf("ReadSend(%q) = %+v", params, m)
 			}
 			for _, p := range m.Parts {
 				if (p.Text == nil) && p.Raw == "" && p.URL == "" && p.Data == nil {
-					// Bytes may be none; nothing else may.
+					// Only raw bytes may be empty.
 					if !strings.Contains(string(params), `raw`) {
 						t.Errorf("ReadSend(%q) has an empty part", params)
 					}
@@ -92,10 +99,11 @@ func FuzzRead(f *testing.F) {
 				}
 			}
 		}
-		if req, fault := a2a.ReadList(params); fault == nil && (req.PageSize < 1 || req.PageSize > a2a.MaxPageSize) {
+		if req, fault := a2a.ReadList(value); fault == nil && (req.PageSize < 1 || req.PageSize > a2a.MaxPageSize) {
 			t.Errorf("ReadList(%q) = %+v", params, req)
 		}
-		if req, fault := a2a.ReadGet(params); fault == nil && (req.ID == "" || req.HistoryLength != nil && *req.HistoryLength < 0) {
+		if req, fault := a2a.ReadGet(value); fault == nil &&
+			(req.ID == "" || req.HistoryLength != nil && *req.HistoryLength < 0) {
 			t.Errorf("ReadGet(%q) = %+v", params, req)
 		}
 	})

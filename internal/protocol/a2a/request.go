@@ -12,12 +12,12 @@ import (
 	"ace/internal/protocol/jsonrpc"
 )
 
-// The limits of what is read, in characters where nothing else is said.
+// The limits of a request, in characters if not noted otherwise.
 const (
 	MaxBody  = 128 << 10 // bytes
 	MaxParts = 16        // of a message
 	MaxText  = 40_000    // of a text part
-	MaxID    = 256       // of ids that clients make up
+	MaxID    = 256       // of ids chosen by clients
 	maxURIs  = 32        // extensions, references and output modes
 )
 
@@ -33,7 +33,7 @@ type SendRequest struct {
 	AcceptedOutputModes []string // media types or ranges; empty: any
 	HistoryLength       *int     // nil: all of it
 	ReturnImmediately   bool
-	// Push tells that push notifications are asked for.
+	// Push reports whether push notifications were requested.
 	Push bool
 }
 
@@ -57,8 +57,8 @@ type ListRequest struct {
 // CancelRequest are the parameters of CancelTask.
 type CancelRequest struct{ ID string }
 
-// ReadSend reads the parameters of SendMessage. All faults are told at once.
-func ReadSend(params json.RawMessage) (*SendRequest, *jsonrpc.Error) {
+// ReadSend parses the parameters of SendMessage. The error lists all invalid ones.
+func ReadSend(params *jsonread.Value) (*SendRequest, *jsonrpc.Error) {
 	o, fault := readParams(params)
 	if fault != nil {
 		return nil, fault
@@ -75,8 +75,8 @@ func ReadSend(params json.RawMessage) (*SendRequest, *jsonrpc.Error) {
 	return req, invalid(o)
 }
 
-// ReadGet reads the parameters of GetTask.
-func ReadGet(params json.RawMessage) (*GetRequest, *jsonrpc.Error) {
+// ReadGet parses the parameters of GetTask.
+func ReadGet(params *jsonread.Value) (*GetRequest, *jsonrpc.Error) {
 	o, fault := readParams(params)
 	if fault != nil {
 		return nil, fault
@@ -85,8 +85,8 @@ func ReadGet(params json.RawMessage) (*GetRequest, *jsonrpc.Error) {
 	return req, invalid(o)
 }
 
-// ReadCancel reads the parameters of CancelTask.
-func ReadCancel(params json.RawMessage) (*CancelRequest, *jsonrpc.Error) {
+// ReadCancel parses the parameters of CancelTask.
+func ReadCancel(params *jsonread.Value) (*CancelRequest, *jsonrpc.Error) {
 	o, fault := readParams(params)
 	if fault != nil {
 		return nil, fault
@@ -95,13 +95,11 @@ func ReadCancel(params json.RawMessage) (*CancelRequest, *jsonrpc.Error) {
 	return req, invalid(o)
 }
 
-// ReadList reads the parameters of ListTasks, which may be absent.
-func ReadList(params json.RawMessage) (*ListRequest, *jsonrpc.Error) {
-	if params == nil {
-		params = json.RawMessage(`{}`)
-	}
-	o, fault := readParams(params)
-	if fault != nil {
+// ReadList parses the parameters of ListTasks, which may be absent.
+func ReadList(params *jsonread.Value) (*ListRequest, *jsonrpc.Error) {
+	o, err := params.OptionalObject()
+	if err != nil {
+		_, fault := readParams(params)
 		return nil, fault
 	}
 	req := &ListRequest{
@@ -115,31 +113,28 @@ func ReadList(params json.RawMessage) (*ListRequest, *jsonrpc.Error) {
 		req.State = ""
 	}
 	if req.State != "" && !slices.Contains(States(), req.State) {
-		o.Fault("status", "invalid_choice", "There is no such state. Send one such as "+string(Completed)+" or "+string(InputRequired)+".")
+		o.Fault("status", "invalid_choice",
+			"Unknown state. Send one such as "+string(Completed)+" or "+string(InputRequired)+".")
 	}
 	if text := o.Text("statusTimestampAfter", 64); text != "" {
 		since, err := time.Parse(time.RFC3339, text)
 		if err != nil {
-			o.Fault("statusTimestampAfter", "invalid_format", "Send a moment such as 2026-11-21T10:00:00Z.")
+			o.Fault("statusTimestampAfter", "invalid_format", "Send a time such as 2026-11-21T10:00:00Z.")
 		}
 		req.Since = since
 	}
 	return req, invalid(o)
 }
 
-func readParams(params json.RawMessage) (jsonread.Object, *jsonrpc.Error) {
-	if len(params) == 0 || params[0] != '{' {
-		return jsonread.Object{}, InvalidParams(FieldViolation{Description: "params must be an object.", Reason: "INVALID_TYPE"})
-	}
-	o, err := jsonread.Read(params)
+func readParams(params *jsonread.Value) (jsonread.Object, *jsonrpc.Error) {
+	o, err := params.Object()
 	if err != nil {
-		p, _ := problem.From(err)
-		return o, InvalidParams(violations(p)...)
+		return o, InvalidParams(FieldViolation{Description: "params must be an object.", Reason: "INVALID_TYPE"})
 	}
 	return o, nil
 }
 
-// invalid answers the faults that were noted, if any.
+// invalid returns an error with the recorded violations, or nil.
 func invalid(o jsonread.Object) *jsonrpc.Error {
 	err := o.Err()
 	if err == nil {
@@ -149,7 +144,7 @@ func invalid(o jsonread.Object) *jsonrpc.Error {
 	return InvalidParams(violations(p)...)
 }
 
-// required reads a text that must say something.
+// required reads a text that must not be empty.
 func required(o jsonread.Object, name string, most int, detail string) string {
 	if !o.Need(name, detail) {
 		return ""
@@ -176,9 +171,10 @@ func historyLength(o jsonread.Object) *int {
 
 func readMessage(o jsonread.Object) Message {
 	m := Message{
-		MessageID: required(o, "messageId", MaxID, "Give the message an id of its own, for example a UUID."),
+		MessageID: required(o, "messageId", MaxID, "Set a unique message id, for example a UUID."),
 		ContextID: o.Text("contextId", MaxID), TaskID: o.Text("taskId", MaxID),
-		Extensions: o.Texts("extensions", maxURIs, MaxID), ReferenceTaskIDs: o.Texts("referenceTaskIds", maxURIs, MaxID),
+		Extensions: o.Texts("extensions", maxURIs, MaxID), ReferenceTaskIDs: o.Texts("referenceTaskIds", maxURIs,
+			MaxID),
 		Metadata: object(o, "metadata"),
 	}
 	if !o.Present() {
@@ -201,10 +197,12 @@ func readMessage(o jsonread.Object) Message {
 	return m
 }
 
-// readPart reads a part. Which of its members holds the content tells its
-// kind.
+// readPart reads a part. Its kind follows from the field that holds the content.
 func readPart(o jsonread.Object) Part {
-	p := Part{MediaType: o.Text("mediaType", MaxID), Filename: o.Text("filename", MaxID), Metadata: object(o, "metadata")}
+	p := Part{
+		MediaType: o.Text("mediaType", MaxID), Filename: o.Text("filename", MaxID),
+		Metadata: object(o, "metadata"),
+	}
 	kinds := 0
 	for _, kind := range []string{"text", "raw", "url", "data"} {
 		if o.Has(kind) {
@@ -212,7 +210,7 @@ func readPart(o jsonread.Object) Part {
 		}
 	}
 	if kinds != 1 {
-		o.Fault("", "invalid_part", "A part has exactly one of the members text, raw, url and data.")
+		o.Fault("", "invalid_part", "A part has exactly one of the fields text, raw, url and data.")
 		return p
 	}
 	switch {
@@ -232,7 +230,7 @@ func readPart(o jsonread.Object) Part {
 	return p
 }
 
-// object reads a member that must be an object, as JSON.
+// object reads a field that must be an object, as raw JSON.
 func object(o jsonread.Object, name string) json.RawMessage {
 	if !o.Object(name).Present() {
 		return nil

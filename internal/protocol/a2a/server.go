@@ -12,15 +12,16 @@ import (
 	"strconv"
 	"strings"
 
+	"ace/internal/foundation/excerpt"
 	"ace/internal/foundation/httpserver"
+	"ace/internal/foundation/jsonread"
 	"ace/internal/foundation/problem"
 	"ace/internal/protocol/jsonrpc"
 )
 
-// Agent does what the methods ask for. Its tasks have all their history and
-// artifacts; the server leaves out what was not asked for. A *jsonrpc.Error is
-// answered as it is, a problem in the words of FromProblem, other errors as an
-// internal fault.
+// Agent implements the methods. Its tasks have their full history and artifacts; the server removes
+// what was not requested. A *jsonrpc.Error is sent unchanged, a problem is converted by
+// FromProblem, other errors are internal errors.
 type Agent interface {
 	Send(ctx context.Context, call *Call, req *SendRequest) (*Task, error)
 	Get(ctx context.Context, call *Call, req *GetRequest) (*Task, error)
@@ -28,10 +29,10 @@ type Agent interface {
 	Cancel(ctx context.Context, call *Call, req *CancelRequest) (*Task, error)
 }
 
-// Call is what is known about one call besides its parameters.
+// Call is the context of one call besides its parameters.
 type Call struct {
 	Header http.Header // of the HTTP request
-	// Extensions are those of Options that the client activates.
+	// Extensions are those of Options that the client activated.
 	Extensions []string
 }
 
@@ -50,10 +51,10 @@ type Server struct {
 	methods map[string]method
 }
 
-// method answers the result of one method, or its error.
-type method func(ctx context.Context, call *Call, params json.RawMessage) (any, error)
+// method handles one method. It returns the result or an error.
+type method func(ctx context.Context, call *Call, params *jsonread.Value) (any, error)
 
-// New answers an endpoint. Nil options are the defaults.
+// New returns an endpoint. Nil options are the defaults.
 func New(agent Agent, o *Options) *Server {
 	s := &Server{agent: agent}
 	if o != nil {
@@ -62,14 +63,18 @@ func New(agent Agent, o *Options) *Server {
 	if s.options.MaxBody == 0 {
 		s.options.MaxBody = MaxBody
 	}
-	noStreams := unsupported("This agent does not stream. Send the message by SendMessage and read the task by GetTask.")
-	noPush := refusing(NewError(CodePushNotSupported, "This agent sends no push notifications. Read the task by GetTask."))
+	noStreams := unsupported(
+		"This agent does not stream. Send the message with SendMessage and read the task with GetTask.")
+	noPush := refusing(NewError(CodePushNotSupported,
+		"This agent sends no push notifications. Read the task with GetTask."))
 	s.methods = map[string]method{
 		"SendMessage": s.send, "GetTask": s.get, "ListTasks": s.list, "CancelTask": s.cancel,
 		"SendStreamingMessage": noStreams, "SubscribeToTask": noStreams,
 		"CreateTaskPushNotificationConfig": noPush, "GetTaskPushNotificationConfig": noPush,
-		"ListTaskPushNotificationConfigs": noPush, "ListTaskPushNotificationConfig": noPush, "DeleteTaskPushNotificationConfig": noPush,
-		"GetExtendedAgentCard": unsupported("There is no extended agent card. The public one says everything."),
+		"ListTaskPushNotificationConfigs": noPush, "ListTaskPushNotificationConfig": noPush,
+		"DeleteTaskPushNotificationConfig": noPush,
+		"GetExtendedAgentCard": unsupported(
+			"There is no extended agent card. The public card is complete."),
 	}
 	return s
 }
@@ -78,21 +83,24 @@ func unsupported(message string) method {
 	return refusing(NewError(CodeUnsupportedOperation, message))
 }
 
+// maxQuoted is how many bytes of an unknown name an error quotes.
+const maxQuoted = 64
+
 func refusing(e *jsonrpc.Error) method {
-	return func(context.Context, *Call, json.RawMessage) (any, error) { return nil, e }
+	return func(context.Context, *Call, *jsonread.Value) (any, error) { return nil, e }
 }
 
 const (
-	allowMethods  = "POST, OPTIONS"
-	allowHeaders  = "Content-Type, Accept, A2A-Version, A2A-Extensions, Signature, Signature-Input, Signature-Agent, Content-Digest"
+	allowMethods = "POST, OPTIONS"
+	allowHeaders = "Content-Type, Accept, A2A-Version, A2A-Extensions, Signature, Signature-Input, Signature-Agent, " +
+		"Content-Digest"
 	exposeHeaders = "Retry-After, RateLimit, RateLimit-Policy, A2A-Extensions"
 )
 
-// ServeHTTP serves the one endpoint. Mount it with and without a trailing
-// slash, without a method: it answers all of them.
+// ServeHTTP serves the endpoint. Mount it with and without a trailing slash, for all methods.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
-	h.Set("Access-Control-Allow-Origin", "*") // there is nothing to steal here: no keys, no cookies
+	h.Set("Access-Control-Allow-Origin", "*") // safe: the endpoint uses no credentials
 	h.Set("Access-Control-Allow-Methods", allowMethods)
 	h.Set("Access-Control-Allow-Headers", allowHeaders)
 	h.Set("Access-Control-Expose-Headers", exposeHeaders)
@@ -104,13 +112,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 	default:
 		h.Set("Allow", allowMethods)
-		WriteProblem(w, r, problem.New(problem.MethodNotAllowed, "method_not_allowed", "This endpoint takes JSON-RPC by POST."))
+		WriteProblem(w, r,
+			problem.New(problem.MethodNotAllowed, "method_not_allowed", "Send JSON-RPC with POST."))
 	}
 }
 
 func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != MediaJSON {
-		s.fail(w, r, nil, NewError(CodeContentTypeNotSupport, "Send the request with the header Content-Type: application/json.", "supported", MediaJSON))
+		s.fail(w, r, nil,
+			NewError(CodeContentTypeNotSupport, "Send the request with the header Content-Type: application/json.",
+				"supported", MediaJSON))
 		return
 	}
 	data, err := httpserver.ReadBody(r, s.options.MaxBody)
@@ -124,7 +135,7 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	httpserver.NoteOperation(r.Context(), s.known(m.Method))
-	if fault := judgeVersion(r); fault != nil {
+	if fault := checkVersion(r); fault != nil {
 		s.fail(w, r, m.ID, fault)
 		return
 	}
@@ -138,35 +149,36 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 		encoded, err = encode(result)
 	}
 	if err != nil {
-		s.fail(w, r, m.ID, s.fault(r.Context(), err))
+		s.fail(w, r, m.ID, s.errorOf(r.Context(), err))
 		return
 	}
 	write(w, jsonrpc.AppendResult(make([]byte, 0, 64+len(encoded)), m.ID, encoded), nil)
 }
 
-// parse reads the envelope. The message has its id also with a fault, where it
-// could be read.
+// parse parses the envelope. The message has its id even with an error, if it could be read.
 func parse(data []byte) (jsonrpc.Message, *jsonrpc.Error) {
 	body, fault := jsonrpc.Parse(data)
 	switch {
 	case fault != nil:
 		return jsonrpc.Message{}, NewError(fault.Code, fault.Message)
 	case body.Batch:
-		return jsonrpc.Message{}, NewError(jsonrpc.CodeInvalidRequest, "Invalid request: there are no batches in A2A; send one object.")
+		return jsonrpc.Message{}, NewError(jsonrpc.CodeInvalidRequest,
+			"Invalid request: there are no batches in A2A; send one object.")
 	}
 	m := body.Messages[0]
 	switch m.Kind {
 	case jsonrpc.Request:
 		return m, nil
 	case jsonrpc.Invalid:
-		return m, NewError(m.Fault.Code, m.Fault.Message)
+		return m, NewError(m.Err.Code, m.Err.Message)
 	default:
-		return m, NewError(jsonrpc.CodeInvalidRequest, "Invalid request: send a method and an id, so that you get the answer.")
+		return m, NewError(jsonrpc.CodeInvalidRequest,
+			"Invalid request: send a method and an id.")
 	}
 }
 
-// judgeVersion checks the version of the protocol. Without one it is 0.3.
-func judgeVersion(r *http.Request) *jsonrpc.Error {
+// checkVersion checks the protocol version. Without the header it is 0.3.
+func checkVersion(r *http.Request) *jsonrpc.Error {
 	requested := strings.TrimSpace(r.Header.Get(HeaderVersion))
 	if requested == "" {
 		requested = strings.TrimSpace(r.URL.Query().Get(HeaderVersion))
@@ -175,17 +187,21 @@ func judgeVersion(r *http.Request) *jsonrpc.Error {
 	case Version:
 		return nil
 	case "":
-		return versionFault("No A2A version was named, which means 0.3, and that is not supported; send the header A2A-Version: "+Version, "0.3")
+		return versionError(
+			"The request names no A2A version, which means 0.3. That version is not supported; send the header A2A-Version: "+
+				Version,
+			"0.3",
+		)
 	}
-	requested = shorten(requested)
-	return versionFault("A2A version "+requested+" is not supported; use "+Version, requested)
+	requested = excerpt.Bytes(requested, maxQuoted)
+	return versionError("A2A version "+requested+" is not supported; use "+Version, requested)
 }
 
-func versionFault(message, requested string) *jsonrpc.Error {
+func versionError(message, requested string) *jsonrpc.Error {
 	return NewError(CodeVersionNotSupported, message, "supportedVersions", Version, "requested", requested)
 }
 
-// activated are the extensions that the client names and the agent has.
+// activated returns the extensions that the client names and the agent supports.
 func (s *Server) activated(h http.Header) []string {
 	var all []string
 	for _, line := range h.Values(HeaderExtensions) {
@@ -214,32 +230,39 @@ func (s *Server) dispatch(ctx context.Context, call *Call, m jsonrpc.Message) (r
 		return do(ctx, call, m.Params)
 	}
 	if strings.Contains(m.Method, "/") {
-		return nil, NewError(jsonrpc.CodeMethodNotFound, "Method not found: "+shorten(m.Method)+". In A2A 1.0 methods have names such as SendMessage and GetTask.")
+		return nil, NewError(
+			jsonrpc.CodeMethodNotFound,
+			"Method not found: "+excerpt.Bytes(
+				m.Method,
+				maxQuoted,
+			)+". In A2A 1.0 methods have names such as SendMessage and GetTask.",
+		)
 	}
-	return nil, NewError(jsonrpc.CodeMethodNotFound, "Method not found: "+shorten(m.Method))
+	return nil, NewError(jsonrpc.CodeMethodNotFound, "Method not found: "+excerpt.Bytes(m.Method, maxQuoted))
 }
 
-// sent is the answer to SendMessage, which says what it holds.
+// sent is the result of SendMessage.
 type sent struct {
 	Task Task `json:"task"`
 }
 
-func (s *Server) send(ctx context.Context, call *Call, params json.RawMessage) (any, error) {
+func (s *Server) send(ctx context.Context, call *Call, params *jsonread.Value) (any, error) {
 	req, fault := ReadSend(params)
 	switch {
 	case fault != nil:
 		return nil, fault
 	case req.Push:
-		return nil, NewError(CodePushNotSupported, "This agent sends no push notifications. Leave the configuration out and read the task by GetTask.")
+		return nil, NewError(CodePushNotSupported,
+			"This agent sends no push notifications. Omit the configuration and read the task with GetTask.")
 	}
 	task, err := s.agent.Send(ctx, call, req)
 	if err != nil {
 		return nil, err
 	}
-	return sent{task.shown(req.HistoryLength, true)}, nil
+	return sent{task.view(req.HistoryLength, true)}, nil
 }
 
-func (s *Server) get(ctx context.Context, call *Call, params json.RawMessage) (any, error) {
+func (s *Server) get(ctx context.Context, call *Call, params *jsonread.Value) (any, error) {
 	req, fault := ReadGet(params)
 	if fault != nil {
 		return nil, fault
@@ -248,10 +271,10 @@ func (s *Server) get(ctx context.Context, call *Call, params json.RawMessage) (a
 	if err != nil {
 		return nil, err
 	}
-	return task.shown(req.HistoryLength, true), nil
+	return task.view(req.HistoryLength, true), nil
 }
 
-func (s *Server) list(ctx context.Context, call *Call, params json.RawMessage) (any, error) {
+func (s *Server) list(ctx context.Context, call *Call, params *jsonread.Value) (any, error) {
 	req, fault := ReadList(params)
 	if fault != nil {
 		return nil, fault
@@ -262,14 +285,14 @@ func (s *Server) list(ctx context.Context, call *Call, params json.RawMessage) (
 	}
 	shown := make([]Task, len(page.Tasks))
 	for i := range page.Tasks {
-		shown[i] = page.Tasks[i].shown(req.HistoryLength, req.IncludeArtifacts)
+		shown[i] = page.Tasks[i].view(req.HistoryLength, req.IncludeArtifacts)
 	}
 	answer := *page
 	answer.Tasks = shown
 	return answer, nil
 }
 
-func (s *Server) cancel(ctx context.Context, call *Call, params json.RawMessage) (any, error) {
+func (s *Server) cancel(ctx context.Context, call *Call, params *jsonread.Value) (any, error) {
 	req, fault := ReadCancel(params)
 	if fault != nil {
 		return nil, fault
@@ -281,15 +304,15 @@ func (s *Server) cancel(ctx context.Context, call *Call, params json.RawMessage)
 	return *task, nil
 }
 
-// fault words an error.
-func (s *Server) fault(ctx context.Context, err error) *jsonrpc.Error {
+// errorOf converts an error to an error of the protocol.
+func (s *Server) errorOf(ctx context.Context, err error) *jsonrpc.Error {
 	if e, ok := errors.AsType[*jsonrpc.Error](err); ok {
 		return e
 	}
 	return FromProblem(ctx, httpserver.ProblemOf(ctx, err))
 }
 
-// known keeps foreign words out of the logs.
+// known returns the method if it is known, so that logs contain no text of the client.
 func (s *Server) known(name string) string {
 	if s.methods[name] != nil {
 		return name
@@ -306,7 +329,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, id json.RawMessage
 	write(w, jsonrpc.AppendError(nil, id, e), e)
 }
 
-// write sends one answer. A nil body is the error without an id.
+// write sends one response. A nil body is the error without an id.
 func write(w http.ResponseWriter, body []byte, e *jsonrpc.Error) {
 	status := http.StatusOK
 	h := w.Header()
@@ -324,12 +347,5 @@ func write(w http.ResponseWriter, body []byte, e *jsonrpc.Error) {
 	h.Set("Content-Type", MediaJSON)
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // the client has gone if this fails
-}
-
-func shorten(s string) string {
-	if len(s) <= 64 {
-		return s
-	}
-	return strings.ToValidUTF8(s[:64], "") + "…"
+	_, _ = w.Write(body) // fails only if the client has disconnected
 }

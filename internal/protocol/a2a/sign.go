@@ -13,12 +13,13 @@ import (
 
 	"ace/internal/foundation/httpsig"
 	"ace/internal/foundation/jcs"
+	"ace/internal/foundation/jws"
 )
 
 // ErrSignature is wrapped by errors about the signatures of a card.
 var ErrSignature = errors.New("the agent card is not signed by a known key")
 
-// protectedHeader is what a signature says about itself.
+// protectedHeader is the JOSE header of a signature.
 type protectedHeader struct {
 	Alg  string          `json:"alg"`
 	Typ  string          `json:"typ"`
@@ -27,8 +28,8 @@ type protectedHeader struct {
 	Crit json.RawMessage `json:"crit,omitempty"`
 }
 
-// Sign answers the card with a signature by signer. jku is the address of a
-// JWK Set that holds the key; it may be "".
+// Sign returns the card with an added signature. jku is the URL of a JWK Set that contains the key;
+// it may be "".
 func (c Card) Sign(signer *httpsig.Signer, jku string) (Card, error) {
 	text, err := encode(c)
 	if err != nil {
@@ -39,29 +40,27 @@ func (c Card) Sign(signer *httpsig.Signer, jku string) (Card, error) {
 		return c, err
 	}
 	key := signer.JWK()
-	header, err := encode(protectedHeader{Alg: key.Alg, Typ: "JOSE", KID: key.KID, JKU: jku})
-	if err != nil {
-		return c, err
+	header := map[string]any{"typ": "JOSE", "kid": key.KID}
+	if jku != "" {
+		header["jku"] = jku
 	}
-	protected := base64.RawURLEncoding.EncodeToString(header)
-	value, err := signer.SignBytes(signingInput(protected, payload))
+	signed, err := jws.Sign(key.Alg, signer, header, payload)
 	if err != nil {
 		return c, fmt.Errorf("signing the agent card: %w", err)
 	}
 	c.Signatures = append(slices.Clip(c.Signatures),
-		CardSignature{Protected: protected, Signature: base64.RawURLEncoding.EncodeToString(value)})
+		CardSignature{Protected: signed.Protected, Signature: signed.Value})
 	return c, nil
 }
 
-// signingInput is what a JSON Web Signature is made over (RFC 7515 section 5.1).
+// signingInput is the input of a JSON Web Signature (RFC 7515 section 5.1).
 func signingInput(protected string, payload []byte) []byte {
 	return []byte(protected + "." + base64.RawURLEncoding.EncodeToString(payload))
 }
 
-// VerifyCard checks that one of the signatures of a card is by a known key. key
-// answers the key of that id; whether the address jku is to be trusted with
-// that is for it to decide. It must be an Ed25519 or a P-256 key. The errors
-// wrap ErrSignature.
+// VerifyCard checks that one of the signatures of a card is valid and by a known key. key returns
+// the key with that id, and decides whether the URL jku is trusted. The key must be Ed25519 or
+// P-256. The errors wrap ErrSignature.
 func VerifyCard(card []byte, key func(kid, jku string) (crypto.PublicKey, error)) error {
 	var signed struct {
 		Signatures []CardSignature `json:"signatures"`
@@ -99,7 +98,7 @@ func verify(s CardSignature, payload []byte, key func(kid, jku string) (crypto.P
 		return fmt.Errorf("%w: finding its key: %w", ErrSignature, err)
 	}
 	if algorithm(public) != header.Alg {
-		return fmt.Errorf("%w: alg and the key do not go together", ErrSignature)
+		return fmt.Errorf("%w: alg does not match the key", ErrSignature)
 	}
 	if err := httpsig.VerifyBytes(public, signingInput(s.Protected, payload), value); err != nil {
 		return fmt.Errorf("%w: %w", ErrSignature, err)
@@ -119,7 +118,7 @@ func readHeader(protected string) (protectedHeader, error) {
 	return header, nil
 }
 
-// algorithm is the only alg that a key may be used with; "" for other keys.
+// algorithm returns the only alg that a key may be used with, or "" for other keys.
 func algorithm(public crypto.PublicKey) string {
 	switch public.(type) {
 	case ed25519.PublicKey:
@@ -130,10 +129,10 @@ func algorithm(public crypto.PublicKey) string {
 	return ""
 }
 
-// CanonicalCard is the text of a card that signatures are made over: RFC 8785,
-// without the signatures and without members that say nothing.
+// CanonicalCard returns the text of a card that signatures cover: RFC 8785, without the signatures
+// and without empty fields.
 func CanonicalCard(card []byte) ([]byte, error) {
-	if _, err := jcs.Canonical(card); err != nil { // sound, and each member once
+	if _, err := jcs.Canonical(card); err != nil { // valid, and each field once
 		return nil, err
 	}
 	dec := json.NewDecoder(bytes.NewReader(card))
@@ -146,7 +145,7 @@ func CanonicalCard(card []byte) ([]byte, error) {
 	if capabilities, ok := tree["capabilities"].(map[string]any); ok {
 		extensions, _ := capabilities["extensions"].([]any)
 		for _, e := range extensions {
-			// The other flags of a card tell absent from false; this one does not.
+			// The other flags of a card distinguish absent from false; this one does not.
 			if extension, ok := e.(map[string]any); ok && extension["required"] == false {
 				delete(extension, "required")
 			}
@@ -163,8 +162,8 @@ func CanonicalCard(card []byte) ([]byte, error) {
 	return jcs.Canonical(text)
 }
 
-// meaningful drops null, empty texts, arrays and objects, at every depth; it
-// answers nil where nothing is left.
+// meaningful removes null, empty strings, arrays and objects, at every depth; it returns nil if
+// nothing is left.
 func meaningful(value any) any {
 	switch v := value.(type) {
 	case string:
@@ -172,27 +171,27 @@ func meaningful(value any) any {
 			return nil
 		}
 	case []any:
-		kept := make([]any, 0, len(v))
+		rest := make([]any, 0, len(v))
 		for _, inner := range v {
 			if inner = meaningful(inner); inner != nil {
-				kept = append(kept, inner)
+				rest = append(rest, inner)
 			}
 		}
-		if len(kept) == 0 {
+		if len(rest) == 0 {
 			return nil
 		}
-		return kept
+		return rest
 	case map[string]any:
-		kept := make(map[string]any, len(v))
+		rest := make(map[string]any, len(v))
 		for name, inner := range v {
 			if inner = meaningful(inner); inner != nil {
-				kept[name] = inner
+				rest[name] = inner
 			}
 		}
-		if len(kept) == 0 {
+		if len(rest) == 0 {
 			return nil
 		}
-		return kept
+		return rest
 	}
 	return value
 }

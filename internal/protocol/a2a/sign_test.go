@@ -21,11 +21,20 @@ import (
 func someCard() a2a.Card {
 	return a2a.Card{
 		Name: "Straße & Co", Description: "Answers.", Version: "1.0.0", DocumentationURL: "https://store.example/docs",
-		SupportedInterface: []a2a.Interface{{URL: "https://store.example/agent/a2a", ProtocolBinding: a2a.JSONRPC, ProtocolVersion: a2a.Version}},
-		Provider:           &a2a.Provider{Organization: "Store", URL: "https://store.example"},
-		Capabilities:       a2a.Capabilities{Extensions: []a2a.Extension{{URI: "https://store.example/ext", Params: json.RawMessage(`{"schemas":"x"}`)}}},
-		InputModes:         []string{a2a.MediaJSON}, OutputModes: []string{a2a.MediaJSON},
-		Skills: []a2a.Skill{{ID: "site", Name: "Site", Description: "Reads.", Tags: []string{"site"}, Examples: []string{`{"a":1}`}}},
+		SupportedInterface: []a2a.Interface{{
+			URL: "https://store.example/agent/a2a", ProtocolBinding: a2a.JSONRPC,
+			ProtocolVersion: a2a.Version,
+		}},
+		Provider: &a2a.Provider{Organization: "Store", URL: "https://store.example"},
+		Capabilities: a2a.Capabilities{Extensions: []a2a.Extension{{
+			URI:    "https://store.example/ext",
+			Params: json.RawMessage(`{"schemas":"x"}`),
+		}}},
+		InputModes: []string{a2a.MediaJSON}, OutputModes: []string{a2a.MediaJSON},
+		Skills: []a2a.Skill{{
+			ID: "site", Name: "Site", Description: "Reads.", Tags: []string{"site"},
+			Examples: []string{`{"a":1}`},
+		}},
 	}
 }
 
@@ -86,7 +95,7 @@ func TestSignAndVerifyCard(t *testing.T) {
 				t.Fatalf("the card = %s, %v", card, err)
 			}
 			header, err := base64.RawURLEncoding.DecodeString(kept.Signatures[0].Protected)
-			want := `{"alg":"` + kind + `","typ":"JOSE","kid":"` + s.JWK().KID + `","jku":"` + keySet + `"}`
+			want := `{"alg":"` + kind + `","jku":"` + keySet + `","kid":"` + s.JWK().KID + `","typ":"JOSE"}`
 			if err != nil || string(header) != want {
 				t.Errorf("protected header = %s, %v, want %s", header, err, want)
 			}
@@ -94,7 +103,7 @@ func TestSignAndVerifyCard(t *testing.T) {
 	}
 }
 
-// edited is a signed card with one text in it replaced by another.
+// edited returns a signed card with one text replaced.
 func edited(t *testing.T, card []byte, before, after string) []byte {
 	t.Helper()
 	if !bytes.Contains(card, []byte(before)) {
@@ -124,26 +133,45 @@ func TestVerifyCardRefuses(t *testing.T) {
 		ok   bool
 	}{
 		{"as signed", card, public, true},
-		{"other spaces and order", append([]byte("{\n \"version\":\"1.0.0\","), edited(t, card, `"version":"1.0.0",`, "")[1:]...), public, true},
-		{"members that say nothing", edited(t, card, `"version":`, `"securitySchemes":{},"securityRequirements":[],"x":null,"y":"","version":`), public, true},
-		{"a flag that says its default", edited(t, card, `"uri":`, `"required":false,"uri":`), public, true},
+		{
+			"other spaces and order",
+			append([]byte("{\n \"version\":\"1.0.0\","), edited(t, card, `"version":"1.0.0",`, "")[1:]...), public,
+			true,
+		},
+		{
+			"empty fields",
+			edited(t, card, `"version":`, `"securitySchemes":{},"securityRequirements":[],"x":null,"y":"","version":`),
+			public, true,
+		},
+		{"a flag with its default value", edited(t, card, `"uri":`, `"required":false,"uri":`), public, true},
 		{"an escape", edited(t, card, "Answers.", `Answers\u002e`), public, true},
-		{"one more signature", edited(t, card, `"signatures":[`, `"signatures":[{"protected":"e30","signature":"AA"},`), public, true},
+		{
+			"one more signature",
+			edited(t, card, `"signatures":[`, `"signatures":[{"protected":"e30","signature":"AA"},`),
+			public,
+			true,
+		},
 		{"another address", edited(t, card, "/agent/a2a", "/agent/a2b"), public, false},
 		{"a flag changed", edited(t, card, `"streaming":false`, `"streaming":true`), public, false},
 		{"a flag that was said, left out", edited(t, card, `"streaming":false,`, ""), public, false},
-		{"a member more", edited(t, card, `"version":`, `"more":"x","version":`), public, false},
-		{"a member twice", edited(t, card, `"version":`, `"version":"1.0.0","version":`), public, false},
+		{"an additional field", edited(t, card, `"version":`, `"more":"x","version":`), public, false},
+		{"a duplicate field", edited(t, card, `"version":`, `"version":"1.0.0","version":`), public, false},
 		{"a skill less", edited(t, card, `"tags":["site"]`, `"tags":[]`), public, false},
 		{"no signature", edited(t, card, `"signatures"`, `"signed"`), public, false},
-		{"signature cut", edited(t, card, signature.Signature, signature.Signature[:len(signature.Signature)-4]), public, false},
+		{
+			"signature cut", edited(t, card, signature.Signature, signature.Signature[:len(signature.Signature)-4]),
+			public, false,
+		},
 		{"signature not base64url", edited(t, card, signature.Signature, "?"), public, false},
 		{"header not base64url", edited(t, card, signature.Protected, "?"), public, false},
 		{"header without kid", header(`{"alg":"ES256","typ":"JOSE"}`), public, false},
 		{"header without typ", header(`{"alg":"ES256","kid":"` + kid + `"}`), public, false},
 		{"alg none", header(`{"alg":"none","typ":"JOSE","kid":"` + kid + `"}`), public, false},
 		{"alg of a shared secret", header(`{"alg":"HS256","typ":"JOSE","kid":"` + kid + `"}`), public, false},
-		{"critical members", header(`{"alg":"ES256","typ":"JOSE","kid":"` + kid + `","crit":["b64"],"b64":false}`), public, false},
+		{
+			"critical fields", header(`{"alg":"ES256","typ":"JOSE","kid":"` + kid + `","crit":["b64"],"b64":false}`),
+			public, false,
+		},
 		{"header of the same meaning", header(`{"alg":"ES256","typ":"JOSE","kid":"` + kid + `" }`), public, false},
 		{"key of another kind", card, otherKey, false},
 		{"no key", card, nil, false},
@@ -163,13 +191,13 @@ func TestVerifyCardRefuses(t *testing.T) {
 	}
 	twice, err := parsed.Sign(other, "")
 	if err != nil || len(twice.Signatures) != 2 || len(parsed.Signatures) != 1 {
-		t.Errorf("signing once more = %d signatures, %v, want 2 and the card unchanged", len(twice.Signatures), err)
+		t.Errorf("signing again = %d signatures, %v, want 2 and the card unchanged", len(twice.Signatures), err)
 	}
 }
 
-// A card says nothing that some reader of the rules would leave out: then they
-// could not agree on what is signed.
-func TestCardSaysNothingInVain(t *testing.T) {
+// A card has no field that an implementation could omit: then implementations could disagree on the
+// signed text.
+func TestCardHasNoEmptyFields(t *testing.T) {
 	t.Parallel()
 	text, err := json.Marshal(someCard())
 	if err != nil {
@@ -183,8 +211,10 @@ func TestCardSaysNothingInVain(t *testing.T) {
 
 func FuzzCanonicalCard(f *testing.F) {
 	for _, seed := range []string{
-		`{"name":"a","signatures":[{"protected":"x"}]}`, `{}`, `null`, `[]`, `{"a":{"b":[{},"",null,[[]]]}}`, `{"a":1e400}`, `{"a":"\ud800"}`,
-		`{"capabilities":{"extensions":[{"required":false},7,null]}}`, `{"capabilities":7}`, `{"a":1,"a":2}`, `{"n":[1.0,1,-0.0,1e21]}`, string(signedCard(f, first(newSigner(f, "EdDSA")))),
+		`{"name":"a","signatures":[{"protected":"x"}]}`, `{}`, `null`, `[]`, `{"a":{"b":[{},"",null,[[]]]}}`,
+		`{"a":1e400}`, `{"a":"\ud800"}`,
+		`{"capabilities":{"extensions":[{"required":false},7,null]}}`, `{"capabilities":7}`, `{"a":1,"a":2}`,
+		`{"n":[1.0,1,-0.0,1e21]}`, string(signedCard(f, first(newSigner(f, "EdDSA")))),
 	} {
 		f.Add([]byte(seed))
 	}
@@ -198,7 +228,7 @@ func FuzzCanonicalCard(f *testing.F) {
 			t.Errorf("CanonicalCard(%s) = %s, then %s, %v, want it to stay", card, once, twice, err)
 		}
 		if strings.Contains(string(once), `""`) && strings.Contains(string(once), `:""`) {
-			t.Errorf("CanonicalCard(%s) = %s, which says nothing somewhere", card, once)
+			t.Errorf("CanonicalCard(%s) = %s, which has an empty field", card, once)
 		}
 	})
 }

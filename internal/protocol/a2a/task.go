@@ -8,9 +8,9 @@ import (
 	"ace/internal/foundation/typeid"
 )
 
-// moves holds every allowed change of state. Of the terminal states none leads
-// on, with one exception: what was given up is completed where it turns out to
-// be done after all, as when money arrives late.
+// moves lists every allowed transition. Terminal states have none, with one exception: a failed or
+// canceled task becomes completed if the work turns out to be done, for example when a payment
+// arrives late.
 var moves = map[State][]State{
 	"":            {Submitted, Working, InputRequired, AuthRequired, Completed, Failed, Canceled, Rejected},
 	Submitted:     {Working, InputRequired, AuthRequired, Completed, Failed, Canceled, Rejected},
@@ -21,9 +21,9 @@ var moves = map[State][]State{
 	Canceled:      {Completed},
 }
 
-// NewTask answers a task without a state. Its id is a secret of 130 bits: who
-// knows it may read and cancel the task. So is the context's, which is made up
-// where contextID is "".
+// NewTask returns a task without a state. Its id is a secret of 130 bits: anyone who knows it can
+// read and cancel the task. The same holds for the context id, which is generated if contextID is
+// "".
 func NewTask(contextID string) Task {
 	if contextID == "" {
 		contextID = typeid.New("ctx")
@@ -31,9 +31,8 @@ func NewTask(contextID string) Task {
 	return Task{ID: typeid.New("task"), ContextID: contextID}
 }
 
-// Move changes the state and says something about it in parts, if there are
-// any. What the status said before becomes history. It fails for a move that is
-// not allowed.
+// Move changes the state and sets parts, if any, as its message. The previous message of the status
+// moves to the history. It returns an error if the transition is not allowed.
 func (t *Task) Move(to State, now time.Time, parts ...Part) error {
 	if !slices.Contains(moves[t.Status.State], to) {
 		return fmt.Errorf("task %s cannot move from %s to %s", t.ID, t.Status.State, to)
@@ -43,13 +42,16 @@ func (t *Task) Move(to State, now time.Time, parts ...Part) error {
 	}
 	t.Status = Status{State: to, Timestamp: At(now)}
 	if len(parts) > 0 {
-		t.Status.Message = &Message{MessageID: typeid.New("msg"), ContextID: t.ContextID, TaskID: t.ID, Role: RoleAgent, Parts: parts}
+		t.Status.Message = &Message{
+			MessageID: typeid.New("msg"), ContextID: t.ContextID, TaskID: t.ID, Role: RoleAgent,
+			Parts: parts,
+		}
 	}
 	return nil
 }
 
-// Hear adds a message of the client to the history.
-func (t *Task) Hear(m Message) {
+// AddMessage adds a message of the client to the history.
+func (t *Task) AddMessage(m Message) {
 	m.ContextID, m.TaskID = t.ContextID, t.ID
 	if said := t.Status.Message; said != nil {
 		t.History = append(slices.Clip(t.History), *said)
@@ -58,9 +60,9 @@ func (t *Task) Hear(m Message) {
 	t.History = append(slices.Clip(t.History), m)
 }
 
-// shown is the task as a client asked for it: history limits how many of the
-// newest messages it has, nil to none.
-func (t Task) shown(history *int, artifacts bool) Task {
+// view returns the task as requested by a client: history limits the number of newest messages, nil
+// means all.
+func (t Task) view(history *int, artifacts bool) Task {
 	if history != nil {
 		t.History = t.History[max(0, len(t.History)-*history):]
 	}

@@ -11,8 +11,8 @@ import (
 	"ace/internal/protocol/a2a"
 )
 
-// TestMoves tries every move. A task that is over stays over, but for what
-// turns out to be done after all.
+// TestMoves tries every transition. A terminal state is final, except that a failed or canceled
+// task can complete.
 func TestMoves(t *testing.T) {
 	t.Parallel()
 	const s, w, i, a, c, f, x, r = a2a.Submitted, a2a.Working, a2a.InputRequired, a2a.AuthRequired, a2a.Completed, a2a.Failed, a2a.Canceled, a2a.Rejected
@@ -48,15 +48,18 @@ func TestMoves(t *testing.T) {
 	}
 }
 
-// The history is what was said, in order, without what the status says now.
+// The history has all messages in order, without the one of the current status.
 func TestHistory(t *testing.T) {
 	t.Parallel()
 	task := a2a.NewTask("ctx_a")
 	said := func(text string) a2a.Message {
-		return a2a.Message{MessageID: text, ContextID: "foreign", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart(text)}}
+		return a2a.Message{
+			MessageID: text, ContextID: "foreign", Role: a2a.RoleUser,
+			Parts: []a2a.Part{a2a.TextPart(text)},
+		}
 	}
 	now := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
-	task.Hear(said("one"))
+	task.AddMessage(said("one"))
 	kept := task // a copy that must not change with the original
 	for _, step := range []struct {
 		to   a2a.State
@@ -70,7 +73,7 @@ func TestHistory(t *testing.T) {
 			t.Fatal(err)
 		}
 		if step.text == "what?" {
-			task.Hear(said("two"))
+			task.AddMessage(said("two"))
 		}
 	}
 	var got []string
@@ -85,7 +88,7 @@ func TestHistory(t *testing.T) {
 		t.Errorf("history (-want +got):\n%s", diff)
 	}
 	if task.Status.Message != nil || len(kept.History) != 1 {
-		t.Errorf("status = %+v, copy has %d messages, want no words and one", task.Status, len(kept.History))
+		t.Errorf("status = %+v, copy has %d messages, want no message and one", task.Status, len(kept.History))
 	}
 }
 

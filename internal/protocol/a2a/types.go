@@ -1,13 +1,14 @@
 package a2a
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"ace/internal/foundation/plainjson"
 )
 
-// Version is the version of the protocol, as it is negotiated.
+// Version is the negotiated protocol version.
 const Version = "1.0"
 
 // The service parameters, which are HTTP headers. The version may also be a
@@ -17,13 +18,13 @@ const (
 	HeaderExtensions = "A2A-Extensions"
 )
 
-// The media types of parts that are served.
+// The supported media types of parts.
 const (
 	MediaJSON = "application/json"
 	MediaText = "text/plain"
 )
 
-// Role says who sent a message.
+// Role is the role of the sender of a message.
 type Role string
 
 // The roles.
@@ -52,17 +53,17 @@ func States() []State {
 	return []State{Submitted, Working, InputRequired, AuthRequired, Completed, Failed, Canceled, Rejected}
 }
 
-// Terminal reports whether a task in this state takes no more messages.
+// Terminal reports whether a task in this state accepts no more messages.
 func (s State) Terminal() bool {
 	return s == Completed || s == Failed || s == Canceled || s == Rejected
 }
 
-// Timestamp is a moment in UTC, in milliseconds.
+// Timestamp is a time in UTC with milliseconds.
 type Timestamp struct{ time.Time }
 
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
-// At answers the timestamp of a moment.
+// At returns the timestamp of a time.
 func At(t time.Time) Timestamp { return Timestamp{t.UTC().Truncate(time.Millisecond)} }
 
 // MarshalJSON writes YYYY-MM-DDTHH:mm:ss.sssZ.
@@ -70,7 +71,7 @@ func (t Timestamp) MarshalJSON() ([]byte, error) {
 	return []byte(`"` + t.UTC().Format(timeLayout) + `"`), nil
 }
 
-// UnmarshalJSON reads any moment of RFC 3339.
+// UnmarshalJSON parses any RFC 3339 time.
 func (t *Timestamp) UnmarshalJSON(data []byte) error {
 	var text string
 	if err := json.Unmarshal(data, &text); err != nil {
@@ -84,7 +85,7 @@ func (t *Timestamp) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Part is a piece of content. Exactly one of Text, Raw, URL and Data is there.
+// Part is a piece of content. Exactly one of Text, Raw, URL and Data is set.
 type Part struct {
 	Text      *string         `json:"text,omitempty"`
 	Raw       string          `json:"raw,omitempty"` // base64
@@ -95,13 +96,13 @@ type Part struct {
 	Metadata  json.RawMessage `json:"metadata,omitempty"` // an object
 }
 
-// TextPart is a part that says something in words.
+// TextPart returns a part with text.
 func TextPart(text string) Part { return Part{Text: &text, MediaType: MediaText} }
 
-// DataPart is a part that holds a JSON value.
+// DataPart returns a part with a JSON value.
 func DataPart(data json.RawMessage) Part { return Part{Data: data, MediaType: MediaJSON} }
 
-// URLPart is a part that leads to a resource.
+// URLPart returns a part with the URL of a resource.
 func URLPart(url, mediaType string) Part { return Part{URL: url, MediaType: mediaType} }
 
 // Message is one turn of a conversation.
@@ -116,7 +117,7 @@ type Message struct {
 	ReferenceTaskIDs []string        `json:"referenceTaskIds,omitempty"`
 }
 
-// Status is the state of a task and what there is to say about it.
+// Status is the state of a task and a message about it.
 type Status struct {
 	State     State     `json:"state"`
 	Message   *Message  `json:"message,omitempty"`
@@ -131,7 +132,7 @@ type Artifact struct {
 	Parts       []Part `json:"parts"`
 }
 
-// Task is a piece of work that was asked for.
+// Task is a unit of work of an agent.
 type Task struct {
 	ID        string          `json:"id"`
 	ContextID string          `json:"contextId"`
@@ -141,7 +142,7 @@ type Task struct {
 	Metadata  json.RawMessage `json:"metadata,omitempty"`
 }
 
-// TaskPage answers ListTasks.
+// TaskPage is the result of ListTasks.
 type TaskPage struct {
 	Tasks         []Task `json:"tasks"`
 	NextPageToken string `json:"nextPageToken"`
@@ -149,13 +150,11 @@ type TaskPage struct {
 	TotalSize     int    `json:"totalSize"`
 }
 
-// encode writes JSON with addresses left readable.
+// encode encodes JSON without HTML escaping, so that URLs stay readable.
 func encode(v any) (json.RawMessage, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, fmt.Errorf("encoding an answer: %w", err)
+	text, err := plainjson.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("encoding a response: %w", err)
 	}
-	return bytes.TrimSpace(buf.Bytes()), nil
+	return text, nil
 }

@@ -22,8 +22,8 @@ type DiscoveryProtocol struct {
 	DocumentationURL  string    `json:"documentation_url,omitempty"`
 }
 
-// DiscoveryCapabilities lists what is served. Empty lists are written, absent
-// (nil) ones are not.
+// DiscoveryCapabilities lists the supported capabilities. Empty lists are written, absent (nil)
+// ones are not.
 type DiscoveryCapabilities struct {
 	Services            []string             `json:"services"`
 	Extensions          []DiscoveryExtension `json:"extensions,omitzero"`
@@ -39,7 +39,7 @@ type DiscoveryExtension struct {
 	Schema string `json:"schema,omitempty"`
 }
 
-// DiscoveryConfig is what differs between stores.
+// DiscoveryConfig is the store-specific part of the document.
 type DiscoveryConfig struct {
 	APIBaseURL       string
 	DocumentationURL string   // may be ""
@@ -47,7 +47,7 @@ type DiscoveryConfig struct {
 	Locales          []string // BCP 47
 }
 
-// NewDiscovery answers the document of a store that serves checkout over REST.
+// NewDiscovery returns the document of a store that serves checkout over REST.
 func NewDiscovery(config DiscoveryConfig) *Discovery {
 	oldestFirst := Versions()
 	slices.Sort(oldestFirst)

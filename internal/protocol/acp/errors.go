@@ -7,17 +7,17 @@ import (
 	"ace/internal/foundation/problem"
 )
 
-// ErrorType is the class of a failure.
+// ErrorType is the class of an error.
 type ErrorType string
 
-// The classes of failures, a closed list.
+// The classes of errors, a closed list.
 const (
 	TypeInvalidRequest     ErrorType = "invalid_request"
 	TypeProcessingError    ErrorType = "processing_error"
 	TypeServiceUnavailable ErrorType = "service_unavailable"
 )
 
-// The codes that the protocol gives a meaning. Others are allowed.
+// The codes that the protocol defines. Others are allowed.
 const (
 	MissingAPIVersion      = "missing_api_version"
 	UnsupportedAPIVersion  = "unsupported_api_version"
@@ -55,28 +55,27 @@ var rules = map[string]rule{
 	CodeUnavailable:        {TypeServiceUnavailable, http.StatusServiceUnavailable},
 }
 
-// Error is the body of a failure: there is no session to return.
+// Error is the body of an error response without a session.
 type Error struct {
 	Type    ErrorType `json:"type"`
 	Code    string    `json:"code"`
 	Message string    `json:"message"`
 	Param   string    `json:"param,omitempty"` // JSONPath, RFC 9535
-	// SupportedVersions, newest first, comes with failures about the version.
+	// SupportedVersions, newest first, is set in errors about the version.
 	SupportedVersions []Version `json:"supported_versions,omitempty"`
 
 	status int
 }
 
-// NewError answers the body of a failure with one of the codes above. param
-// may be "".
+// NewError returns an error body with one of the codes above. param may be "".
 func NewError(code, param, message string) *Error {
 	e := FromProblem(problem.New(problem.Invalid, code, message))
 	e.Param = param
 	return e
 }
 
-// FromProblem renders a problem: type and status are the protocol's where it
-// knows the code, otherwise those of the kind. Param is the first fault's place.
+// FromProblem converts a problem: type and status are the protocol's if it defines the code,
+// otherwise those of the kind. Param is the location of the first error.
 func FromProblem(p *problem.Problem) *Error {
 	e := &Error{Type: typeOf(p.Kind), Code: p.Code, Message: p.Detail, status: p.Kind.Status()}
 	switch {
@@ -107,5 +106,5 @@ func typeOf(k problem.Kind) ErrorType {
 	return TypeInvalidRequest
 }
 
-// Status is the HTTP status of the failure.
+// Status returns the HTTP status of the error.
 func (e *Error) Status() int { return e.status }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"ace/internal/foundation/jsonread"
 	"ace/internal/protocol/acp"
 )
 
@@ -19,7 +20,12 @@ func ExampleNegotiate() {
 
 func ExampleReadCreate() {
 	exchange, _ := acp.Negotiate(nil, false)
-	request, err := acp.ReadCreate([]byte(`{"items":[{"id":"pro","quantity":2}]}`), exchange)
+	body, err := jsonread.Parse([]byte(`{"items":[{"id":"pro","quantity":2}]}`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	request, err := acp.ReadCreate(body, exchange)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -1,10 +1,11 @@
 package acp
 
 import (
-	"encoding/json"
 	"io"
 	"iter"
 	"time"
+
+	"ace/internal/foundation/plainjson"
 )
 
 // FeedMetadata is the file metadata.json of a product feed.
@@ -24,7 +25,7 @@ type FeedProduct struct {
 	Variants    []FeedVariant    `json:"variants"`
 }
 
-// FeedVariant is what can be bought: its ID is line_items[].item.id.
+// FeedVariant is an item for sale: its ID is line_items[].item.id.
 type FeedVariant struct {
 	ID             string            `json:"id"`
 	Title          string            `json:"title"`
@@ -40,33 +41,32 @@ type FeedVariant struct {
 	Seller         *FeedSeller       `json:"seller,omitempty"`
 }
 
-// FeedDescription is text in one or more forms; at least one is needed.
+// FeedDescription is text in one or more formats; at least one is required.
 type FeedDescription struct {
 	Plain    string `json:"plain,omitempty"`
 	HTML     string `json:"html,omitempty"`
 	Markdown string `json:"markdown,omitempty"`
 }
 
-// FeedPrice is an amount in minor units with its currency: upper case, other
-// than in sessions.
+// FeedPrice is an amount in minor units with its currency, in upper case, unlike in sessions.
 type FeedPrice struct {
 	Amount   int64  `json:"amount"`
 	Currency string `json:"currency"`
 }
 
-// FeedAvailability says whether a variant can be bought.
+// FeedAvailability describes whether a variant is available.
 type FeedAvailability struct {
 	Available bool   `json:"available"`
 	Status    string `json:"status,omitempty"`
 }
 
-// FeedCategory is a place in a taxonomy.
+// FeedCategory is a category of a taxonomy.
 type FeedCategory struct {
 	Value    string `json:"value"`
 	Taxonomy string `json:"taxonomy,omitempty"`
 }
 
-// FeedOption is a choice that makes the variant.
+// FeedOption is an option that distinguishes the variant.
 type FeedOption struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
@@ -79,14 +79,14 @@ type FeedMedia struct {
 	AltText string `json:"alt_text,omitempty"`
 }
 
-// FeedSeller tells who sells.
+// FeedSeller is the seller.
 type FeedSeller struct {
 	Name  string     `json:"name,omitempty"`
 	Links []FeedLink `json:"links,omitempty"`
 }
 
-// FeedLink is an address of the seller; its types are open and are those of
-// UCP, for example refund_policy.
+// FeedLink is a URL of the seller; the types are open and are those of UCP, for example
+// refund_policy.
 type FeedLink struct {
 	Type  string `json:"type"`
 	Title string `json:"title,omitempty"`
@@ -95,8 +95,7 @@ type FeedLink struct {
 
 // WriteProducts writes products as lines of JSON, products.jsonl.
 func WriteProducts(w io.Writer, products iter.Seq[FeedProduct]) error {
-	enc := json.NewEncoder(w) // ends each value with a line feed and has none inside
-	enc.SetEscapeHTML(false)
+	enc := plainjson.NewEncoder(w) // writes each value on one line
 	for p := range products {
 		p.Variants = orEmpty(p.Variants)
 		if err := enc.Encode(p); err != nil {

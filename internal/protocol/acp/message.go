@@ -1,6 +1,6 @@
 package acp
 
-// MessageType tells the three shapes of messages apart.
+// MessageType is the type of a message.
 type MessageType string
 
 // The types of messages, a closed list.
@@ -10,17 +10,17 @@ const (
 	MessageError   MessageType = "error"   // code: missing, invalid, out_of_stock, …
 )
 
-// MessageCode is the code of a warning or an error, out of two closed lists.
+// MessageCode is the code of a warning or an error, from two closed lists.
 type MessageCode string
 
-// The codes of warnings that are used here.
+// The codes of warnings in use.
 const (
 	WarnLowStock            MessageCode = "low_stock"
 	WarnPriceChange         MessageCode = "price_change"
 	WarnLimitedAvailability MessageCode = "limited_availability"
 )
 
-// The codes of errors that are used here.
+// The codes of errors in use.
 const (
 	ErrMissing          MessageCode = "missing"
 	ErrInvalid          MessageCode = "invalid"
@@ -48,7 +48,7 @@ var errorCodes = []MessageCode{
 	"intervention_required",
 }
 
-// Resolution says who can mend what a message is about. 2026-04-17 only.
+// Resolution says who can resolve the subject of a message. 2026-04-17 only.
 type Resolution string
 
 // The resolutions, a closed list.
@@ -58,7 +58,7 @@ const (
 	RequiresBuyerReview Resolution = "requires_buyer_review"
 )
 
-// Severity says how grave a message is.
+// Severity is the severity of a message.
 type Severity string
 
 // The severities, a closed list.
@@ -70,7 +70,7 @@ const (
 	SeverityCritical Severity = "critical"
 )
 
-// Message is an info, a warning or an error inside a session.
+// Message is an info, a warning or an error of a session.
 type Message struct {
 	Type        MessageType `json:"type"`
 	Code        MessageCode `json:"code,omitempty"` // never in an info
@@ -81,17 +81,23 @@ type Message struct {
 	Content     string      `json:"content"`
 }
 
-// Info answers a message that reports something.
+// Info returns a message with information.
 func Info(resolution Resolution, content string) Message {
-	return Message{Type: MessageInfo, Severity: SeverityInfo, Resolution: resolution, ContentType: "plain", Content: content}
+	return Message{
+		Type: MessageInfo, Severity: SeverityInfo, Resolution: resolution, ContentType: "plain",
+		Content: content,
+	}
 }
 
-// Warning answers a message about something that the agent should know.
+// Warning returns a message that the agent should consider.
 func Warning(code MessageCode, param, content string) Message {
-	return Message{Type: MessageWarning, Code: code, Severity: SeverityLow, Param: param, ContentType: "plain", Content: content}
+	return Message{
+		Type: MessageWarning, Code: code, Severity: SeverityLow, Param: param, ContentType: "plain",
+		Content: content,
+	}
 }
 
-// Problem answers a message about something that is in the way.
+// Problem returns a message about an error that blocks the checkout.
 func Problem(code MessageCode, resolution Resolution, param, content string) Message {
 	return Message{
 		Type: MessageError, Code: code, Severity: SeverityMedium, Resolution: resolution, Param: param,

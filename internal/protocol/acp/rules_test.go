@@ -40,7 +40,8 @@ func TestNegotiate(t *testing.T) {
 				return
 			}
 			e := acp.FromProblem(asProblem(t, err))
-			if e.Code != tt.code || e.Status() != 400 || len(e.SupportedVersions) != 2 || e.SupportedVersions[0] != acp.Newest {
+			if e.Code != tt.code || e.Status() != 400 || len(e.SupportedVersions) != 2 ||
+				e.SupportedVersions[0] != acp.Newest {
 				t.Errorf("Negotiate(%q) = %+v, want %s, 400, with the versions newest first", tt.values, e, tt.code)
 			}
 		})
@@ -55,8 +56,14 @@ func TestFromProblem(t *testing.T) {
 		status int
 		want   string
 	}{
-		{"key reused", problem.New(problem.Conflict, "idempotency_conflict", "No."), 422, `{"type":"invalid_request","code":"idempotency_conflict","message":"No."}`},
-		{"key in flight", problem.New(problem.Conflict, "idempotency_in_flight", "Wait."), 409, `{"type":"invalid_request","code":"idempotency_in_flight","message":"Wait."}`},
+		{
+			"key reused", problem.New(problem.Conflict, "idempotency_conflict", "No."), 422,
+			`{"type":"invalid_request","code":"idempotency_conflict","message":"No."}`,
+		},
+		{
+			"key in flight", problem.New(problem.Conflict, "idempotency_in_flight", "Wait."),
+			409, `{"type":"invalid_request","code":"idempotency_in_flight","message":"Wait."}`,
+		},
 		{
 			"sold out", problem.New(problem.Conflict, "out_of_stock", "Gone.").At("/line_items/0"), 409,
 			`{"type":"invalid_request","code":"out_of_stock","message":"Gone.","param":"$.line_items[0]"}`,
@@ -65,13 +72,34 @@ func TestFromProblem(t *testing.T) {
 			"unknown item", problem.New(problem.NotFound, "invalid_item_id", "No.").At("/line_items/0/id"), 400,
 			`{"type":"invalid_request","code":"invalid_item_id","message":"No.","param":"$.line_items[0].id"}`,
 		},
-		{"unknown session", problem.New(problem.NotFound, "checkout_session_not_found", "No."), 404, `{"type":"invalid_request","code":"checkout_session_not_found","message":"No."}`},
-		{"cannot be canceled", problem.New(problem.Conflict, "checkout_session_not_cancelable", "No."), 405, `{"type":"invalid_request","code":"checkout_session_not_cancelable","message":"No."}`},
-		{"rate", problem.New(problem.RateLimited, "rate_limited", "Slow.").After(time.Second), 429, `{"type":"service_unavailable","code":"rate_limited","message":"Slow."}`},
-		{"away", problem.New(problem.Unavailable, "processor_unavailable", "Later."), 503, `{"type":"service_unavailable","code":"processor_unavailable","message":"Later."}`},
-		{"slow", problem.New(problem.Timeout, "processor_timeout", "Later."), 503, `{"type":"service_unavailable","code":"processor_timeout","message":"Later."}`},
-		{"internal", problem.New(problem.Internal, "internal_error", "Sorry."), 500, `{"type":"processing_error","code":"internal_error","message":"Sorry."}`},
-		{"large", problem.New(problem.TooLarge, "body_too_large", "Smaller."), 413, `{"type":"invalid_request","code":"body_too_large","message":"Smaller."}`},
+		{
+			"unknown session", problem.New(problem.NotFound, "checkout_session_not_found", "No."), 404,
+			`{"type":"invalid_request","code":"checkout_session_not_found","message":"No."}`,
+		},
+		{
+			"cannot be canceled", problem.New(problem.Conflict, "checkout_session_not_cancelable", "No."), 405,
+			`{"type":"invalid_request","code":"checkout_session_not_cancelable","message":"No."}`,
+		},
+		{
+			"rate", problem.New(problem.RateLimited, "rate_limited", "Slow.").After(time.Second), 429,
+			`{"type":"service_unavailable","code":"rate_limited","message":"Slow."}`,
+		},
+		{
+			"away", problem.New(problem.Unavailable, "processor_unavailable", "Later."), 503,
+			`{"type":"service_unavailable","code":"processor_unavailable","message":"Later."}`,
+		},
+		{
+			"slow", problem.New(problem.Timeout, "processor_timeout", "Later."), 503,
+			`{"type":"service_unavailable","code":"processor_timeout","message":"Later."}`,
+		},
+		{
+			"internal", problem.New(problem.Internal, "internal_error", "Sorry."), 500,
+			`{"type":"processing_error","code":"internal_error","message":"Sorry."}`,
+		},
+		{
+			"large", problem.New(problem.TooLarge, "body_too_large", "Smaller."), 413,
+			`{"type":"invalid_request","code":"body_too_large","message":"Smaller."}`,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -114,7 +142,7 @@ func TestCanonical(t *testing.T) {
 		name, a, b string
 		same       bool
 	}{
-		{"order of members", `{"a":1,"b":{"c":2,"d":3}}`, `{"b":{"d":3,"c":2},"a":1}`, true},
+		{"order of fields", `{"a":1,"b":{"c":2,"d":3}}`, `{"b":{"d":3,"c":2},"a":1}`, true},
 		{"1.0 and 1", `{"quantity":1.0}`, `{"quantity":1}`, true},
 		{"escapes", `{"id":"\u0061"}`, `{"id":"a"}`, true},
 		{"null and absent", `{"buyer":null}`, `{}`, false},
@@ -123,13 +151,13 @@ func TestCanonical(t *testing.T) {
 		{"blank and empty", " \n", ``, true},
 	}
 	for _, tt := range tests {
-		a, errA := acp.Canonical([]byte(tt.a))
-		b, errB := acp.Canonical([]byte(tt.b))
+		a, errA := canonical([]byte(tt.a))
+		b, errB := canonical([]byte(tt.b))
 		if errA != nil || errB != nil || bytes.Equal(a, b) != tt.same {
 			t.Errorf("%s: Canonical = %s, %v and %s, %v, want same = %t", tt.name, a, errA, b, errB, tt.same)
 		}
 	}
-	if _, err := acp.Canonical([]byte(`{"a":1,"a":2}`)); !problem.Is(err, "invalid_json") {
+	if _, err := canonical([]byte(`{"a":1,"a":2}`)); !problem.Is(err, "invalid_json") {
 		t.Errorf("Canonical of a member named twice = %v, want invalid_json", err)
 	}
 }

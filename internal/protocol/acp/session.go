@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Status is where a session stands.
+// Status is the status of a session.
 type Status string
 
 // The statuses of a session, a closed list.
@@ -24,12 +24,12 @@ const (
 	Expired                Status = "expired"
 )
 
-// Terminal reports whether the session will not change any more.
+// Terminal reports whether the status is final.
 func (s Status) Terminal() bool { return s == Completed || s == Canceled || s == Expired }
 
-// CheckoutSession is the answer of all five session operations; with Order set
-// it is a CheckoutSessionWithOrder. The schemas forbid members of one's own:
-// use CustomAttributes of line items.
+// CheckoutSession is the response of all five session operations; with Order set it is a
+// CheckoutSessionWithOrder. The schemas forbid additional fields: use CustomAttributes of line
+// items.
 type CheckoutSession struct {
 	ID                 string              `json:"id"`
 	Protocol           *Protocol           `json:"protocol,omitempty"`
@@ -44,13 +44,12 @@ type CheckoutSession struct {
 	CreatedAt          time.Time           `json:"created_at,omitzero"`
 	UpdatedAt          time.Time           `json:"updated_at,omitzero"`
 	ExpiresAt          time.Time           `json:"expires_at,omitzero"`
-	// ContinueURL is where the person goes on; present while the session is open.
+	// ContinueURL is the page where the buyer continues; set while the session is open.
 	ContinueURL string `json:"continue_url,omitempty"`
 	Order       *Order `json:"order,omitempty"` // in completed
 }
 
-// For answers a copy of the session as version v writes it: messages of
-// 2026-01-30 carry no resolution.
+// For returns a copy of the session in version v: messages of 2026-01-30 have no resolution.
 func (s *CheckoutSession) For(v Version) *CheckoutSession {
 	c := *s
 	c.Protocol = &Protocol{Version: v}
@@ -63,7 +62,7 @@ func (s *CheckoutSession) For(v Version) *CheckoutSession {
 	return &c
 }
 
-// MarshalJSON writes the required arrays as [] where they are nil.
+// MarshalJSON encodes nil as [] in required arrays.
 func (s CheckoutSession) MarshalJSON() ([]byte, error) {
 	type plain CheckoutSession
 	p := plain(s)
@@ -79,31 +78,35 @@ func orEmpty[T any](list []T) []T {
 	return list
 }
 
-// Protocol names the version of an answer.
+// Protocol is the version of a response.
 type Protocol struct {
 	Version Version `json:"version"`
 }
 
-// Capabilities is what both sides can do in this session. There is no member
-// extensions: an empty list of them is invalid in the released schemas.
+// Capabilities are the shared capabilities of a session. There is no field extensions: an empty
+// list is invalid in the released schemas.
 type Capabilities struct {
 	Payment       *Payment       `json:"payment,omitempty"`
 	Interventions *Interventions `json:"interventions,omitempty"`
 }
 
-// Payment lists the payment handlers: none, since persons pay on a hosted page.
+// Payment lists the payment handlers: none, since the buyer pays on a hosted page.
 type Payment struct {
 	Handlers []json.RawMessage `json:"handlers"`
 }
 
-// Interventions lists what the store may ask of the agent during payment: nothing.
+// Interventions lists the interventions that the store may request from the agent during payment:
+// none.
 type Interventions struct {
 	Supported []string `json:"supported"`
 }
 
-// NoCapabilities says that no payment and no intervention is handled here.
+// NoCapabilities returns the capabilities without payment handlers and interventions.
 func NoCapabilities() Capabilities {
-	return Capabilities{Payment: &Payment{Handlers: []json.RawMessage{}}, Interventions: &Interventions{Supported: []string{}}}
+	return Capabilities{
+		Payment:       &Payment{Handlers: []json.RawMessage{}},
+		Interventions: &Interventions{Supported: []string{}},
+	}
 }
 
 // LineItem is one line of a session. Amounts are minor units of its currency.
@@ -126,14 +129,14 @@ type LineItem struct {
 	Totals              []Total           `json:"totals"`
 }
 
-// Item is what a line sells.
+// Item is the item of a line.
 type Item struct {
 	ID         string `json:"id"`
 	Name       string `json:"name,omitempty"`
 	UnitAmount *int64 `json:"unit_amount,omitempty"`
 }
 
-// Availability says whether a line can be delivered.
+// Availability is the availability of a line.
 type Availability string
 
 // The availabilities, a closed list.
@@ -145,21 +148,20 @@ const (
 	PreOrder   Availability = "pre_order"
 )
 
-// Disclosure is a text that the person must see.
+// Disclosure is a text that must be shown to the buyer.
 type Disclosure struct {
 	Type        string `json:"type"`         // disclaimer
 	ContentType string `json:"content_type"` // plain or markdown
 	Content     string `json:"content"`
 }
 
-// CustomAttribute is the place for what the protocol has no member for:
-// billing interval, trial, delivery.
+// CustomAttribute holds data without a field in the protocol: billing interval, trial, delivery.
 type CustomAttribute struct {
 	DisplayName string `json:"display_name"`
 	Value       string `json:"value"`
 }
 
-// TotalType names a line of the sum.
+// TotalType is the type of a total.
 type TotalType string
 
 // The types of totals, a closed list. Discounts are positive.
@@ -178,7 +180,7 @@ const (
 	TotalAmountRefunded  TotalType = "amount_refunded"
 )
 
-// Total is one line of the sum, in minor units.
+// Total is one line of the totals, in minor units.
 type Total struct {
 	Type        TotalType `json:"type"`
 	DisplayText string    `json:"display_text"`
@@ -186,8 +188,8 @@ type Total struct {
 	Description string    `json:"description,omitempty"`
 }
 
-// FulfillmentOption is a way of delivery; the only type written here is
-// digital, since addresses are taken on the hosted page.
+// FulfillmentOption is a delivery option; the only type in use is digital, since the hosted page
+// asks for shipping addresses.
 type FulfillmentOption struct {
 	Type        string  `json:"type"`
 	ID          string  `json:"id"`
@@ -196,7 +198,7 @@ type FulfillmentOption struct {
 	Totals      []Total `json:"totals"`
 }
 
-// Digital answers the option of offers that are delivered electronically.
+// Digital returns the option of offers that are delivered electronically.
 func Digital(id, title string) FulfillmentOption {
 	return FulfillmentOption{
 		Type: "digital", ID: id, Title: title,
@@ -204,7 +206,7 @@ func Digital(id, title string) FulfillmentOption {
 	}
 }
 
-// LinkType names what a link leads to.
+// LinkType is the type of a link.
 type LinkType string
 
 // The types of links, a closed list. They differ from those of UCP and of feeds.
@@ -219,15 +221,15 @@ const (
 	LinkSupport        LinkType = "support"
 )
 
-// Link is an address that an agent shows.
+// Link is a URL that an agent shows.
 type Link struct {
 	Type  LinkType `json:"type"`
 	Title string   `json:"title,omitempty"`
 	URL   string   `json:"url"`
 }
 
-// Order is what a session became. Its statuses in 2026-01-30 are confirmed,
-// processing, shipped and delivered.
+// Order is the order of a completed session. Its statuses in 2026-01-30 are confirmed, processing,
+// shipped and delivered.
 type Order struct {
 	ID                string             `json:"id"`
 	CheckoutSessionID string             `json:"checkout_session_id"`
@@ -238,14 +240,14 @@ type Order struct {
 	Support           *Support           `json:"support,omitempty"`
 }
 
-// OrderConfirmation says how the order was confirmed.
+// OrderConfirmation describes how the order was confirmed.
 type OrderConfirmation struct {
 	ConfirmationNumber    string `json:"confirmation_number,omitempty"`
 	ConfirmationEmailSent bool   `json:"confirmation_email_sent,omitempty"`
 	ReceiptURL            string `json:"receipt_url,omitempty"`
 }
 
-// Support says whom to ask about an order.
+// Support is the contact for an order.
 type Support struct {
 	Email         string `json:"email,omitempty"`
 	Phone         string `json:"phone,omitempty"`

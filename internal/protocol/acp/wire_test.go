@@ -64,7 +64,7 @@ func TestFixturesRoundTrip(t *testing.T) {
 	}
 }
 
-func TestFixturesFitTheSchemas(t *testing.T) {
+func TestFixturesMatchTheSchemas(t *testing.T) {
 	t.Parallel()
 	newer, older := schematest.ACP(t, "2026-04-17"), schematest.ACP(t, "2026-01-30")
 	newer.Validate(t, "CheckoutSession", fixture(t, "session_open.json"))
@@ -102,8 +102,10 @@ func session(status acp.Status) *acp.CheckoutSession {
 	s := &acp.CheckoutSession{
 		ID: "cs_1", Capabilities: acp.NoCapabilities(), Status: status, Currency: "usd",
 		LineItems: []acp.LineItem{{
-			ID: "li_1", Item: acp.Item{ID: "pro", Name: "Pro", UnitAmount: &unit}, Quantity: 1, UnitAmount: &unit, Totals: total,
-			AvailabilityStatus: acp.InStock, CustomAttributes: []acp.CustomAttribute{{DisplayName: "Billing", Value: "Every month"}},
+			ID: "li_1", Item: acp.Item{ID: "pro", Name: "Pro", UnitAmount: &unit}, Quantity: 1, UnitAmount: &unit,
+			Totals:             total,
+			AvailabilityStatus: acp.InStock,
+			CustomAttributes:   []acp.CustomAttribute{{DisplayName: "Billing", Value: "Every month"}},
 		}},
 		FulfillmentOptions: []acp.FulfillmentOption{acp.Digital("digital", "By e-mail")},
 		Totals: []acp.Total{
@@ -117,22 +119,29 @@ func session(status acp.Status) *acp.CheckoutSession {
 	case acp.RequiresEscalation:
 		s.ContinueURL = "https://shop.test/c/1"
 		s.Messages = []acp.Message{
-			acp.Info(acp.RequiresBuyerInput, "Pay at continue_url."), acp.Warning(acp.WarnPriceChange, "$.line_items[0]", "New price."),
+			acp.Info(acp.RequiresBuyerInput, "Pay at continue_url."), acp.Warning(acp.WarnPriceChange,
+				"$.line_items[0]", "New price."),
 			acp.Problem(acp.ErrUnsupported, acp.RequiresBuyerInput, "$.payment_data", "Not taken."),
 		}
 	case acp.Completed:
-		s.Order = &acp.Order{ID: "ord_1", CheckoutSessionID: "cs_1", PermalinkURL: "https://shop.test/o/1", Status: "confirmed"}
+		s.Order = &acp.Order{
+			ID: "ord_1", CheckoutSessionID: "cs_1", PermalinkURL: "https://shop.test/o/1",
+			Status: "confirmed",
+		}
 	case acp.Expired:
 		s.Messages = []acp.Message{acp.Problem(acp.ErrExpired, acp.Recoverable, "", "It expired.")}
 	}
 	return s
 }
 
-func TestEveryAnswerFitsTheSchemas(t *testing.T) {
+func TestResponsesMatchTheSchemas(t *testing.T) {
 	t.Parallel()
 	for _, v := range acp.Versions() {
 		set := schematest.ACP(t, string(v))
-		for _, status := range []acp.Status{acp.RequiresEscalation, acp.CompleteInProgress, acp.Completed, acp.Canceled, acp.Expired} {
+		for _, status := range []acp.Status{
+			acp.RequiresEscalation, acp.CompleteInProgress, acp.Completed, acp.Canceled,
+			acp.Expired,
+		} {
 			s := session(status).For(v)
 			if err := s.Validate(); err != nil {
 				t.Errorf("%s %s: Validate() = %v, want nil", v, status, err)
@@ -150,15 +159,19 @@ func TestEveryAnswerFitsTheSchemas(t *testing.T) {
 	set := schematest.ACP(t, string(acp.Newest))
 	set.Validate(t, "Error", encode(t, acp.NewError(acp.UnsupportedAPIVersion, "", "No.")))
 	for _, config := range []acp.DiscoveryConfig{
-		{APIBaseURL: "https://shop.test/acp", DocumentationURL: "https://shop.test/docs", Currencies: []string{"usd"}, Locales: []string{"en-US"}},
+		{
+			APIBaseURL: "https://shop.test/acp", DocumentationURL: "https://shop.test/docs", Currencies: []string{"usd"},
+			Locales: []string{"en-US"},
+		},
 		{APIBaseURL: "https://shop.test/acp"},
 	} {
 		set.Validate(t, "DiscoveryResponse", encode(t, acp.NewDiscovery(config)))
 	}
-	schematest.ACPFeed(t).Validate(t, "FeedMetadata", encode(t, acp.FeedMetadata{ID: "feed", TargetCountry: "DE", UpdatedAt: time.Unix(0, 0).UTC()}))
+	schematest.ACPFeed(t).Validate(t, "FeedMetadata",
+		encode(t, acp.FeedMetadata{ID: "feed", TargetCountry: "DE", UpdatedAt: time.Unix(0, 0).UTC()}))
 }
 
-func TestForLeavesTheSessionAlone(t *testing.T) {
+func TestForDoesNotChangeTheSession(t *testing.T) {
 	t.Parallel()
 	s := session(acp.RequiresEscalation)
 	older := encode(t, s.For(acp.Version20260130))
@@ -173,9 +186,9 @@ func TestForLeavesTheSessionAlone(t *testing.T) {
 func TestEmptyListsAreWritten(t *testing.T) {
 	t.Parallel()
 	text := string(encode(t, acp.CheckoutSession{ID: "cs_1"}))
-	for _, member := range []string{"line_items", "fulfillment_options", "totals", "messages", "links"} {
-		if !strings.Contains(text, `"`+member+`":[]`) {
-			t.Errorf("%s is not an empty list: %s", member, text)
+	for _, field := range []string{"line_items", "fulfillment_options", "totals", "messages", "links"} {
+		if !strings.Contains(text, `"`+field+`":[]`) {
+			t.Errorf("%s is not an empty list: %s", field, text)
 		}
 	}
 	if strings.Contains(text, "extensions") {
@@ -189,7 +202,10 @@ func TestDiscoveryListsOldestFirst(t *testing.T) {
 	if want := []acp.Version{"2026-01-30", "2026-04-17"}; !slices.Equal(d.Protocol.SupportedVersions, want) {
 		t.Errorf("supported_versions = %v, want %v", d.Protocol.SupportedVersions, want)
 	}
-	if want := []acp.Version{"2026-04-17", "2026-01-30"}; !slices.Equal(acp.NewError(acp.MissingAPIVersion, "", "x").SupportedVersions, want) {
+	if want := []acp.Version{
+		"2026-04-17",
+		"2026-01-30",
+	}; !slices.Equal(acp.NewError(acp.MissingAPIVersion, "", "x").SupportedVersions, want) {
 		t.Errorf("supported_versions of errors are not %v", want)
 	}
 }
@@ -224,30 +240,73 @@ func TestValidateFinds(t *testing.T) {
 		{"upper-case currency", acp.Completed, func(s *acp.CheckoutSession) { s.Currency = "USD" }, "lower case"},
 		{"no lines", acp.Completed, func(s *acp.CheckoutSession) { s.LineItems = nil }, "line_items is empty"},
 		{"no quantity", acp.Completed, func(s *acp.CheckoutSession) { s.LineItems[0].Quantity = 0 }, "line_items[0]"},
-		{"no total", acp.Completed, func(s *acp.CheckoutSession) { s.Totals = s.Totals[:2] }, "0 entries of type total"},
+		{
+			"no total", acp.Completed, func(s *acp.CheckoutSession) { s.Totals = s.Totals[:2] },
+			"0 entries of type total",
+		},
 		{"wrong total", acp.Completed, func(s *acp.CheckoutSession) { s.Totals[2].Amount = 1 }, "total is 1, want 0"},
 		{"wrong subtotal", acp.Completed, func(s *acp.CheckoutSession) {
 			s.Totals = append(s.Totals, acp.Total{Type: acp.TotalItemsBaseAmount, DisplayText: "Items", Amount: 2})
 		}, "subtotal is 1900, want 2"},
 		{"negative", acp.Completed, func(s *acp.CheckoutSession) { s.Totals[1].Amount = -1 }, "is negative"},
 		{"no text", acp.Completed, func(s *acp.CheckoutSession) { s.Totals[1].DisplayText = "" }, "no display_text"},
-		{"code of an info", acp.RequiresEscalation, func(s *acp.CheckoutSession) { s.Messages[0].Code = "x" }, "an info carries a code"},
-		{"code of a warning", acp.RequiresEscalation, func(s *acp.CheckoutSession) { s.Messages[1].Code = "expired" }, "no code of a warning"},
-		{"code of an error", acp.RequiresEscalation, func(s *acp.CheckoutSession) { s.Messages[2].Code = "payment_required" }, "no code of an error"},
-		{"param", acp.RequiresEscalation, func(s *acp.CheckoutSession) { s.Messages[2].Param = "/payment_data" }, "not a JSONPath"},
+		{
+			"code of an info", acp.RequiresEscalation, func(s *acp.CheckoutSession) { s.Messages[0].Code = "x" },
+			"an info carries a code",
+		},
+		{
+			"code of a warning",
+			acp.RequiresEscalation,
+			func(s *acp.CheckoutSession) { s.Messages[1].Code = "expired" },
+			"not a code of a warning",
+		},
+		{
+			"code of an error", acp.RequiresEscalation,
+			func(s *acp.CheckoutSession) { s.Messages[2].Code = "payment_required" }, "not a code of an error",
+		},
+		{
+			"param", acp.RequiresEscalation, func(s *acp.CheckoutSession) { s.Messages[2].Param = "/payment_data" },
+			"not a JSONPath",
+		},
 		{"type", acp.RequiresEscalation, func(s *acp.CheckoutSession) { s.Messages[2].Type = "note" }, `type "note"`},
-		{"content type", acp.RequiresEscalation, func(s *acp.CheckoutSession) { s.Messages[2].ContentType = "" }, "no content_type"},
+		{
+			"content type", acp.RequiresEscalation, func(s *acp.CheckoutSession) { s.Messages[2].ContentType = "" },
+			"no content_type",
+		},
 		{"resolution in 2026-01-30", acp.RequiresEscalation, func(s *acp.CheckoutSession) {
 			s.Protocol = &acp.Protocol{Version: acp.Version20260130}
 		}, "carries a resolution"},
-		{"unknown version", acp.Completed, func(s *acp.CheckoutSession) { s.Protocol = &acp.Protocol{Version: "2025-09-29"} }, "is not served"},
-		{"nothing for the buyer", acp.RequiresEscalation, func(s *acp.CheckoutSession) { s.Messages = nil }, "without a message"},
-		{"no continue_url", acp.RequiresEscalation, func(s *acp.CheckoutSession) { s.ContinueURL = "" }, "without continue_url"},
-		{"http continue_url", acp.RequiresEscalation, func(s *acp.CheckoutSession) { s.ContinueURL = "http://shop.test" }, "absolute https"},
-		{"no expiry", acp.RequiresEscalation, func(s *acp.CheckoutSession) { s.ExpiresAt = time.Time{} }, "no expires_at"},
-		{"continue_url after the end", acp.Canceled, func(s *acp.CheckoutSession) { s.ContinueURL = "https://shop.test/c" }, "has a continue_url"},
-		{"no order", acp.Completed, func(s *acp.CheckoutSession) { s.Order = nil }, "do not go together"},
-		{"order of another session", acp.Completed, func(s *acp.CheckoutSession) { s.Order.CheckoutSessionID = "cs_2" }, "another checkout_session_id"},
+		{
+			"unknown version", acp.Completed,
+			func(s *acp.CheckoutSession) { s.Protocol = &acp.Protocol{Version: "2025-09-29"} }, "is not supported",
+		},
+		{
+			"nothing for the buyer", acp.RequiresEscalation, func(s *acp.CheckoutSession) { s.Messages = nil },
+			"without a message",
+		},
+		{
+			"no continue_url", acp.RequiresEscalation, func(s *acp.CheckoutSession) { s.ContinueURL = "" },
+			"without continue_url",
+		},
+		{
+			"http continue_url", acp.RequiresEscalation,
+			func(s *acp.CheckoutSession) { s.ContinueURL = "http://shop.test" }, "absolute https",
+		},
+		{
+			"no expiry", acp.RequiresEscalation, func(s *acp.CheckoutSession) { s.ExpiresAt = time.Time{} },
+			"no expires_at",
+		},
+		{
+			"continue_url after the end", acp.Canceled,
+			func(s *acp.CheckoutSession) { s.ContinueURL = "https://shop.test/c" }, "has a continue_url",
+		},
+		{"no order", acp.Completed, func(s *acp.CheckoutSession) { s.Order = nil }, "is inconsistent with the status"},
+		{
+			"order of another session",
+			acp.Completed,
+			func(s *acp.CheckoutSession) { s.Order.CheckoutSessionID = "cs_2" },
+			"another checkout_session_id",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -2,7 +2,7 @@
 // protocols built on it use them over HTTP.
 //
 //	body -> Parse -> one Message, or the entries of a batch
-//	                 each a Request, a Notification, a Response or a fault
+//	                 each a Request, a Notification, a Response or invalid
 //	result or *Error -> AppendResult, AppendError -> body
 //
 // Source: JSON-RPC 2.0 Specification, 2013-01-04,
@@ -13,6 +13,6 @@
 //     exponent; null ids and fractions, which the specification discourages,
 //     are refused. Ids are echoed byte for byte.
 //   - Member names are matched exactly. A body in which one object names a
-//     member twice is a parse error, because two readers would disagree on it.
+//     field twice is a parse error, because two readers would disagree on it.
 //   - An Error may carry the HTTP status that mirrors it.
 package jsonrpc

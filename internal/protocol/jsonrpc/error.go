@@ -14,14 +14,13 @@ const (
 	CodeInternalError  = -32603
 )
 
-// Error is the error member of an answer. It is an error that a handler may
-// return to be answered as it is.
+// Error is the error field of a response. A handler may return it as its error; it is sent
+// unchanged.
 type Error struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"` // safe to show
 	Data    any    `json:"data,omitempty"`
-	// Status is the HTTP status that mirrors the error; 0: 200. A batch always
-	// answers 200.
+	// Status is the corresponding HTTP status; 0 means 200. A batch always has status 200.
 	Status int `json:"-"`
 	// RetryAfter is the value of the header Retry-After in seconds; 0: none.
 	RetryAfter int `json:"-"`
@@ -30,7 +29,7 @@ type Error struct {
 // Error is the message; it is safe to show.
 func (e *Error) Error() string { return e.Message }
 
-// Name is a word for the code, for logs.
+// Name returns a name of the code for logs.
 func (e *Error) Name() string {
 	switch e.Code {
 	case CodeParseError:
@@ -47,40 +46,39 @@ func (e *Error) Name() string {
 	return "rpc_" + strconv.Itoa(e.Code)
 }
 
-// AppendResult appends the answer to the request with that id. The result must
-// be JSON.
+// AppendResult appends the response to the request with that id. The result must be JSON.
 func AppendResult(dst []byte, id, result json.RawMessage) []byte {
 	dst = AppendResultHead(dst, id)
 	dst = append(dst, result...)
 	return append(dst, '}')
 }
 
-// AppendResultHead appends what stands before the result: for results that are
-// rendered beforehand. A closing brace belongs after them.
+// AppendResultHead appends the part of a response before the result, for results that are rendered
+// beforehand. The caller appends a closing brace.
 func AppendResultHead(dst []byte, id json.RawMessage) []byte {
 	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
 	dst = append(dst, id...)
 	return append(dst, `,"result":`...)
 }
 
-// AppendError appends an error answer. A nil id becomes null: the message was
-// read, or tried to be, and had none.
+// AppendError appends an error response. A nil id becomes null: the message has no id or could not
+// be parsed.
 func AppendError(dst []byte, id json.RawMessage, e *Error) []byte {
 	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
 	if id == nil {
 		dst = append(dst, "null"...)
 	}
 	dst = append(dst, id...)
-	return appendFault(append(dst, ','), e)
+	return appendErrorField(append(dst, ','), e)
 }
 
-// AppendErrorWithoutID appends an error that answers no message: the request
-// was refused before its body was looked at.
+// AppendErrorWithoutID appends an error that belongs to no message: the request was refused before
+// its body was parsed.
 func AppendErrorWithoutID(dst []byte, e *Error) []byte {
-	return appendFault(append(dst, `{"jsonrpc":"2.0",`...), e)
+	return appendErrorField(append(dst, `{"jsonrpc":"2.0",`...), e)
 }
 
-func appendFault(dst []byte, e *Error) []byte {
+func appendErrorField(dst []byte, e *Error) []byte {
 	dst = append(dst, `"error":`...)
 	encoded, err := json.Marshal(e)
 	if err != nil { // the data cannot be encoded; the code still can

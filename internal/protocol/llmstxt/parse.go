@@ -9,7 +9,7 @@ import (
 // File is an llms.txt.
 type File struct {
 	Title    string
-	Summary  string // of the block quote, on one line
+	Summary  string // the block quote, on one line
 	Details  string // Markdown between the summary and the first section
 	Sections []Section
 	found    []Finding
@@ -22,16 +22,16 @@ type Section struct {
 	Links []Link
 }
 
-// Link is one item of a section.
+// Link is a link of a section.
 type Link struct {
 	Name, URL, Notes string
 	Line             int
 }
 
-// Optional reports whether a reader may leave the section out.
+// Optional reports whether a reader may skip the section.
 func (s *Section) Optional() bool { return strings.EqualFold(s.Name, "optional") }
 
-// Links are all links in their order.
+// Links returns all links in order.
 func (f *File) Links() []Link {
 	var all []Link
 	for _, s := range f.Sections {
@@ -40,8 +40,8 @@ func (f *File) Links() []Link {
 	return all
 }
 
-// String writes the file. Names, notes and addresses are made to fit: what
-// would end a link early or begin a line is replaced.
+// String returns the file as Markdown. In names, notes and URLs it replaces characters that would
+// end a link early or start a new line.
 func (f *File) String() string {
 	var b strings.Builder
 	b.WriteString("# " + oneLine(f.Title) + "\n")
@@ -66,130 +66,133 @@ func (f *File) String() string {
 
 var (
 	brackets  = replacer{"[", "(", "]", ")", "\\", "/"}
-	addresses = replacer{" ", "%20", "(", "%28", ")", "%29", "<", "%3C", ">", "%3E", "\n", "", "\r", "", "\t", "%09", "\\", "%5C"}
+	addresses = replacer{
+		" ", "%20", "(", "%28", ")", "%29", "<", "%3C", ">", "%3E", "\n", "", "\r", "", "\t", "%09",
+		"\\", "%5C",
+	}
 )
 
-// replacer lists what is replaced by what.
+// replacer lists pairs of old and new strings.
 type replacer []string
 
-// Replace replaces what the list names.
+// Replace replaces all pairs of the list.
 func (r replacer) Replace(s string) string { return strings.NewReplacer(r...).Replace(s) }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// reading is the state of Parse.
-type reading struct {
+// parser is the state of Parse.
+type parser struct {
 	file    *File
 	line    int
-	fence   string // the fence that a code block began with
+	fence   string // the opening fence of a code block
 	titled  bool
-	quoting bool // the lines of the summary go on
+	quoting bool // inside the summary
 	details []string
 }
 
-// Parse reads a file of any kind. Lines that do not fit are findings, which
-// Check reports.
+// Parse parses any text. Invalid lines become findings, which Check reports.
 func Parse(text []byte) *File {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	if !utf8.Valid(text) {
 		text = bytes.ToValidUTF8(text, []byte("\ufffd"))
 	}
 	plain := strings.ReplaceAll(strings.ReplaceAll(string(text), "\r\n", "\n"), "\r", "\n")
-	r := &reading{file: &File{}}
+	p := &parser{file: &File{}}
 	for line := range strings.SplitSeq(plain, "\n") {
-		r.line++
-		r.take(strings.TrimRight(line, " \t"))
+		p.line++
+		p.parseLine(strings.TrimRight(line, " \t"))
 	}
-	r.file.Details = strings.TrimSpace(strings.Join(r.details, "\n"))
-	return r.file
+	p.file.Details = strings.TrimSpace(strings.Join(p.details, "\n"))
+	return p.file
 }
 
-func (r *reading) take(line string) {
+func (p *parser) parseLine(line string) {
 	trimmed := strings.TrimLeft(line, " ")
-	if r.inFence(trimmed) {
-		r.text(line)
+	if p.inFence(trimmed) {
+		p.text(line)
 		return
 	}
 	level, heading := headingOf(line)
 	switch {
-	case level == 1 && !r.titled:
-		r.titled, r.quoting, r.file.Title = true, true, heading
+	case level == 1 && !p.titled:
+		p.titled, p.quoting, p.file.Title = true, true, heading
 		if heading == "" {
-			r.mark(Error, "no_title", "The first heading says nothing: give the name of the site.")
+			p.report(Error, "no_title", "The first heading is empty: use the name of the site.")
 		}
 	case level == 1:
-		r.mark(Warning, "second_title", "There is a second heading of the first level; a file has one.")
-		r.quoting = false
+		p.report(Warning, "second_title", "There is a second heading of the first level; a file has one.")
+		p.quoting = false
 	case level == 2:
-		r.quoting = false
-		r.file.Sections = append(r.file.Sections, Section{Name: heading, Line: r.line})
-	case level > 2 && len(r.file.Sections) == 0:
-		r.mark(Warning, "heading_in_details", "Between the summary and the first section there are paragraphs and lists, no headings.")
-		r.text(line)
+		p.quoting = false
+		p.file.Sections = append(p.file.Sections, Section{Name: heading, Line: p.line})
+	case level > 2 && len(p.file.Sections) == 0:
+		p.report(Warning, "heading_in_details",
+			"Between the summary and the first section only paragraphs and lists are allowed, no headings.")
+		p.text(line)
 	case level > 2:
-		r.mark(Warning, "deep_heading", "Sections have headings of the second level only.")
+		p.report(Warning, "deep_heading", "Sections use headings of the second level only.")
 	case trimmed == "":
-		r.text("")
-	case r.quoting && strings.HasPrefix(trimmed, ">"):
-		r.file.Summary = strings.TrimSpace(r.file.Summary + " " + oneLine(strings.TrimPrefix(trimmed, ">")))
-	case len(r.file.Sections) > 0:
-		r.item(trimmed)
+		p.text("")
+	case p.quoting && strings.HasPrefix(trimmed, ">"):
+		p.file.Summary = strings.TrimSpace(p.file.Summary + " " + oneLine(strings.TrimPrefix(trimmed, ">")))
+	case len(p.file.Sections) > 0:
+		p.item(trimmed)
 	default:
-		if !r.titled {
-			r.mark(Warning, "text_before_title", "The file begins with its title; this stands before it.")
+		if !p.titled {
+			p.report(Warning, "text_before_title", "The file must start with its title; this text is before it.")
 		}
-		r.quoting = false
-		r.text(line)
+		p.quoting = false
+		p.text(line)
 	}
 }
 
-// inFence follows code blocks, in which nothing is a heading or a link.
-func (r *reading) inFence(line string) bool {
+// inFence tracks code blocks, which contain no headings and links.
+func (p *parser) inFence(line string) bool {
 	for _, fence := range []string{"```", "~~~"} {
 		if !strings.HasPrefix(line, fence) {
 			continue
 		}
-		switch r.fence {
+		switch p.fence {
 		case "":
-			r.fence, r.quoting = fence, false
+			p.fence, p.quoting = fence, false
 		case fence:
-			r.fence = ""
+			p.fence = ""
 		}
 		return true
 	}
-	return r.fence != ""
+	return p.fence != ""
 }
 
-// text keeps a line of the details.
-func (r *reading) text(line string) {
-	if len(r.file.Sections) == 0 && r.titled {
-		r.details = append(r.details, line)
+// text adds a line to the details.
+func (p *parser) text(line string) {
+	if len(p.file.Sections) == 0 && p.titled {
+		p.details = append(p.details, line)
 	}
 }
 
-func (r *reading) mark(s Severity, code, text string) {
-	if len(r.file.found) < maxFindings {
-		r.file.found = append(r.file.found, Finding{Code: code, Severity: s, Line: r.line, Text: text})
+func (p *parser) report(s Severity, code, text string) {
+	if len(p.file.found) < maxFindings {
+		p.file.found = append(p.file.found, Finding{Code: code, Severity: s, Line: p.line, Text: text})
 	}
 }
 
-// item reads a line of a section.
-func (r *reading) item(line string) {
-	section := &r.file.Sections[len(r.file.Sections)-1]
+// item parses a line of a section.
+func (p *parser) item(line string) {
+	section := &p.file.Sections[len(p.file.Sections)-1]
 	rest, isItem := bullet(line)
 	if !isItem {
-		r.mark(Warning, "text_in_section", "Sections are lists of links; this line is none.")
+		p.report(Warning, "text_in_section", "Sections are lists of links; this line is not a link.")
 		return
 	}
 	link, after, ok := linkOf(rest)
 	if !ok {
-		r.mark(Warning, "item_format", "An item has the form - [name](address): notes.")
+		p.report(Warning, "item_format", "An item has the form - [name](URL): notes.")
 		return
 	}
-	link.Line = r.line
+	link.Line = p.line
 	notes, colon := strings.CutPrefix(strings.TrimSpace(after), ":")
 	if !colon && notes != "" {
-		r.mark(Warning, "item_format", "Notes follow the link after a colon.")
+		p.report(Warning, "item_format", "Notes must follow the link after a colon.")
 		notes = strings.TrimLeft(notes, "-–— ")
 	}
 	link.Notes = oneLine(notes)
@@ -222,7 +225,7 @@ func headingOf(line string) (level int, text string) {
 	return level, oneLine(text)
 }
 
-// linkOf reads [name](address "title") at the start of a text.
+// linkOf parses [name](address "title") at the start of a text.
 func linkOf(s string) (l Link, after string, ok bool) {
 	name, rest, ok := bracketed(s, '[', ']')
 	if !ok {
@@ -240,7 +243,7 @@ func linkOf(s string) (l Link, after string, ok bool) {
 	return Link{Name: oneLine(unescape(name)), URL: unescape(address)}, after, true
 }
 
-// bracketed reads up to the closing bracket that belongs to the first one.
+// bracketed reads up to the closing bracket that matches the first one.
 func bracketed(s string, open, closing byte) (inside, rest string, ok bool) {
 	if s == "" || s[0] != open {
 		return "", s, false
@@ -261,7 +264,7 @@ func bracketed(s string, open, closing byte) (inside, rest string, ok bool) {
 	return "", s, false
 }
 
-// unescape takes the backslash off punctuation.
+// unescape removes backslash escapes of punctuation.
 func unescape(s string) string {
 	if !strings.Contains(s, "\\") {
 		return s

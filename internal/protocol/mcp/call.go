@@ -10,50 +10,49 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"ace/internal/foundation/excerpt"
 	"ace/internal/foundation/httpserver"
+	"ace/internal/foundation/jsonread"
+	"ace/internal/foundation/plainjson"
 	"ace/internal/foundation/problem"
 	"ace/internal/protocol/jsonrpc"
 )
 
-// callTool answers tools/call: a result, or a protocol error.
-func (s *Server) callTool(x *exchange, params json.RawMessage) (json.RawMessage, *jsonrpc.Error) {
-	var name string
-	call := &Call{Version: x.version, RequestID: httpserver.RequestID(x.ctx), ClientIP: httpserver.ClientIP(x.ctx), Header: x.request.Header}
-	arguments := json.RawMessage(`{}`)
-	if params == nil || params[0] != '{' {
+// callTool handles tools/call. It returns a result or a protocol error.
+func (s *Server) callTool(x *exchange, params *jsonread.Value) (json.RawMessage, *jsonrpc.Error) {
+	call := &Call{
+		Version: x.version, RequestID: httpserver.RequestID(x.ctx), ClientIP: httpserver.ClientIP(x.ctx),
+		Header: x.request.Header,
+	}
+	if params.Kind() != jsonread.Map {
 		return nil, invalidParams("params must be an object with name and arguments.")
 	}
-	var fault *jsonrpc.Error
-	jsonrpc.WalkObject(params, func(member string, value []byte) {
-		switch member {
-		case "name":
-			if err := json.Unmarshal(value, &name); err != nil || value[0] != '"' {
-				fault = invalidParams("name must be a string.")
-			}
-		case "arguments":
-			if arguments = value; value[0] != '{' && string(value) != "null" {
-				fault = invalidParams("arguments must be an object.")
-			}
-		case "_meta":
-			call.Meta = value
-		}
-	})
-	if fault != nil {
-		return nil, fault
+	call.Arguments, call.Meta = params.Field("arguments"), params.Field("_meta")
+	if kind := params.Field("name").Kind(); kind != jsonread.String && kind != jsonread.Absent {
+		return nil, invalidParams("name must be a string.")
 	}
-	if string(arguments) == "null" {
-		arguments = json.RawMessage(`{}`)
+	name, arguments := params.Field("name").Text(), json.RawMessage(`{}`)
+	switch call.Arguments.Kind() {
+	case jsonread.Absent, jsonread.Null:
+		call.Arguments = nil
+	case jsonread.Map:
+		arguments = call.Arguments.Raw()
+	default:
+		return nil, invalidParams("arguments must be an object.")
 	}
 	t := s.tools[name]
 	if t == nil {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "Unknown tool: " + shorten(name), Data: s.names()}
+		return nil, &jsonrpc.Error{
+			Code: jsonrpc.CodeInvalidParams, Message: "Unknown tool: " + excerpt.Bytes(name, maxQuoted),
+			Data: s.names(),
+		}
 	}
 	call.Tool = name
 	httpserver.NoteOperation(x.ctx, "tools/call "+name)
 	return s.run(x.ctx, t, call, arguments)
 }
 
-// toolNames tells a model that misspelt a tool what there is.
+// toolNames lists the existing tools for a model that misspelled a name.
 type toolNames struct {
 	Tools []string `json:"tools"`
 }
@@ -66,18 +65,16 @@ func (s *Server) names() toolNames {
 	return names
 }
 
+// maxQuoted is how many bytes of a name that nobody knows an error quotes.
+const maxQuoted = 64
+
 func invalidParams(detail string) *jsonrpc.Error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "Invalid params: " + detail}
 }
 
-func shorten(s string) string {
-	if len(s) <= 64 {
-		return s
-	}
-	return strings.ToValidUTF8(s[:64], "") + "…"
-}
-
-func (s *Server) run(ctx context.Context, t *tool, call *Call, arguments json.RawMessage) (json.RawMessage, *jsonrpc.Error) {
+func (s *Server) run(ctx context.Context, t *tool, call *Call, arguments json.RawMessage) (json.RawMessage,
+	*jsonrpc.Error,
+) {
 	result, err := s.handle(ctx, t, call, arguments)
 	if err != nil && s.options.MapError != nil {
 		err = s.options.MapError(call, err)
@@ -86,7 +83,7 @@ func (s *Server) run(ctx context.Context, t *tool, call *Call, arguments json.Ra
 		return t.render(result), nil
 	}
 	if err == nil {
-		err = fmt.Errorf("tool %s answered neither result nor error", t.Name)
+		err = fmt.Errorf("tool %s returned neither result nor error", t.Name)
 	}
 	if protocol, ok := errors.AsType[*jsonrpc.Error](err); ok {
 		httpserver.NoteProblem(ctx, protocol.Name())
@@ -95,14 +92,17 @@ func (s *Server) run(ctx context.Context, t *tool, call *Call, arguments json.Ra
 	p := httpserver.ProblemOf(ctx, err)
 	if p.Kind == problem.Internal {
 		return nil, &jsonrpc.Error{
-			Code: jsonrpc.CodeInternalError, Message: "Internal error: " + p.Detail, Data: map[string]string{"requestId": call.RequestID},
+			Code: jsonrpc.CodeInternalError, Message: "Internal error: " + p.Detail,
+			Data: map[string]string{"requestId": call.RequestID},
 		}
 	}
 	return t.render(problemResult(p)), nil
 }
 
 // handle validates, runs the handler and turns a panic into an error.
-func (s *Server) handle(ctx context.Context, t *tool, call *Call, arguments json.RawMessage) (result *Result, err error) {
+func (s *Server) handle(ctx context.Context, t *tool, call *Call,
+	arguments json.RawMessage,
+) (result *Result, err error) {
 	defer func() {
 		cause := recover()
 		if cause == nil {
@@ -120,19 +120,24 @@ func (s *Server) handle(ctx context.Context, t *tool, call *Call, arguments json
 	if err == nil && s.options.CheckOutput && t.output != nil && result != nil && !result.IsError {
 		if bad := t.output.Check(result.Structured); bad != nil {
 			p, _ := problem.From(bad)
-			return nil, fmt.Errorf("result of tool %s does not fit its schema: %w %v", t.Name, errors.New(bad.Error()), p.Items)
+			return nil, fmt.Errorf(
+				"result of tool %s does not match its schema: %w %v",
+				t.Name,
+				errors.New(bad.Error()),
+				p.Items,
+			)
 		}
 	}
 	return result, err
 }
 
-// problemResult tells a model what went wrong and what would be right.
+// problemResult renders a problem as a tool result, with every error of the arguments.
 func problemResult(p *problem.Problem) *Result {
 	var b strings.Builder
 	b.WriteString(p.Detail)
 	for _, item := range p.Items {
 		if len(p.Items) == 1 && item.Detail == p.Detail {
-			break // said already
+			break // in the message already
 		}
 		fmt.Fprintf(&b, "\n- %s: %s", strings.TrimPrefix(item.Pointer, "/"), item.Detail)
 	}
@@ -147,9 +152,9 @@ func problemResult(p *problem.Problem) *Result {
 	return &Result{Content: []Content{Text(b.String())}, IsError: true}
 }
 
-// render writes a result. Structured content stands in the text as well, for
-// clients that know only that; it never stands beside isError on a tool that
-// promises an output schema, because clients validate it even then.
+// render encodes a result. Structured content is repeated as text for clients that do not support
+// it. A tool with an output schema never sends it with isError, because clients validate it even
+// then.
 func (t *tool) render(r *Result) json.RawMessage {
 	structured := oneLine(r.Structured)
 	out := append(make([]byte, 0, 128+3*len(structured)), `{"content":`...)
@@ -177,8 +182,8 @@ func (t *tool) render(r *Result) json.RawMessage {
 	return append(out, '}')
 }
 
-// oneLine drops the line breaks of JSON that a raw handler took from elsewhere:
-// they would end an event early.
+// oneLine removes line breaks from JSON that a raw handler copied from elsewhere: they would end an
+// event early.
 func oneLine(data json.RawMessage) json.RawMessage {
 	if !bytes.ContainsAny(data, "\r\n") {
 		return data
@@ -190,8 +195,8 @@ func oneLine(data json.RawMessage) json.RawMessage {
 	return buf.Bytes()
 }
 
-// appendString appends JSON text as a JSON string. Sound JSON holds no control
-// characters but white space, so that few need an escape.
+// appendString appends JSON text as a JSON string. Valid JSON has no control characters but white
+// space, so few characters need an escape.
 func appendString(dst []byte, text []byte) []byte {
 	dst = append(dst, '"')
 	for _, c := range text {
@@ -211,11 +216,10 @@ func appendString(dst []byte, text []byte) []byte {
 	return append(dst, '"')
 }
 
-// encode writes a result as compact JSON that is an object.
+// encode encodes a result, which must be an object, as compact JSON.
 func encode(v any) (json.RawMessage, error) {
 	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
+	enc := plainjson.NewEncoder(&buf)
 	if err := enc.Encode(v); err != nil {
 		return nil, err
 	}

@@ -19,25 +19,30 @@ import (
 func TestConformance(t *testing.T) {
 	command := strings.Fields(os.Getenv("ACE_MCP_CONFORMANCE"))
 	if len(command) == 0 {
-		t.Skip("left out: ACE_MCP_CONFORMANCE is not set")
+		t.Skip("skipped: ACE_MCP_CONFORMANCE is not set")
 	}
 	s := newServer(nil)
 	object := json.RawMessage(`{"type":"object"}`)
-	s.AddRawTool(mcp.Tool{Name: "test_simple_text", Description: "Answers a text.", InputSchema: object},
+	s.AddRawTool(mcp.Tool{Name: "test_simple_text", Description: "Returns a text.", InputSchema: object},
 		func(context.Context, *mcp.Call, json.RawMessage) (*mcp.Result, error) {
 			return &mcp.Result{Content: []mcp.Content{mcp.Text("This is a simple text response for testing.")}}, nil
 		})
 	s.AddRawTool(mcp.Tool{Name: "test_error_handling", Description: "Fails.", InputSchema: object},
 		func(context.Context, *mcp.Call, json.RawMessage) (*mcp.Result, error) {
-			return &mcp.Result{Content: []mcp.Content{mcp.Text("This tool intentionally returns an error for testing")}, IsError: true}, nil
+			return &mcp.Result{
+				Content: []mcp.Content{mcp.Text("This tool intentionally returns an error for testing")},
+				IsError: true,
+			}, nil
 		})
 	live := httptest.NewServer(s)
 	t.Cleanup(live.Close)
 	for _, scenario := range []string{
-		"server-initialize", "server-session-lifecycle", "ping", "tools-list", "tools-call-simple-text", "tools-call-error", "dns-rebinding-protection",
+		"server-initialize", "server-session-lifecycle", "ping", "tools-list", "tools-call-simple-text",
+		"tools-call-error", "dns-rebinding-protection",
 	} {
 		t.Run(scenario, func(t *testing.T) {
-			args := append(command[1:len(command):len(command)], "server", "--url", live.URL+"/mcp", "--scenario", scenario,
+			args := append(command[1:len(command):len(command)], "server", "--url", live.URL+"/mcp", "--scenario",
+				scenario,
 				"--spec-version", "2025-06-18", "--force", "-o", t.TempDir())
 			out, err := exec.CommandContext(t.Context(), command[0], args...).CombinedOutput()
 			if err != nil {

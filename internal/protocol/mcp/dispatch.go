@@ -8,33 +8,35 @@ import (
 	"slices"
 	"strings"
 
+	"ace/internal/foundation/excerpt"
 	"ace/internal/foundation/httpserver"
+	"ace/internal/foundation/jsonread"
 	"ace/internal/protocol/jsonrpc"
 )
 
-// exchange is one HTTP request on its way.
+// exchange is the state of one HTTP request.
 type exchange struct {
 	ctx     context.Context
 	request *http.Request
-	version string // in force: of the header, or 2025-03-26 without one
-	events  bool   // the client wants an event stream
+	version string // from the header, or 2025-03-26 without one
+	events  bool   // the client accepts only an event stream
 }
 
-// answer is what goes back: a status, the id and a result, or an error.
-type answer struct {
+// response is the response to one message: a status, and a result or an error.
+type response struct {
 	status int
 	id     json.RawMessage
 	result json.RawMessage // nil with err
 	listed bool            // the result is the prepared list
 	err    *jsonrpc.Error
-	none   bool // nothing to say: 202
+	none   bool // no body: 202
 }
 
-func refuse(status int, id json.RawMessage, e *jsonrpc.Error) answer {
-	return answer{status: status, id: id, err: e}
+func refuse(status int, id json.RawMessage, e *jsonrpc.Error) response {
+	return response{status: status, id: id, err: e}
 }
 
-// loadOf weighs the messages of a body.
+// loadOf computes the cost of the messages of a body.
 func loadOf(messages []jsonrpc.Message) Load {
 	var l Load
 	for _, m := range messages {
@@ -47,8 +49,8 @@ func loadOf(messages []jsonrpc.Message) Load {
 	return l
 }
 
-// judgeVersion checks the version header. initialize negotiates and is exempt.
-func (s *Server) judgeVersion(x *exchange, body jsonrpc.Body) *answer {
+// checkVersion checks the version header. initialize negotiates and is exempt.
+func (s *Server) checkVersion(x *exchange, body jsonrpc.Body) *response {
 	requested := x.request.Header.Get("MCP-Protocol-Version")
 	single := !body.Batch
 	if requested == "" || single && body.Messages[0].Method == "initialize" {
@@ -64,18 +66,18 @@ func (s *Server) judgeVersion(x *exchange, body jsonrpc.Body) *answer {
 	}
 	a := refuse(http.StatusBadRequest, id, &jsonrpc.Error{
 		Code: jsonrpc.CodeInvalidParams, Message: "Unsupported protocol version",
-		Data: versionFault{s.options.Versions, shorten(requested)},
+		Data: versionErrorData{s.options.Versions, excerpt.Bytes(requested, maxQuoted)},
 	})
 	return &a
 }
 
-type versionFault struct {
+type versionErrorData struct {
 	Supported []string `json:"supported"`
 	Requested string   `json:"requested"`
 }
 
-// judgeBatch checks what may stand in a batch at all.
-func (s *Server) judgeBatch(x *exchange, body jsonrpc.Body) *jsonrpc.Error {
+// checkBatch checks whether a batch is allowed and not too long.
+func (s *Server) checkBatch(x *exchange, body jsonrpc.Body) *jsonrpc.Error {
 	switch {
 	case !body.Batch:
 		return nil
@@ -90,26 +92,29 @@ func (s *Server) judgeBatch(x *exchange, body jsonrpc.Body) *jsonrpc.Error {
 }
 
 func invalidRequest(detail string) *jsonrpc.Error {
-	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "Invalid request: " + detail, Status: http.StatusBadRequest}
-}
-
-// dispatch answers one message.
-func (s *Server) dispatch(x *exchange, m jsonrpc.Message, inBatch bool) answer {
-	switch m.Kind {
-	case jsonrpc.Invalid:
-		return refuse(m.Fault.Status, m.ID, m.Fault)
-	case jsonrpc.Notification, jsonrpc.Response:
-		httpserver.NoteOperation(x.ctx, known(m.Method))
-		return answer{status: http.StatusAccepted, none: true}
-	default:
-		return s.answer(x, m, inBatch)
+	return &jsonrpc.Error{
+		Code: jsonrpc.CodeInvalidRequest, Message: "Invalid request: " + detail,
+		Status: http.StatusBadRequest,
 	}
 }
 
-// answer answers one request.
-func (s *Server) answer(x *exchange, m jsonrpc.Message, inBatch bool) answer {
+// dispatch handles one message.
+func (s *Server) dispatch(x *exchange, m jsonrpc.Message, inBatch bool) response {
+	switch m.Kind {
+	case jsonrpc.Invalid:
+		return refuse(m.Err.Status, m.ID, m.Err)
+	case jsonrpc.Notification, jsonrpc.Response:
+		httpserver.NoteOperation(x.ctx, known(m.Method))
+		return response{status: http.StatusAccepted, none: true}
+	default:
+		return s.handleRequest(x, m, inBatch)
+	}
+}
+
+// handleRequest handles one request.
+func (s *Server) handleRequest(x *exchange, m jsonrpc.Message, inBatch bool) response {
 	httpserver.NoteOperation(x.ctx, known(m.Method))
-	a := answer{status: http.StatusOK, id: m.ID}
+	a := response{status: http.StatusOK, id: m.ID}
 	switch m.Method {
 	case "initialize":
 		if inBatch {
@@ -123,7 +128,10 @@ func (s *Server) answer(x *exchange, m jsonrpc.Message, inBatch bool) answer {
 	case "tools/call":
 		a.result, a.err = s.callTool(x, m.Params)
 	default:
-		a.err = &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "Method not found: " + shorten(m.Method)}
+		a.err = &jsonrpc.Error{
+			Code:    jsonrpc.CodeMethodNotFound,
+			Message: "Method not found: " + excerpt.Bytes(m.Method, maxQuoted),
+		}
 	}
 	if a.err != nil && a.err.Status != 0 {
 		a.status = a.err.Status
@@ -131,10 +139,11 @@ func (s *Server) answer(x *exchange, m jsonrpc.Message, inBatch bool) answer {
 	return a
 }
 
-// known keeps foreign words out of the logs.
+// known returns the method if it is known, so that logs contain no text of the client.
 func known(method string) string {
 	switch method {
-	case "initialize", "ping", "tools/list", "tools/call", "server/discover", "notifications/initialized", "notifications/cancelled":
+	case "initialize", "ping", "tools/list", "tools/call", "server/discover", "notifications/initialized",
+		"notifications/cancelled":
 		return method
 	}
 	if strings.HasPrefix(method, "notifications/") {
@@ -143,57 +152,48 @@ func known(method string) string {
 	return "other"
 }
 
-// negotiate answers initialize: the version asked for, or the preferred one.
-func (s *Server) negotiate(params json.RawMessage) (json.RawMessage, *jsonrpc.Error) {
-	if params == nil || params[0] != '{' {
+// negotiate handles initialize: it selects the requested version if it is supported, or else the
+// preferred one.
+func (s *Server) negotiate(params *jsonread.Value) (json.RawMessage, *jsonrpc.Error) {
+	if params.Kind() != jsonread.Map {
 		return nil, invalidParams("initialize needs an object with protocolVersion.")
 	}
-	version := ""
-	var fault *jsonrpc.Error
-	jsonrpc.WalkObject(params, func(name string, value []byte) {
-		if name == "protocolVersion" {
-			if err := json.Unmarshal(value, &version); err != nil {
-				fault = invalidParams("protocolVersion must be a string.")
-			}
-		}
-	})
-	if fault != nil {
-		return nil, fault
+	version := params.Field("protocolVersion")
+	if kind := version.Kind(); kind != jsonread.String && kind != jsonread.Null && kind != jsonread.Absent {
+		return nil, invalidParams("protocolVersion must be a string.")
 	}
-	if result, ok := s.initialize[version]; ok {
+	if result, ok := s.initialize[version.Text()]; ok {
 		return result, nil
 	}
 	return s.initialize[s.options.Versions[0]], nil
 }
 
-// checkList refuses cursors: there is one page and none was ever given out.
-func checkList(params json.RawMessage) *jsonrpc.Error {
-	if params == nil || string(params) == "null" {
+// checkList refuses cursors: the list has one page, and no cursor was ever issued.
+func checkList(params *jsonread.Value) *jsonrpc.Error {
+	switch params.Kind() {
+	case jsonread.Absent, jsonread.Null:
 		return nil
-	}
-	if params[0] != '{' {
+	case jsonread.Map:
+	default:
 		return invalidParams("params must be an object.")
 	}
-	var fault *jsonrpc.Error
-	jsonrpc.WalkObject(params, func(name string, value []byte) {
-		if name == "cursor" && string(value) != "null" {
-			fault = invalidParams("this cursor is unknown; the list has one page.")
-		}
-	})
-	return fault
+	if params.Field("cursor").Kind() > jsonread.Null {
+		return invalidParams("this cursor is unknown; the list has one page.")
+	}
+	return nil
 }
 
-// RateLimited is the refusal of Options.Admit: HTTP 429, the header
-// Retry-After and words that tell a model to wait. Seconds below 1 become 1.
+// RateLimited is the refusal of Options.Admit: HTTP 429, the header Retry-After and a message that
+// tells a model to wait. Seconds below 1 become 1.
 func RateLimited(policy, detail string, seconds int) *jsonrpc.Error {
 	seconds = max(seconds, 1)
 	return &jsonrpc.Error{
 		Code: http.StatusTooManyRequests, Message: detail, Status: http.StatusTooManyRequests, RetryAfter: seconds,
-		Data: limitFault{seconds, policy},
+		Data: limitErrorData{seconds, policy},
 	}
 }
 
-type limitFault struct {
+type limitErrorData struct {
 	RetryAfterSeconds int    `json:"retryAfterSeconds"`
 	Policy            string `json:"policy"`
 }

@@ -6,23 +6,23 @@
 //	     -> Options.Admit: rate limit, by cost
 //	     -> initialize | ping | tools/list (rendered at registration)
 //	      | tools/call: arguments checked against the schema, then the handler
-//	     -> one JSON answer, or one server-sent event for who wants only that
+//	     -> one JSON response, or one server-sent event if Accept names only that
 //
-// A problem of a handler becomes a result with isError, because the model
-// should read it; a *jsonrpc.Error becomes a protocol error with its HTTP
-// status. Everything else is an internal fault whose text stays inside.
+// A problem of a handler becomes a result with isError, because the model should read it; a
+// *jsonrpc.Error becomes a protocol error with its HTTP status. Any other error is an internal
+// error whose text is not exposed.
 //
 // Source: Model Context Protocol specification, https://modelcontextprotocol.io/specification,
 // versions 2024-11-05, 2025-03-26, 2025-06-18 and 2025-11-25.
 //
 // Where we diverge:
-//   - No sessions and no streams: GET and DELETE answer 405, Mcp-Session-Id and
+//   - No sessions and no streams: GET and DELETE return 405, Mcp-Session-Id and
 //     Last-Event-ID are ignored. tools/list and tools/call need no initialize.
-//   - Of 2024-11-05 the messages are served, not its pair of endpoints.
-//   - Accept need not name both media types; what it names is answered.
+//   - Of 2024-11-05 the messages are supported, not its HTTP+SSE transport.
+//   - Accept need not name both media types.
 //   - An unsupported version in the header is 400 with -32602 and the supported
 //     ones, the error of the lifecycle page, which clients of both eras fall
 //     back on.
 //   - A batch holds at most ten messages.
-//   - The code 429 tells the rate limit: it lies outside the reserved ranges.
+//   - The code 429 reports the rate limit: it is outside the reserved ranges.
 package mcp

@@ -21,7 +21,8 @@ type readOutput struct {
 
 func readPage(_ context.Context, _ *mcp.Call, in *readInput) (*readOutput, error) {
 	if in.Path != "/support" {
-		return nil, problem.New(problem.NotFound, "page_not_found", "There is no page at that path. Find paths with search_pages.")
+		return nil, problem.New(problem.NotFound, "page_not_found",
+			"There is no page at that path. Find paths with search_pages.")
 	}
 	return &readOutput{Title: "Support", Markdown: "# Support"}, nil
 }
@@ -35,7 +36,8 @@ func ExampleAddTool() {
 
 	for _, path := range []string{"/support", "/none"} {
 		r := httptest.NewRequestWithContext(context.Background(), "POST", "/mcp", strings.NewReader(
-			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_page","arguments":{"path":"`+path+`"}}}`))
+			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_page","arguments":{"path":"`+path+
+				`"}}}`))
 		r.Header.Set("Content-Type", "application/json")
 		w := httptest.NewRecorder()
 		server.ServeHTTP(w, r)

@@ -19,8 +19,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// TestOfficialClient connects the Go SDK's own client, which probes for a newer
-// era first, falls back, opens the GET stream, lists and calls.
+// TestOfficialClient connects the Go SDK's client, which first probes for a newer protocol version,
+// falls back, opens the GET stream, lists and calls.
 func TestOfficialClient(t *testing.T) {
 	t.Parallel()
 	live := httptest.NewServer(newServer(&mcp.Options{CheckOutput: true, Instructions: "Add numbers."}))
@@ -31,7 +31,8 @@ func TestOfficialClient(t *testing.T) {
 		t.Fatalf("Connect = %v", err)
 	}
 	t.Cleanup(func() { _ = session.Close() })
-	if got := session.InitializeResult(); got.ProtocolVersion != "2025-06-18" || got.Instructions != "Add numbers." || got.ServerInfo.Name != "test" {
+	if got := session.InitializeResult(); got.ProtocolVersion != "2025-06-18" || got.Instructions != "Add numbers." ||
+		got.ServerInfo.Name != "test" {
 		t.Errorf("InitializeResult = %+v", got)
 	}
 	list, err := session.ListTools(t.Context(), nil)
@@ -45,7 +46,8 @@ func TestOfficialClient(t *testing.T) {
 	if got := strings.Join(names, " "); got != "add fail pay strict" {
 		t.Errorf("tools = %q, want the order of registration", got)
 	}
-	good, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "add", Arguments: map[string]any{"a": 1, "b": 2}})
+	good, err := session.CallTool(t.Context(),
+		&sdk.CallToolParams{Name: "add", Arguments: map[string]any{"a": 1, "b": 2}})
 	if err != nil || good.IsError {
 		t.Fatalf("CallTool(add) = %+v, %v", good, err)
 	}
@@ -53,17 +55,19 @@ func TestOfficialClient(t *testing.T) {
 		t.Errorf("structured content = %s", got)
 	}
 	bad, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "add", Arguments: map[string]any{"a": "x"}})
-	if err != nil || !bad.IsError || !strings.Contains(bad.Content[0].(*sdk.TextContent).Text, "a: must be a whole number") {
+	if err != nil || !bad.IsError || !strings.Contains(bad.Content[0].(*sdk.TextContent).Text,
+		"a: must be a whole number") {
 		t.Errorf("CallTool with wrong arguments = %+v, %v, want a readable error result", bad, err)
 	}
-	if _, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "none"}); err == nil || !strings.Contains(err.Error(), "Unknown tool") {
+	if _, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "none"}); err == nil ||
+		!strings.Contains(err.Error(), "Unknown tool") {
 		t.Errorf("CallTool(none) = %v, want a protocol error", err)
 	}
 }
 
-// The benchmarks compare ten typed tools, served by this package and by the
-// SDK's typed server in its stateless JSON mode, called as http.Handler so that
-// the sockets, which cost both the same, are left out.
+// The benchmarks compare ten typed tools, served by this package and by the SDK's typed server in
+// its stateless JSON mode. They call http.Handler, without sockets, whose cost is the same for
+// both.
 type benchInput struct {
 	Query     string   `json:"query" maxLength:"200" doc:"Words to look for." jsonschema:"Words to look for."`
 	Available bool     `json:"available,omitempty" doc:"Only what can be bought now." jsonschema:"Only what can be bought now."`
@@ -91,12 +95,14 @@ func benchResult() *benchOutput {
 	}}
 }
 
-const benchDescription = "Lists what can be bought, with verified prices, billing terms, delivery and live availability."
+const benchDescription = "Lists what can be bought, with verified prices, billing terms, delivery and live " +
+	"availability."
 
 func ourServer() http.Handler {
 	s := mcp.NewServer(mcp.Implementation{Name: "bench", Version: "1"}, nil)
 	for i := range 10 {
-		mcp.AddTool(s, mcp.Tool{Name: fmt.Sprintf("list_products_%d", i), Title: "List products", Description: benchDescription},
+		mcp.AddTool(s,
+			mcp.Tool{Name: fmt.Sprintf("list_products_%d", i), Title: "List products", Description: benchDescription},
 			func(context.Context, *mcp.Call, *benchInput) (*benchOutput, error) { return benchResult(), nil })
 	}
 	return s
@@ -105,12 +111,14 @@ func ourServer() http.Handler {
 func sdkServer() http.Handler {
 	s := sdk.NewServer(&sdk.Implementation{Name: "bench", Version: "1"}, nil)
 	for i := range 10 {
-		sdk.AddTool(s, &sdk.Tool{Name: fmt.Sprintf("list_products_%d", i), Title: "List products", Description: benchDescription},
+		sdk.AddTool(s,
+			&sdk.Tool{Name: fmt.Sprintf("list_products_%d", i), Title: "List products", Description: benchDescription},
 			func(context.Context, *sdk.CallToolRequest, *benchInput) (*sdk.CallToolResult, *benchOutput, error) {
 				return nil, benchResult(), nil
 			})
 	}
-	return sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, &sdk.StreamableHTTPOptions{Stateless: true, JSONResponse: true})
+	return sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s },
+		&sdk.StreamableHTTPOptions{Stateless: true, JSONResponse: true})
 }
 
 func BenchmarkServers(b *testing.B) {
@@ -131,9 +139,8 @@ func BenchmarkServers(b *testing.B) {
 	})
 }
 
-// BenchmarkServersOverHTTP sends the same over one kept-alive connection and
-// reports the CPU time of the process per request. It holds the client's part,
-// which is small and the same for both.
+// BenchmarkServersOverHTTP sends the same over one keep-alive connection and reports the CPU time
+// of the process per request. It includes the client's part, which is small and the same for both.
 func BenchmarkServersOverHTTP(b *testing.B) {
 	eachServer(b, func(b *testing.B, h http.Handler, message string) {
 		b.Helper()
@@ -144,8 +151,10 @@ func BenchmarkServersOverHTTP(b *testing.B) {
 			b.Fatal(err)
 		}
 		defer func() { _ = conn.Close() }()
-		request := fmt.Appendf(nil, "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"+
-			"MCP-Protocol-Version: 2025-06-18\r\nContent-Length: %d\r\n\r\n%s", len(message), message)
+		request := fmt.Appendf(nil,
+			"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nAccept: application/json, "+
+				"text/event-stream\r\n"+
+				"MCP-Protocol-Version: 2025-06-18\r\nContent-Length: %d\r\n\r\n%s", len(message), message)
 		answers := bufio.NewReaderSize(conn, 64<<10)
 		before := processorTime(b)
 		for b.Loop() {
@@ -179,7 +188,10 @@ func eachServer(b *testing.B, run func(b *testing.B, h http.Handler, message str
 	messages := []struct{ name, body string }{
 		{"ping", `{"jsonrpc":"2.0","id":1,"method":"ping"}`},
 		{"list", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`},
-		{"call", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_products_3","arguments":{"query":"camera","available":true,"limit":10,"tags":["a","b"]}}}`},
+		{
+			"call",
+			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_products_3","arguments":{"query":"camera","available":true,"limit":10,"tags":["a","b"]}}}`,
+		},
 	}
 	servers := []struct {
 		name string

@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
-	"strings"
 
+	"ace/internal/foundation/plainjson"
 	"ace/internal/protocol/jsonrpc"
 )
 
@@ -19,7 +19,7 @@ const (
 	Version20251125 = "2025-11-25"
 )
 
-// Implementation says who serves. It is the serverInfo of initialize.
+// Implementation identifies the server. It is the serverInfo of initialize.
 type Implementation struct {
 	Name    string `json:"name"`
 	Title   string `json:"title,omitempty"`
@@ -31,36 +31,34 @@ type Options struct {
 	// Versions are the accepted protocol versions, the preferred one first.
 	// Default 2025-06-18, 2025-03-26, 2024-11-05.
 	Versions []string
-	// Instructions tell a model what the tools are for.
+	// Instructions explain to a model what the tools are for.
 	Instructions string
-	// AllowedHosts are the values of the Host header that are served, with or
-	// without port. A listener on loopback also serves loopback names. Empty:
-	// every host, on loopback listeners only loopback names.
+	// AllowedHosts are the values of the Host header that are served, with or without port. A
+	// listener on loopback also serves loopback names. Default: every host; on loopback listeners
+	// only loopback names.
 	AllowedHosts []string
-	// AllowedOrigins are the origins of browsers that are served; "*" is every
-	// one. Empty: every one, on loopback listeners only loopback origins.
+	// AllowedOrigins are the allowed browser origins; "*" allows every origin. Default: every
+	// origin; on loopback listeners only loopback origins.
 	AllowedOrigins []string
 	// MaxBody bounds a request in bytes. Default 1 MiB.
 	MaxBody int64
 	// MaxBatch bounds the messages of a batch. Default 10.
 	MaxBatch int
-	// Admit is asked once per request, before anything is done, and may write
-	// header fields of the answer. An error refuses the request; RateLimited
-	// makes one.
+	// Admit is called once per request, before anything is done, and may set header fields of the
+	// response. An error refuses the request; RateLimited creates one.
 	Admit func(w http.Header, r *http.Request, load Load) *jsonrpc.Error
-	// MapError may turn the error of a handler, or the problem invalid_arguments
-	// of the validation, into another: a *jsonrpc.Error answers as a protocol
-	// error. Nil keeps all errors.
+	// MapError may convert the error of a handler, or the problem invalid_arguments of the
+	// validation: a *jsonrpc.Error is sent as a protocol error. Nil changes no error.
 	MapError func(call *Call, err error) error
-	// CheckOutput validates structured results against their schema, for tests:
-	// a result that does not fit is an internal fault.
+	// CheckOutput validates structured results against their schema, for tests: a mismatch is an
+	// internal error.
 	CheckOutput bool
 }
 
-// Load is what a request weighs.
+// Load is the cost of a request.
 type Load struct {
 	Cost int // units of the quota: one per tools/list, tools/call and other request
-	Free int // messages that cost nothing: initialize, ping, notifications, refusals
+	Free int // messages without cost: initialize, ping, notifications, refusals
 }
 
 // Server is an http.Handler that serves a set of tools. Register all tools
@@ -70,13 +68,13 @@ type Server struct {
 	initialize map[string]json.RawMessage // result by version
 	tools      map[string]*tool
 	order      []*tool
-	list       []byte // result of tools/list and the closing brace of the answer
+	list       []byte // result of tools/list and the closing brace of the response
 	listHash   string
 	cors       []corsField
 }
 
-// NewServer answers a server without tools. Nil options are the defaults. It
-// panics on a version that this package cannot serve.
+// NewServer returns a server without tools. Nil options are the defaults. It panics on a version
+// that this package does not support.
 func NewServer(info Implementation, o *Options) *Server {
 	if o == nil {
 		o = new(Options)
@@ -91,13 +89,17 @@ func NewServer(info Implementation, o *Options) *Server {
 	if options.MaxBatch == 0 {
 		options.MaxBatch = 10
 	}
-	s := &Server{options: options, tools: map[string]*tool{}, initialize: map[string]json.RawMessage{}, cors: corsFields()}
+	s := &Server{
+		options: options, tools: map[string]*tool{}, initialize: map[string]json.RawMessage{},
+		cors: corsFields(),
+	}
 	for _, v := range options.Versions {
 		if !slices.Contains([]string{Version20241105, Version20250326, Version20250618, Version20251125}, v) {
 			panic(fmt.Sprintf("mcp: version %q cannot be served", v))
 		}
 		s.initialize[v] = mustMarshal(initializeResult{
-			ProtocolVersion: v, Capabilities: json.RawMessage(`{"tools":{}}`), ServerInfo: info, Instructions: options.Instructions,
+			ProtocolVersion: v, Capabilities: json.RawMessage(`{"tools":{}}`), ServerInfo: info,
+			Instructions: options.Instructions,
 		})
 	}
 	s.render()
@@ -111,18 +113,15 @@ type initializeResult struct {
 	Instructions    string          `json:"instructions,omitempty"`
 }
 
-// ToolsHash changes when the answer of tools/list changes: 16 hexadecimal
-// digits.
+// ToolsHash returns 16 hexadecimal digits that change when the response of tools/list changes.
 func (s *Server) ToolsHash() string { return s.listHash }
 
 var toolName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
 
 func mustMarshal(v any) json.RawMessage {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	text, err := plainjson.Marshal(v)
+	if err != nil {
 		panic(fmt.Sprintf("mcp: %v", err))
 	}
-	return json.RawMessage(strings.TrimSuffix(b.String(), "\n"))
+	return text
 }

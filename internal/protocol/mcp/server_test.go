@@ -25,11 +25,12 @@ func post(body string) *http.Request {
 }
 
 func call(tool, arguments string) *http.Request {
-	return post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + tool + `","arguments":` + arguments + `}}`)
+	return post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + tool + `","arguments":` +
+		arguments + `}}`)
 }
 
-// A page of a browser can point a name of its own at this machine; on a
-// loopback listener only loopback names and origins are served.
+// A page in a browser can resolve its own host name to this machine; a loopback listener serves
+// only loopback names and origins.
 func TestLoopbackListener(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -69,7 +70,8 @@ func TestLoopbackListener(t *testing.T) {
 			}
 			defer func() { _ = res.Body.Close() }()
 			if body, _ := io.ReadAll(res.Body); res.StatusCode != tt.want {
-				t.Errorf("POST with host %q origin %q = %d %s, want %d", tt.host, tt.origin, res.StatusCode, body, tt.want)
+				t.Errorf("POST with host %q origin %q = %d %s, want %d", tt.host, tt.origin, res.StatusCode, body,
+					tt.want)
 			}
 		})
 	}
@@ -78,12 +80,17 @@ func TestLoopbackListener(t *testing.T) {
 func TestHeadersOfEveryAnswer(t *testing.T) {
 	t.Parallel()
 	h := newServer(nil)
-	for _, r := range []*http.Request{post(ping), post("{"), call("add", `{}`), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/mcp", nil), post(`{"jsonrpc":"2.0","method":"x"}`)} {
+	for _, r := range []*http.Request{
+		post(ping), post("{"), call("add", `{}`),
+		httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/mcp", nil),
+		post(`{"jsonrpc":"2.0","method":"x"}`),
+	} {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)
 		for name, want := range map[string]string{
-			"Cache-Control": "no-store", "Access-Control-Allow-Origin": "*", "Access-Control-Allow-Methods": "POST, OPTIONS",
-			"Access-Control-Max-Age": "86400", "Mcp-Session-Id": "",
+			"Cache-Control": "no-store", "Access-Control-Allow-Origin": "*",
+			"Access-Control-Allow-Methods": "POST, OPTIONS",
+			"Access-Control-Max-Age":       "86400", "Mcp-Session-Id": "",
 		} {
 			if got := w.Header().Get(name); got != want {
 				t.Errorf("%s %d: %s = %q, want %q", r.Method, w.Code, name, got, want)
@@ -104,12 +111,34 @@ func TestLogs(t *testing.T) {
 		want, unseen []string
 	}{
 		{"good call", call("add", `{"a":1,"b":2}`), 1, []string{`"operation":"tools/call add"`, `"status":200`}, nil},
-		{"wrong arguments", call("add", `{"a":"hunter2"}`), 1, []string{`"problem":"invalid_arguments"`}, []string{"hunter2"}},
+		{
+			"wrong arguments", call("add", `{"a":"hunter2"}`), 1,
+			[]string{`"problem":"invalid_arguments"`},
+			[]string{"hunter2"},
+		},
 		{"problem", call("fail", `{"how":"problem"}`), 1, []string{`"problem":"offer_not_found"`}, nil},
-		{"protocol error", call("fail", `{"how":"protocol"}`), 1, []string{`"problem":"rpc_-32001"`, `"status":424`}, nil},
-		{"internal fault, logged once", call("fail", `{"how":"internal"}`), 2, []string{"password=hunter2", `"problem":"rpc_internal_error"`}, nil},
-		{"panic with its stack", call("fail", `{"how":"panic"}`), 2, []string{"tool fail panicked", "mcp_test.go"}, nil},
-		{"foreign method", post(`{"jsonrpc":"2.0","id":1,"method":"evil\nline"}`), 1, []string{`"operation":"other"`, `"problem":"rpc_method_not_found"`}, []string{"evil"}},
+		{
+			"protocol error", call("fail", `{"how":"protocol"}`), 1,
+			[]string{`"problem":"rpc_-32001"`, `"status":424`},
+			nil,
+		},
+		{
+			"internal error, logged once", call("fail", `{"how":"internal"}`),
+			2,
+			[]string{"password=hunter2", `"problem":"rpc_internal_error"`},
+			nil,
+		},
+		{
+			"panic with its stack", call("fail", `{"how":"panic"}`), 2,
+			[]string{"tool fail panicked", "mcp_test.go"},
+			nil,
+		},
+		{
+			"foreign method", post(`{"jsonrpc":"2.0","id":1,"method":"evil\nline"}`),
+			1,
+			[]string{`"operation":"other"`, `"problem":"rpc_method_not_found"`},
+			[]string{"evil"},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -148,7 +177,10 @@ func TestCallKnowsItsRequest(t *testing.T) {
 	r.Header.Set("MCP-Protocol-Version", "2024-11-05")
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
-	if got.Tool != "look" || got.ClientIP != netip.MustParseAddr("198.51.100.7") || string(got.Meta) != `{"k":"v"}` || got.Version != "2024-11-05" || got.Header.Get("X-Forwarded-For") == "" {
+	if got.Tool != "look" || got.ClientIP != netip.MustParseAddr("198.51.100.7") ||
+		string(got.Meta.Raw()) != `{"k":"v"}` ||
+		got.Version != "2024-11-05" ||
+		got.Header.Get("X-Forwarded-For") == "" {
 		t.Errorf("Call = %+v", got)
 	}
 	if want := `{"jsonrpc":"2.0","id":1,"result":{"content":[]}}`; w.Body.String() != want {
@@ -162,7 +194,7 @@ func TestCheckOutput(t *testing.T) {
 		Items []string `json:"items"`
 	}
 	s := mcp.NewServer(mcp.Implementation{Name: "t", Version: "1"}, &mcp.Options{CheckOutput: true})
-	mcp.AddTool(s, mcp.Tool{Name: "nil", Description: "Answers null for an array."},
+	mcp.AddTool(s, mcp.Tool{Name: "nil", Description: "Returns null for an array."},
 		func(context.Context, *mcp.Call, *struct{}) (*out, error) { return &out{}, nil })
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, call("nil", `{}`))
@@ -183,10 +215,29 @@ func TestRegistrationRefuses(t *testing.T) {
 		{"description", mcp.Tool{Name: "a", InputSchema: object}, "no description"},
 		{"double", mcp.Tool{Name: "add", Description: "d", InputSchema: object}, "twice"},
 		{"no schema", mcp.Tool{Name: "a", Description: "d"}, "input schema"},
-		{"not an object", mcp.Tool{Name: "a", Description: "d", InputSchema: json.RawMessage(`{"type":"string"}`)}, "must be an object"},
-		{"reference outside", mcp.Tool{Name: "a", Description: "d", InputSchema: json.RawMessage(`{"type":"object","properties":{"x":{"$ref":"file:///etc/passwd"}}}`)}, "outside of itself"},
-		{"bad keyword", mcp.Tool{Name: "a", Description: "d", InputSchema: json.RawMessage(`{"type":"object","required":7}`)}, "input schema"},
-		{"output", mcp.Tool{Name: "a", Description: "d", InputSchema: object, OutputSchema: json.RawMessage(`[]`)}, "output schema"},
+		{
+			"not an object",
+			mcp.Tool{Name: "a", Description: "d", InputSchema: json.RawMessage(`{"type":"string"}`)},
+			"must be an object",
+		},
+		{
+			"reference outside",
+			mcp.Tool{
+				Name: "a", Description: "d",
+				InputSchema: json.RawMessage(`{"type":"object","properties":{"x":{"$ref":"file:///etc/passwd"}}}`),
+			},
+			"outside of itself",
+		},
+		{
+			"bad keyword",
+			mcp.Tool{Name: "a", Description: "d", InputSchema: json.RawMessage(`{"type":"object","required":7}`)},
+			"input schema",
+		},
+		{
+			"output",
+			mcp.Tool{Name: "a", Description: "d", InputSchema: object, OutputSchema: json.RawMessage(`[]`)},
+			"output schema",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -201,8 +252,7 @@ func TestRegistrationRefuses(t *testing.T) {
 	}
 }
 
-// What a tool says to programs stands in the list, and other faces can check
-// arguments as the server does.
+// The metadata of a tool is listed, and other transports can check arguments as the server does.
 func TestMetaAndSchema(t *testing.T) {
 	t.Parallel()
 	s := mcp.NewServer(mcp.Implementation{Name: "t", Version: "1"}, nil)
@@ -240,11 +290,13 @@ func TestToolsHash(t *testing.T) {
 	}
 }
 
-// Whatever arrives, the answer is JSON or nothing, and never a 5xx.
+// For any input the response is JSON or empty, and never a 5xx.
 func FuzzServer(f *testing.F) {
 	for _, seed := range []string{
-		ping, `[` + ping + `]`, `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":[]}`, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add","arguments":{"a":1e2,"b":2.0}}}`,
-		`{"jsonrpc":"2.0","id":"\ud800","method":"initialize","params":{"protocolVersion":null}}`, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"strict","arguments":{"x":{}}}}`,
+		ping, `[` + ping + `]`, `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":[]}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add","arguments":{"a":1e2,"b":2.0}}}`,
+		`{"jsonrpc":"2.0","id":"\ud800","method":"initialize","params":{"protocolVersion":null}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"strict","arguments":{"x":{}}}}`,
 	} {
 		f.Add(seed, "application/json, text/event-stream", "")
 	}

@@ -14,14 +14,15 @@ import (
 	"strconv"
 	"strings"
 
+	"ace/internal/foundation/jsonread"
 	"ace/internal/foundation/openapi"
 	"ace/internal/foundation/problem"
 )
 
-// Tool is what a model learns about a tool.
+// Tool describes a tool to a model.
 type Tool struct {
 	Name        string // A-Z a-z 0-9 _ . -, at most 128
-	Title       string // for people
+	Title       string // for display
 	Description string // for models; required
 	Annotations Annotations
 	// InputSchema and OutputSchema are JSON Schemas (draft 2020-12) of type
@@ -30,30 +31,31 @@ type Tool struct {
 	// NoOutputSchema keeps AddTool from declaring one, so that errors may carry
 	// structured content of another shape.
 	NoOutputSchema bool
-	// Meta is _meta in tools/list, a JSON object; nil: none.
+	// Meta is _meta in tools/list, a JSON object, or nil.
 	Meta json.RawMessage
 }
 
-// Annotations are hints about what a tool does. All four are always stated,
-// because the defaults of the protocol are pessimistic.
+// Annotations are hints about the behavior of a tool. All four are always sent, because the
+// defaults of the protocol are pessimistic.
 type Annotations struct {
 	ReadOnly    bool `json:"readOnlyHint"`    // changes nothing
 	Destructive bool `json:"destructiveHint"` // may delete or overwrite
-	Idempotent  bool `json:"idempotentHint"`  // the same call twice is as good as once
-	OpenWorld   bool `json:"openWorldHint"`   // reaches systems other than this one
+	Idempotent  bool `json:"idempotentHint"`  // repeating a call has no further effect
+	OpenWorld   bool `json:"openWorldHint"`   // calls other systems
 }
 
-// Call is what is known about one call besides its arguments.
+// Call is the context of one call besides its arguments.
 type Call struct {
 	Tool      string
-	Version   string          // protocol version in force
+	Version   string          // negotiated protocol version
 	RequestID string          // of the HTTP request
 	ClientIP  netip.Addr      // zero when unknown
 	Header    http.Header     // of the HTTP request
-	Meta      json.RawMessage // params._meta; nil when absent
+	Arguments *jsonread.Value // an object as it was sent, or nil
+	Meta      *jsonread.Value // params._meta, or nil
 }
 
-// Result is the answer of a raw handler.
+// Result is the result of a raw handler.
 type Result struct {
 	Content    []Content
 	Structured json.RawMessage // a JSON object; nil: none
@@ -61,18 +63,18 @@ type Result struct {
 	Meta       json.RawMessage // a JSON object; nil: none
 }
 
-// Content is one block of a result. Only text is served.
+// Content is one block of a result. Only text is supported.
 type Content struct {
 	Type string `json:"type"`
 	Text string `json:"text"`
 }
 
-// Text is a block of text.
+// Text returns a block of text.
 func Text(s string) Content { return Content{Type: "text", Text: s} }
 
-// RawHandler answers one call. The arguments are a JSON object that fits the
-// input schema. Problems become results with isError, a *jsonrpc.Error a
-// protocol error, other errors internal faults.
+// RawHandler handles one call. The arguments are a JSON object that matches the input schema.
+// Problems become results with isError, a *jsonrpc.Error becomes a protocol error, other errors are
+// internal errors.
 type RawHandler func(ctx context.Context, call *Call, arguments json.RawMessage) (*Result, error)
 
 type tool struct {
@@ -81,17 +83,18 @@ type tool struct {
 	handler       RawHandler
 }
 
-// AddTool registers a tool whose arguments and results are Go structs: the
-// schemas come from them (tags as in package openapi), defaults are filled in,
-// and the result is both structured content and its JSON as text. It panics on
-// what cannot be served, at start.
+// AddTool registers a tool whose arguments and results are Go structs: the schemas are derived from
+// them (tags as in package openapi), defaults are filled in, and the result is sent both as
+// structured content and as text. It panics on an invalid tool.
 func AddTool[In, Out any](s *Server, t Tool, handler func(ctx context.Context, call *Call, in *In) (*Out, error)) {
 	s.AddRawTool(Typed(t, handler))
 }
 
-// Typed is what AddTool registers: the tool with its schemas, and a handler of
-// arguments that fit them.
-func Typed[In, Out any](t Tool, handler func(ctx context.Context, call *Call, in *In) (*Out, error)) (Tool, RawHandler) {
+// Typed returns what AddTool registers: the tool with its schemas, and a handler of arguments that
+// match them.
+func Typed[In, Out any](t Tool, handler func(ctx context.Context, call *Call, in *In) (*Out, error)) (Tool,
+	RawHandler,
+) {
 	if t.InputSchema == nil {
 		t.InputSchema = openapi.InputSchemaOf[In]()
 	}
@@ -121,9 +124,8 @@ func Typed[In, Out any](t Tool, handler func(ctx context.Context, call *Call, in
 	}
 }
 
-// decodeArguments reads arguments that fit the schema. JSON Schema calls 1.0 an
-// integer and models write it; Go does not, so that a second try spells whole
-// numbers without fraction.
+// decodeArguments decodes arguments that match the schema. JSON Schema accepts 1.0 as an integer
+// and models write it, but Go does not, so a second attempt removes the fraction of whole numbers.
 func decodeArguments(arguments json.RawMessage, in any) error {
 	err := json.Unmarshal(arguments, in)
 	var wrongType *json.UnmarshalTypeError
@@ -133,13 +135,13 @@ func decodeArguments(arguments json.RawMessage, in any) error {
 	if plain, ok := plainIntegers(arguments); ok && json.Unmarshal(plain, in) == nil {
 		return nil
 	}
-	return problem.New(problem.Invalid, "invalid_arguments", "Some arguments are wrong.").WithItems(problem.Item{
-		Pointer: "/" + strings.ReplaceAll(wrongType.Field, ".", "/"), Code: "out_of_range", Detail: "is too large a number, or not of the documented form",
+	return problem.New(problem.Invalid, "invalid_arguments", "Some arguments are invalid.").WithItems(problem.Item{
+		Pointer: "/" + strings.ReplaceAll(wrongType.Field, ".", "/"), Code: "out_of_range",
+		Detail: "is too large or does not have the documented form",
 	}).Advise("fix_arguments")
 }
 
-// plainIntegers spells the whole numbers of a JSON text without fraction and
-// exponent.
+// plainIntegers rewrites the whole numbers of a JSON text without fraction and exponent.
 func plainIntegers(data json.RawMessage) (json.RawMessage, bool) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
@@ -147,19 +149,19 @@ func plainIntegers(data json.RawMessage) (json.RawMessage, bool) {
 	if err := dec.Decode(&tree); err != nil {
 		return nil, false
 	}
-	plain, err := json.Marshal(respell(tree))
+	plain, err := json.Marshal(removeFractions(tree))
 	return plain, err == nil
 }
 
-func respell(node any) any {
+func removeFractions(node any) any {
 	switch n := node.(type) {
 	case map[string]any:
 		for k, v := range n {
-			n[k] = respell(v)
+			n[k] = removeFractions(v)
 		}
 	case []any:
 		for i, v := range n {
-			n[i] = respell(v)
+			n[i] = removeFractions(v)
 		}
 	case json.Number:
 		if f, err := n.Float64(); err == nil && f == math.Trunc(f) && math.Abs(f) < 1<<53 {
@@ -169,9 +171,8 @@ func respell(node any) any {
 	return node
 }
 
-// AddRawTool registers a tool with schemas of its own. It panics on what cannot
-// be served, at start: a bad or double name, no description, a schema that does
-// not compile or is not of an object.
+// AddRawTool registers a tool with its own schemas. It panics on an invalid tool: an invalid or
+// duplicate name, no description, or a schema that does not compile or does not describe an object.
 func (s *Server) AddRawTool(t Tool, handler RawHandler) {
 	switch {
 	case !toolName.MatchString(t.Name):
@@ -196,7 +197,7 @@ func (s *Server) AddRawTool(t Tool, handler RawHandler) {
 	s.render()
 }
 
-// listedTool is a tool as tools/list shows it.
+// listedTool is a tool in the response of tools/list.
 type listedTool struct {
 	Name         string          `json:"name"`
 	Title        string          `json:"title,omitempty"`
@@ -212,13 +213,14 @@ type listedHints struct {
 	Annotations
 }
 
-// render prepares the answer of tools/list, in the order of registration.
+// render prepares the response of tools/list, in the order of registration.
 func (s *Server) render() {
 	listed := make([]listedTool, len(s.order))
 	for i, t := range s.order {
 		listed[i] = listedTool{
-			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.InputSchema, OutputSchema: t.OutputSchema,
-			Annotations: listedHints{Title: t.Title, Annotations: t.Annotations}, Meta: t.Meta,
+			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.InputSchema,
+			OutputSchema: t.OutputSchema,
+			Annotations:  listedHints{Title: t.Title, Annotations: t.Annotations}, Meta: t.Meta,
 		}
 	}
 	result := mustMarshal(struct {
@@ -229,7 +231,7 @@ func (s *Server) render() {
 	s.list = append(result, '}')
 }
 
-// defaultsOf collects the defaults of the members of a schema into one object.
+// defaultsOf collects the defaults of the fields of a schema into one object.
 func defaultsOf(schema json.RawMessage) json.RawMessage {
 	var s struct {
 		Properties map[string]struct {

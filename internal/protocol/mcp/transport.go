@@ -18,24 +18,26 @@ import (
 )
 
 const (
-	allowMethods  = "POST, OPTIONS"
-	allowHeaders  = "Content-Type, Accept, Authorization, MCP-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name, Last-Event-ID, Signature, Signature-Input, Signature-Agent"
+	allowMethods = "POST, OPTIONS"
+	allowHeaders = "Content-Type, Accept, Authorization, MCP-Protocol-Version, Mcp-Session-Id, Mcp-Method, " +
+		"Mcp-Name, Last-Event-ID, Signature, Signature-Input, Signature-Agent"
 	exposeHeaders = "Retry-After, RateLimit, RateLimit-Policy, WWW-Authenticate"
 )
 
-// ServeHTTP serves the one endpoint. Mount it with and without a trailing
-// slash, without a method: it answers all of them.
+// ServeHTTP serves the endpoint. Mount it with and without a trailing slash, for all methods.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	loopback := onLoopback(r)
 	if !s.hostAllowed(r.Host, loopback) {
 		httpserver.NoteProblem(r.Context(), "host_not_allowed")
-		WriteError(w, http.StatusForbidden, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "This host name is not served here."})
+		WriteError(w, http.StatusForbidden,
+			&jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "This host name is not served here."})
 		return
 	}
 	origin := r.Header.Get("Origin")
 	if origin != "" && !s.originAllowed(origin, loopback) {
 		httpserver.NoteProblem(r.Context(), "origin_not_allowed")
-		WriteError(w, http.StatusForbidden, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "Pages of this origin may not call this server."})
+		WriteError(w, http.StatusForbidden,
+			&jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "Pages of this origin may not call this server."})
 		return
 	}
 	s.setCORS(w.Header(), origin)
@@ -51,8 +53,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// admitted answers a, unless the rate limit refuses the request.
-func (s *Server) admitted(w http.ResponseWriter, r *http.Request, load Load, a answer) answer {
+// admitted sends a, unless the rate limit refuses the request.
+func (s *Server) admitted(w http.ResponseWriter, r *http.Request, load Load, a response) response {
 	if e := s.admit(w, r, load); e != nil {
 		return refuse(e.Status, a.id, e)
 	}
@@ -73,7 +75,8 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request, load Load) *jsonr
 func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 	x := &exchange{ctx: r.Context(), request: r, version: Version20250326}
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
-		s.refuse(w, x, http.StatusUnsupportedMediaType, "Send the message with the header Content-Type: application/json.")
+		s.refuse(w, x, http.StatusUnsupportedMediaType,
+			"Send the message with the header Content-Type: application/json.")
 		return
 	}
 	var ok bool
@@ -95,20 +98,20 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 	s.serve(w, x, body)
 }
 
-// refuse answers a request that carries no message that could be read.
+// refuse responds to a request whose message could not be read.
 func (s *Server) refuse(w http.ResponseWriter, x *exchange, status int, detail string) {
 	a := refuse(status, nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "Invalid request: " + detail})
 	x.events = false
 	s.finish(w, x.request, x, s.admitted(w, x.request, Load{Free: 1}, a))
 }
 
-// serve answers a body that was read.
+// serve handles a parsed body.
 func (s *Server) serve(w http.ResponseWriter, x *exchange, body jsonrpc.Body) {
-	if a := s.judgeVersion(x, body); a != nil {
+	if a := s.checkVersion(x, body); a != nil {
 		s.finish(w, x.request, x, s.admitted(w, x.request, Load{Free: 1}, *a))
 		return
 	}
-	if fault := s.judgeBatch(x, body); fault != nil {
+	if fault := s.checkBatch(x, body); fault != nil {
 		s.finish(w, x.request, x, s.admitted(w, x.request, Load{Free: 1}, refuse(fault.Status, nil, fault)))
 		return
 	}
@@ -127,7 +130,7 @@ func (s *Server) serve(w http.ResponseWriter, x *exchange, body jsonrpc.Body) {
 	s.serveBatch(w, x, body.Messages)
 }
 
-// serveBatch answers the messages one after the other, in one array.
+// serveBatch handles the messages in sequence and responds with one array.
 func (s *Server) serveBatch(w http.ResponseWriter, x *exchange, messages []jsonrpc.Message) {
 	out := []byte{'['}
 	for _, m := range messages {
@@ -141,14 +144,14 @@ func (s *Server) serveBatch(w http.ResponseWriter, x *exchange, messages []jsonr
 		out = s.append(out, a)
 	}
 	if len(out) == 1 {
-		s.finish(w, x.request, x, answer{status: http.StatusAccepted, none: true})
+		s.finish(w, x.request, x, response{status: http.StatusAccepted, none: true})
 		return
 	}
 	write(w, http.StatusOK, x.events, append(out, ']'), nil)
 }
 
-// finish writes one answer.
-func (s *Server) finish(w http.ResponseWriter, r *http.Request, x *exchange, a answer) {
+// finish writes one response.
+func (s *Server) finish(w http.ResponseWriter, r *http.Request, x *exchange, a response) {
 	if a.none {
 		w.Header().Set("Cache-Control", "no-store")
 		w.WriteHeader(a.status)
@@ -167,7 +170,7 @@ func (s *Server) finish(w http.ResponseWriter, r *http.Request, x *exchange, a a
 	write(w, a.status, x.events, s.append(make([]byte, 0, 64+len(a.result)), a), nil)
 }
 
-func (s *Server) append(out []byte, a answer) []byte {
+func (s *Server) append(out []byte, a response) []byte {
 	switch {
 	case a.err != nil:
 		return jsonrpc.AppendError(out, a.id, a.err)
@@ -177,13 +180,13 @@ func (s *Server) append(out []byte, a answer) []byte {
 	return jsonrpc.AppendResult(out, a.id, a.result)
 }
 
-// WriteError refuses a request before its message is read: for middleware in
-// front of the server, such as one that checks a key.
+// WriteError refuses a request before its message is read, for middleware in front of the server,
+// such as a key check.
 func WriteError(w http.ResponseWriter, status int, e *jsonrpc.Error) {
 	write(w, status, false, jsonrpc.AppendErrorWithoutID(nil, e), nil)
 }
 
-// write sends head and tail as one body, as JSON or as one event.
+// write sends head and tail as one body, as JSON or as an event.
 func write(w http.ResponseWriter, status int, events bool, head, tail []byte) {
 	const before, after = "event: message\ndata: ", "\n\n"
 	h := w.Header()
@@ -204,19 +207,20 @@ func write(w http.ResponseWriter, status int, events bool, head, tail []byte) {
 		_, err = w.Write(tail)
 	}
 	if err == nil && events {
-		_, _ = w.Write([]byte(after)) // the client has gone if this fails
+		_, _ = w.Write([]byte(after)) // fails only if the client has disconnected
 	}
 }
 
-// wantsEvents reads Accept: JSON wherever it is taken, an event stream where
-// only that is, and ok false where neither is.
+// wantsEvents parses Accept. It prefers JSON if accepted and selects an event stream only if JSON
+// is not; ok is false if neither is accepted.
 func wantsEvents(accept []string) (events, ok bool) {
 	if len(accept) == 0 {
 		return false, true
 	}
 	for part := range strings.SplitSeq(strings.Join(accept, ","), ",") {
 		media, params, err := mime.ParseMediaType(strings.TrimSpace(part))
-		if q, qErr := strconv.ParseFloat(params["q"], 64); err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) || params["q"] != "" && qErr == nil && q == 0 {
+		if q, qErr := strconv.ParseFloat(params["q"], 64); err != nil && !errors.Is(err,
+			mime.ErrInvalidMediaParameter) || params["q"] != "" && qErr == nil && q == 0 {
 			continue
 		}
 		switch media {
@@ -243,8 +247,8 @@ func (s *Server) setCORS(h http.Header, origin string) {
 	}
 }
 
-// corsFields are the same on every answer. Their slices are full, so that
-// whoever adds a value gets a copy.
+// corsFields are the same in every response. Their slices have no spare capacity, so appending a
+// value copies them.
 func corsFields() []corsField {
 	return []corsField{
 		{"Access-Control-Allow-Methods", []string{allowMethods}},
@@ -259,9 +263,8 @@ type corsField struct {
 	value []string
 }
 
-// onLoopback reports whether the connection came in on a loopback address:
-// there any page in a browser of the same machine could call, by a name that
-// it made to point here.
+// onLoopback reports whether the connection came in on a loopback address. There, any page in a
+// browser of the same machine could call by a host name that resolves to this address.
 func onLoopback(r *http.Request) bool {
 	addr, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if !ok {

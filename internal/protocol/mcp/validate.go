@@ -9,6 +9,6 @@ import (
 // Schema is a compiled JSON Schema of an object. It is safe for concurrent use.
 type Schema = jsonschema.Schema
 
-// CompileSchema reads a JSON Schema (draft 2020-12 unless it says another) that
-// stands on its own and describes an object.
+// CompileSchema compiles a self-contained JSON Schema (draft 2020-12 unless it declares another)
+// that describes an object.
 func CompileSchema(schema json.RawMessage) (*Schema, error) { return jsonschema.Compile(schema) }

@@ -4,6 +4,7 @@
 //
 //	sign:    Sign(header, secrets, id, at, payload)
 //	             webhook-id, webhook-timestamp, webhook-signature: v1,… v1,…
+//	send:    Sender.Send(ctx, message) -> Attempt: status, duration, beginning of the response
 //	verify:  Verify(header, secrets, payload, now)
 //	             same id on every attempt: the receiver drops what it has seen
 //
@@ -66,7 +67,7 @@ var (
 // Secret is a shared key. Its text is shown by Reveal alone.
 type Secret struct{ key []byte }
 
-// NewSecret makes a random secret of 32 bytes.
+// NewSecret returns a random secret of 32 bytes.
 func NewSecret() Secret {
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // never fails
@@ -166,7 +167,7 @@ func Verify(h http.Header, secrets []Secret, payload []byte, now time.Time) (Del
 	return Delivery{}, ErrSignature
 }
 
-// readHeaders answers the headers, each of which may be there once, and the
+// readHeaders returns the headers, each of which may be there once, and the
 // signatures of scheme v1.
 func readHeaders(h http.Header) (id, timestamp string, signatures [][]byte, err error) {
 	values := make([]string, 0, 3)

@@ -61,22 +61,81 @@ func TestVerify(t *testing.T) {
 		{"no secret", nil, nil, payload, at, stdwebhook.ErrSignature},
 		{"empty secret", nil, []stdwebhook.Secret{{}}, payload, at, stdwebhook.ErrSignature},
 		{"another payload", nil, []stdwebhook.Secret{first}, payload + " ", at, stdwebhook.ErrSignature},
-		{"another id", func(h http.Header) { h.Set("webhook-id", "msg_2") }, []stdwebhook.Secret{first}, payload, at, stdwebhook.ErrSignature},
-		{"another time", func(h http.Header) { h.Set("webhook-timestamp", "1800000001") }, []stdwebhook.Secret{first}, payload, at, stdwebhook.ErrSignature},
-		{"no id", func(h http.Header) { h.Del("webhook-id") }, []stdwebhook.Secret{first}, payload, at, stdwebhook.ErrHeaders},
-		{"two ids", func(h http.Header) { h.Add("webhook-id", "msg_2") }, []stdwebhook.Secret{first}, payload, at, stdwebhook.ErrHeaders},
-		{"id with a space", func(h http.Header) { h.Set("webhook-id", "msg 1") }, []stdwebhook.Secret{first}, payload, at, stdwebhook.ErrHeaders},
-		{"no time", func(h http.Header) { h.Del("webhook-timestamp") }, []stdwebhook.Secret{first}, payload, at, stdwebhook.ErrHeaders},
-		{"time in words", func(h http.Header) { h.Set("webhook-timestamp", "now") }, []stdwebhook.Secret{first}, payload, at, stdwebhook.ErrHeaders},
-		{"time before time", func(h http.Header) { h.Set("webhook-timestamp", "-1") }, []stdwebhook.Secret{first}, payload, at, stdwebhook.ErrHeaders},
-		{"time beyond time", func(h http.Header) { h.Set("webhook-timestamp", "9223372036854775807") }, []stdwebhook.Secret{first}, payload, at, stdwebhook.ErrHeaders},
-		{"no signature", func(h http.Header) { h.Del("webhook-signature") }, []stdwebhook.Secret{first}, payload, at, stdwebhook.ErrHeaders},
-		{"other schemes", func(h http.Header) { h.Set("webhook-signature", "v1a,AAAA v2,AAAA v1 nonsense") }, []stdwebhook.Secret{first}, payload, at, stdwebhook.ErrSignature},
-		{"after other schemes", func(h http.Header) { h.Set("webhook-signature", "v1a,AAAA v1,!!! "+h.Get("webhook-signature")) }, []stdwebhook.Secret{first}, payload, at, nil},
+		{
+			"another id", func(h http.Header) { h.Set("webhook-id", "msg_2") },
+			[]stdwebhook.Secret{first},
+			payload,
+			at, stdwebhook.ErrSignature,
+		},
+		{
+			"another time", func(h http.Header) { h.Set("webhook-timestamp", "1800000001") },
+			[]stdwebhook.Secret{first},
+			payload, at, stdwebhook.ErrSignature,
+		},
+		{
+			"no id", func(h http.Header) { h.Del("webhook-id") },
+			[]stdwebhook.Secret{first},
+			payload,
+			at, stdwebhook.ErrHeaders,
+		},
+		{
+			"two ids", func(h http.Header) { h.Add("webhook-id", "msg_2") },
+			[]stdwebhook.Secret{first},
+			payload, at,
+			stdwebhook.ErrHeaders,
+		},
+		{
+			"id with a space", func(h http.Header) { h.Set("webhook-id", "msg 1") },
+			[]stdwebhook.Secret{first},
+			payload,
+			at, stdwebhook.ErrHeaders,
+		},
+		{
+			"no time", func(h http.Header) { h.Del("webhook-timestamp") },
+			[]stdwebhook.Secret{first},
+			payload,
+			at, stdwebhook.ErrHeaders,
+		},
+		{
+			"time in words", func(h http.Header) { h.Set("webhook-timestamp", "now") },
+			[]stdwebhook.Secret{first},
+			payload, at, stdwebhook.ErrHeaders,
+		},
+		{
+			"time before time", func(h http.Header) { h.Set("webhook-timestamp", "-1") },
+			[]stdwebhook.Secret{first},
+			payload, at, stdwebhook.ErrHeaders,
+		},
+		{
+			"time beyond time", func(h http.Header) { h.Set("webhook-timestamp", "9223372036854775807") },
+			[]stdwebhook.Secret{first},
+			payload, at, stdwebhook.ErrHeaders,
+		},
+		{
+			"no signature", func(h http.Header) { h.Del("webhook-signature") },
+			[]stdwebhook.Secret{first},
+			payload,
+			at, stdwebhook.ErrHeaders,
+		},
+		{
+			"other schemes", func(h http.Header) { h.Set("webhook-signature", "v1a,AAAA v2,AAAA v1 nonsense") },
+			[]stdwebhook.Secret{first},
+			payload, at, stdwebhook.ErrSignature,
+		},
+		{
+			"after other schemes",
+			func(h http.Header) { h.Set("webhook-signature", "v1a,AAAA v1,!!! "+h.Get("webhook-signature")) },
+			[]stdwebhook.Secret{first},
+			payload, at, nil,
+		},
 		{"after too many", func(h http.Header) {
 			h.Set("webhook-signature", strings.Repeat("v1,AAAA ", 16)+h.Get("webhook-signature"))
 		}, []stdwebhook.Secret{first}, payload, at, stdwebhook.ErrSignature},
-		{"cut", func(h http.Header) { h.Set("webhook-signature", h.Get("webhook-signature")[:20]) }, []stdwebhook.Secret{first}, payload, at, stdwebhook.ErrSignature},
+		{
+			"cut", func(h http.Header) { h.Set("webhook-signature", h.Get("webhook-signature")[:20]) },
+			[]stdwebhook.Secret{first},
+			payload, at, stdwebhook.ErrSignature,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -110,7 +169,8 @@ func TestReference(t *testing.T) {
 			}
 			for _, payload := range payloads {
 				h := http.Header{}
-				if err := stdwebhook.Sign(h, []stdwebhook.Secret{old, secret}, "msg_1", now, []byte(payload)); err != nil {
+				if err := stdwebhook.Sign(h, []stdwebhook.Secret{old, secret}, "msg_1", now,
+					[]byte(payload)); err != nil {
 					t.Fatal(err)
 				}
 				if err := peer.Verify([]byte(payload), h); err != nil {

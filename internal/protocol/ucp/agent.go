@@ -10,36 +10,35 @@ import (
 	"github.com/dunglas/httpsfv"
 )
 
-// HeaderAgent names the platform that calls.
+// HeaderAgent is the header that identifies the calling platform.
 const HeaderAgent = "UCP-Agent"
 
-// Limits of what a platform says about itself, in bytes.
+// Limits of the platform's declarations, in bytes.
 const (
 	maxAgentHeader = 4096
 	maxProfileURL  = 2048
 )
 
-// Agent is what a platform says about itself. The zero Agent is a caller that
-// says nothing: plain mode.
+// Agent is the calling platform as it identifies itself. The zero Agent is an anonymous caller:
+// plain mode.
 type Agent struct {
-	// Profile is the absolute https address of the platform's profile.
+	// Profile is the absolute https URL of the platform's profile.
 	Profile string
-	// Version is the version of the protocol it declares; "" if it does not.
+	// Version is the declared protocol version, or "".
 	Version Version
 }
 
-// Plain reports whether the caller does not speak UCP.
+// Plain reports whether the caller does not use UCP.
 func (a Agent) Plain() bool { return a.Profile == "" }
 
-// ParseAgent reads the values of the header UCP-Agent, a dictionary of
-// RFC 8941 (https://www.rfc-editor.org/rfc/rfc8941):
+// ParseAgent parses the values of the header UCP-Agent, a dictionary of RFC 8941
+// (https://www.rfc-editor.org/rfc/rfc8941):
 //
 //	UCP-Agent: profile="https://platform.example/ucp"; version="2026-08-25"
 //
-// The version may be a parameter of profile or a member of its own. No header
-// answers the zero Agent. Anything that is not such a dictionary, or whose
-// profile is not an https address, is the problem invalid_profile_url; whether
-// the version is served is left to Negotiate.
+// The version may be a parameter of profile or its own entry. Without the header it returns the
+// zero Agent. Anything that is not such a dictionary, or whose profile is not an https URL, is the
+// problem invalid_profile_url; Negotiate checks whether the version is supported.
 func ParseAgent(values []string) (Agent, error) {
 	if len(values) == 0 {
 		return Agent{}, nil
@@ -82,30 +81,30 @@ func newAgent(profile, version string) (Agent, error) {
 	return Agent{Profile: profile, Version: Version(version)}, nil
 }
 
-// checkProfileURL accepts absolute https addresses that name a host and carry
-// neither credentials nor a fragment.
+// checkProfileURL accepts absolute https URLs with a host, without credentials and fragment.
 func checkProfileURL(address string) error {
 	u, err := url.Parse(address)
 	switch {
 	case len(address) > maxProfileURL:
-		return invalidProfileURL("The address of the profile is too long.")
+		return invalidProfileURL("The URL of the profile is too long.")
 	case err != nil || !u.IsAbs() || u.Opaque != "" || u.Hostname() == "":
-		return invalidProfileURL("The address of the profile is not an absolute URL.")
+		return invalidProfileURL("The URL of the profile is not an absolute URL.")
 	case u.Scheme != "https":
-		return invalidProfileURL("The address of the profile does not begin with https://.")
+		return invalidProfileURL("The URL of the profile does not start with https://.")
 	case u.User != nil || u.Fragment != "":
-		return invalidProfileURL("The address of the profile carries credentials or a fragment.")
+		return invalidProfileURL("The URL of the profile contains credentials or a fragment.")
 	}
 	return nil
 }
 
 func invalidProfileURL(what string) *problem.Problem {
 	return problem.New(problem.Invalid, string(InvalidProfileURL),
-		what+` Send UCP-Agent: profile="https://your-host/your-profile"; version="`+string(Newest)+`", or leave the header out.`).
+		what+` Send UCP-Agent: profile="https://your-host/your-profile"; version="`+string(Newest)+
+			`", or leave the header out.`).
 		Advise("fix_arguments")
 }
 
-// isLoopback reports whether a host name is this machine's own.
+// isLoopback reports whether a host name is a loopback name.
 func isLoopback(host string) bool {
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
 		return true

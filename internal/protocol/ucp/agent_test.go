@@ -19,12 +19,42 @@ func TestParseAgent(t *testing.T) {
 	}{
 		{"absent", nil, ucp.Agent{}, ""},
 		{"profile", []string{`profile="` + profile + `"`}, ucp.Agent{Profile: profile}, ""},
-		{"version as parameter", []string{`profile="` + profile + `"; version="2026-04-08"`}, ucp.Agent{Profile: profile, Version: "2026-04-08"}, ""},
-		{"version as member", []string{`profile="` + profile + `", version="2026-04-08"`}, ucp.Agent{Profile: profile, Version: "2026-04-08"}, ""},
-		{"two lines", []string{`version="2026-08-25"`, `profile="` + profile + `"`}, ucp.Agent{Profile: profile, Version: "2026-08-25"}, ""},
-		{"other members", []string{`name="x";v=1, profile="` + profile + `", extra=?1`}, ucp.Agent{Profile: profile}, ""},
-		{"any version", []string{`profile="` + profile + `";version="banana"`}, ucp.Agent{Profile: profile, Version: "banana"}, ""},
-		{"port and query", []string{`profile="https://p.example:8443/x?y=1"`}, ucp.Agent{Profile: "https://p.example:8443/x?y=1"}, ""},
+		{
+			"version as parameter",
+			[]string{`profile="` + profile + `"; version="2026-04-08"`},
+			ucp.Agent{Profile: profile, Version: "2026-04-08"},
+			"",
+		},
+		{
+			"version as member",
+			[]string{`profile="` + profile + `", version="2026-04-08"`},
+			ucp.Agent{Profile: profile, Version: "2026-04-08"},
+			"",
+		},
+		{
+			"two lines",
+			[]string{`version="2026-08-25"`, `profile="` + profile + `"`},
+			ucp.Agent{Profile: profile, Version: "2026-08-25"},
+			"",
+		},
+		{
+			"other members",
+			[]string{`name="x";v=1, profile="` + profile + `", extra=?1`},
+			ucp.Agent{Profile: profile},
+			"",
+		},
+		{
+			"any version",
+			[]string{`profile="` + profile + `";version="banana"`},
+			ucp.Agent{Profile: profile, Version: "banana"},
+			"",
+		},
+		{
+			"port and query",
+			[]string{`profile="https://p.example:8443/x?y=1"`},
+			ucp.Agent{Profile: "https://p.example:8443/x?y=1"},
+			"",
+		},
 		{"empty", []string{""}, ucp.Agent{}, "invalid_profile_url"},
 		{"not a dictionary", []string{`Mozilla/5.0 (X11)`}, ucp.Agent{}, "invalid_profile_url"},
 		{"no profile", []string{`version="2026-08-25"`}, ucp.Agent{}, "invalid_profile_url"},
@@ -40,8 +70,18 @@ func TestParseAgent(t *testing.T) {
 		{"fragment", []string{`profile="https://platform.example/p#x"`}, ucp.Agent{}, "invalid_profile_url"},
 		{"number version", []string{`profile="` + profile + `";version=1`}, ucp.Agent{}, "invalid_profile_url"},
 		{"list version", []string{`profile="` + profile + `", version=("a")`}, ucp.Agent{}, "invalid_profile_url"},
-		{"long address", []string{`profile="https://p.example/` + strings.Repeat("a", 2100) + `"`}, ucp.Agent{}, "invalid_profile_url"},
-		{"long header", []string{`profile="` + profile + `", x="` + strings.Repeat("a", 5000) + `"`}, ucp.Agent{}, "invalid_profile_url"},
+		{
+			"long address",
+			[]string{`profile="https://p.example/` + strings.Repeat("a", 2100) + `"`},
+			ucp.Agent{},
+			"invalid_profile_url",
+		},
+		{
+			"long header",
+			[]string{`profile="` + profile + `", x="` + strings.Repeat("a", 5000) + `"`},
+			ucp.Agent{},
+			"invalid_profile_url",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -92,7 +132,8 @@ func TestNegotiate(t *testing.T) {
 		}
 		if tt.fails {
 			e := ucp.FromProblem(asProblem(t, err))
-			if e.Code != ucp.VersionUnsupported || e.Status() != 422 || e.RPCCode() != -32001 || !strings.Contains(e.Content, "2026-08-25 and 2026-04-08") {
+			if e.Code != ucp.VersionUnsupported || e.Status() != 422 || e.RPCCode() != -32001 ||
+				!strings.Contains(e.Content, "2026-08-25 and 2026-04-08") {
 				t.Errorf("Negotiate(%q) = %+v, want version_unsupported, 422, with both versions", tt.declared, e)
 			}
 		}
@@ -101,8 +142,10 @@ func TestNegotiate(t *testing.T) {
 
 func FuzzParseAgent(f *testing.F) {
 	for _, seed := range []string{
-		`profile="https://platform.example/p"; version="2026-08-25"`, `profile="https://a"`, `profile=()`, `=`, "", `profile="\"`,
-		`profile="https://user@host/"`, `profile=:aGk=:;version=?0`, "profile=\"https://h/\"\x00", `profile="https://[::1]:443/"`,
+		`profile="https://platform.example/p"; version="2026-08-25"`, `profile="https://a"`, `profile=()`, `=`, "",
+		`profile="\"`,
+		`profile="https://user@host/"`, `profile=:aGk=:;version=?0`, "profile=\"https://h/\"\x00",
+		`profile="https://[::1]:443/"`,
 	} {
 		f.Add(seed)
 	}

@@ -5,14 +5,18 @@ import (
 	"time"
 
 	"ace/internal/foundation/httpsig"
+	"ace/internal/foundation/jcs"
+	"ace/internal/foundation/jsonread"
 	"ace/internal/protocol/ucp"
 )
 
 func BenchmarkReadCreate(b *testing.B) {
-	body := []byte(`{"line_items":[{"item":{"id":"a"},"quantity":1}],"buyer":{"email":"a@b.example"},"context":{"currency":"USD"}}`)
+	body := []byte(
+		`{"line_items":[{"item":{"id":"a"},"quantity":1}],"buyer":{"email":"a@b.example"},"context":{"currency":"USD"}}`,
+	)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := ucp.ReadCreate(body, strict); err != nil {
+		if _, err := readCreate(body, strict); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -38,6 +42,25 @@ func BenchmarkVerifyRequest(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := ucp.VerifyRequest(m, []byte(body), keys, time.Now()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkRequestBody is what a keyed request costs before anything is done:
+// parsed once, compared by its canonical form, read.
+func BenchmarkRequestBody(b *testing.B) {
+	const body = `{"line_items":[{"item":{"id":"offer_monthly"},"quantity":1},{"item":{"id":"handbook"},"quantity":2}],"buyer":{"first_name":"Ada","last_name":"Lovelace","email":"ada@example.com"},"context":{"address_country":"GB","language":"en","intent":"a gift for the \u201cteam\u201d"},"attribution":{"source":"agent","campaign":"spring"}}`
+	b.ReportAllocs()
+	for b.Loop() {
+		v, err := jsonread.Parse([]byte(body))
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := jcs.Encode(v); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := ucp.ReadCreate(v, ucp.Reading{Version: ucp.Newest}); err != nil {
 			b.Fatal(err)
 		}
 	}

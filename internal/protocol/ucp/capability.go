@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// The capabilities declared here.
+// The declared capabilities.
 const (
 	CapabilityCheckout      = "dev.ucp.shopping.checkout"
 	CapabilityCatalogSearch = "dev.ucp.shopping.catalog.search"
@@ -15,22 +15,22 @@ const (
 // ServiceShopping is the service that the capabilities belong to.
 const ServiceShopping = "dev.ucp.shopping"
 
-// Capability is one declaration of a capability: in profiles with addresses,
-// in answers with the version alone.
+// Capability is one declaration of a capability: in profiles with URLs, in responses only with the
+// version.
 type Capability struct {
 	Version Version `json:"version"`
 	Spec    string  `json:"spec,omitempty"`
 	Schema  string  `json:"schema,omitempty"`
 	ID      string  `json:"id,omitempty"`
-	// Extends names the capabilities that this one extends; it is dropped
-	// where none of them is shared.
+	// Extends names the capabilities that this one extends; the extension is dropped if none of
+	// them is shared.
 	Extends Extends `json:"extends,omitempty"`
 }
 
-// Extends is a list of names that is written as a string where it has one.
+// Extends is a list of names that is encoded as a string if it has one entry.
 type Extends []string
 
-// MarshalJSON writes a string or an array of strings.
+// MarshalJSON encodes a string or an array of strings.
 func (e Extends) MarshalJSON() ([]byte, error) {
 	if len(e) == 1 {
 		return json.Marshal(e[0])
@@ -38,7 +38,7 @@ func (e Extends) MarshalJSON() ([]byte, error) {
 	return json.Marshal([]string(e))
 }
 
-// UnmarshalJSON reads a string or an array of strings.
+// UnmarshalJSON decodes a string or an array of strings.
 func (e *Extends) UnmarshalJSON(data []byte) error {
 	var one string
 	if json.Unmarshal(data, &one) == nil {
@@ -48,11 +48,10 @@ func (e *Extends) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*[]string)(e))
 }
 
-// Capabilities maps names to the declarations of each, one per version.
+// Capabilities maps names to their declarations, one per version.
 type Capabilities map[string][]Capability
 
-// Response answers the capabilities of names as an answer of version v
-// declares them.
+// Response returns the named capabilities as a response of version v declares them.
 func Response(v Version, names ...string) Capabilities {
 	c := make(Capabilities, len(names))
 	for _, name := range names {
@@ -61,8 +60,8 @@ func Response(v Version, names ...string) Capabilities {
 	return c
 }
 
-// Only answers those of c that names lists: answers declare what is relevant
-// to the operation.
+// Only returns the entries of c that are in names: a response declares what is relevant to the
+// operation.
 func (c Capabilities) Only(names ...string) Capabilities {
 	only := make(Capabilities, len(names))
 	for _, name := range names {
@@ -73,10 +72,9 @@ func (c Capabilities) Only(names ...string) Capabilities {
 	return only
 }
 
-// Intersect answers the capabilities that both sides declare, each with the
-// highest version that both have. Extensions whose parents are not shared are
-// pruned, again and again, since one extension may extend another. An empty
-// result is the business outcome capabilities_incompatible.
+// Intersect returns the capabilities that both sides declare, each with the highest common version.
+// Extensions without a shared parent are removed, repeatedly, since one extension may extend
+// another. An empty result is the business outcome capabilities_incompatible.
 func Intersect(ours, theirs Capabilities) Capabilities {
 	shared := Capabilities{}
 	for name, declared := range ours {

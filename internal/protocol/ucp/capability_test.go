@@ -27,9 +27,24 @@ func TestIntersect(t *testing.T) {
 		ours, theirs ucp.Capabilities
 		want         map[string]ucp.Version
 	}{
-		{"same", ucp.Capabilities{"a.b": at("1")}, ucp.Capabilities{"a.b": at("1")}, map[string]ucp.Version{"a.b": "1"}},
-		{"highest common", ucp.Capabilities{"a.b": at("1", "3", "2")}, ucp.Capabilities{"a.b": at("2", "1", "4")}, map[string]ucp.Version{"a.b": "2"}},
-		{"no common version", ucp.Capabilities{"a.b": at("1")}, ucp.Capabilities{"a.b": at("2")}, map[string]ucp.Version{}},
+		{
+			"same",
+			ucp.Capabilities{"a.b": at("1")},
+			ucp.Capabilities{"a.b": at("1")},
+			map[string]ucp.Version{"a.b": "1"},
+		},
+		{
+			"highest common",
+			ucp.Capabilities{"a.b": at("1", "3", "2")},
+			ucp.Capabilities{"a.b": at("2", "1", "4")},
+			map[string]ucp.Version{"a.b": "2"},
+		},
+		{
+			"no common version",
+			ucp.Capabilities{"a.b": at("1")},
+			ucp.Capabilities{"a.b": at("2")},
+			map[string]ucp.Version{},
+		},
 		{"theirs only", ucp.Capabilities{}, ucp.Capabilities{"a.b": at("1")}, map[string]ucp.Version{}},
 		{
 			"extension with parent",
@@ -37,10 +52,18 @@ func TestIntersect(t *testing.T) {
 			ucp.Capabilities{"p": at("1"), "e": at("1")},
 			map[string]ucp.Version{"p": "1", "e": "1"},
 		},
-		{"orphan", ucp.Capabilities{"p": at("1"), "e": extending("1", "p")}, ucp.Capabilities{"e": at("1")}, map[string]ucp.Version{}},
+		{
+			"orphan",
+			ucp.Capabilities{"p": at("1"), "e": extending("1", "p")},
+			ucp.Capabilities{"e": at("1")},
+			map[string]ucp.Version{},
+		},
 		{
 			"orphan of an orphan",
-			ucp.Capabilities{"p": at("1"), "e": extending("1", "p"), "f": extending("1", "e"), "g": extending("1", "f")},
+			ucp.Capabilities{
+				"p": at("1"), "e": extending("1", "p"), "f": extending("1", "e"),
+				"g": extending("1", "f"),
+			},
 			ucp.Capabilities{"e": at("1"), "f": at("1"), "g": at("1")},
 			map[string]ucp.Version{},
 		},
@@ -90,7 +113,10 @@ func TestParsePlatformProfile(t *testing.T) {
 	want := ucp.Capabilities{
 		"dev.ucp.shopping.checkout": {{Version: "2026-08-25"}},
 		"com.example.gift":          {{Version: "2026-01-01", Extends: ucp.Extends{"dev.ucp.shopping.checkout"}}},
-		"com.example.both":          {{Version: "2026-01-01", Extends: ucp.Extends{"dev.ucp.shopping.checkout", "dev.ucp.shopping.cart"}}},
+		"com.example.both": {{
+			Version: "2026-01-01",
+			Extends: ucp.Extends{"dev.ucp.shopping.checkout", "dev.ucp.shopping.cart"},
+		}},
 	}
 	if diff := cmp.Diff(want, p.Capabilities); diff != "" || p.Version != "2026-08-25" {
 		t.Errorf("version %q, capabilities (-want +got):\n%s", p.Version, diff)
@@ -106,7 +132,7 @@ func TestParsePlatformProfile(t *testing.T) {
 	if p, err := ucp.ParsePlatformProfile([]byte(older)); err != nil || len(p.Keys) != 1 {
 		t.Errorf("profile of 2026-04-08 = %+v, %v, want one key", p, err)
 	}
-	// A release with other shapes is left to Negotiate.
+	// Negotiate handles a release with other shapes.
 	ancient := `{"ucp":{"version":"2026-01-11","capabilities":[{"name":"dev.ucp.shopping.checkout"}]}}`
 	if p, err := ucp.ParsePlatformProfile([]byte(ancient)); err != nil || p.Version != "2026-01-11" {
 		t.Errorf("profile of 2026-01-11 = %+v, %v, want its version", p, err)
@@ -115,7 +141,8 @@ func TestParsePlatformProfile(t *testing.T) {
 
 func TestParsePlatformProfileRefuses(t *testing.T) {
 	t.Parallel()
-	many := `{"ucp":{"version":"2026-08-25","capabilities":{"a.b":[` + strings.TrimSuffix(strings.Repeat(`{"version":"1"},`, 21), ",") + `]}}}`
+	many := `{"ucp":{"version":"2026-08-25","capabilities":{"a.b":[` +
+		strings.TrimSuffix(strings.Repeat(`{"version":"1"},`, 21), ",") + `]}}}`
 	tests := []struct{ name, in, where string }{
 		{"not JSON", `<html>`, ""},
 		{"array", `[]`, "$:"},
@@ -125,9 +152,18 @@ func TestParsePlatformProfileRefuses(t *testing.T) {
 		{"version is a number", `{"ucp":{"version":1}}`, "$.ucp.version:"},
 		{"version is no date", `{"ucp":{"version":"draft"}}`, "$.ucp.version:"},
 		{"capabilities are a list", `{"ucp":{"version":"2026-08-25","capabilities":[]}}`, "$.ucp.capabilities:"},
-		{"a capability is no list", `{"ucp":{"version":"2026-08-25","capabilities":{"a.b":{}}}}`, "$.ucp.capabilities['a.b']:"},
-		{"no version inside", `{"ucp":{"version":"2026-08-25","capabilities":{"a.b":[{}]}}}`, "$.ucp.capabilities['a.b'][0].version:"},
-		{"extends a number", `{"ucp":{"version":"2026-08-25","capabilities":{"a.b":[{"version":"1","extends":1}]}}}`, ".extends:"},
+		{
+			"a capability is no list", `{"ucp":{"version":"2026-08-25","capabilities":{"a.b":{}}}}`,
+			"$.ucp.capabilities['a.b']:",
+		},
+		{
+			"no version inside", `{"ucp":{"version":"2026-08-25","capabilities":{"a.b":[{}]}}}`,
+			"$.ucp.capabilities['a.b'][0].version:",
+		},
+		{
+			"extends a number", `{"ucp":{"version":"2026-08-25","capabilities":{"a.b":[{"version":"1","extends":1}]}}}`,
+			".extends:",
+		},
 		{"many versions", many, "$.ucp.capabilities['a.b']:"},
 		{"large", `{"ucp":{"version":"2026-08-25"},"x":"` + strings.Repeat("a", ucp.MaxProfileBytes) + `"}`, "256 KiB"},
 	}
@@ -146,7 +182,10 @@ func TestParsePlatformProfileRefuses(t *testing.T) {
 }
 
 func FuzzParsePlatformProfile(f *testing.F) {
-	for _, seed := range []string{goodProfile, `{"ucp":{"version":"2026-04-08"},"signing_keys":[{"kty":"RSA"}]}`, `{"ucp":[]}`, `{}`, `{"ucp":{"version":"2026-08-25","capabilities":{"":[{"version":""}]}}}`} {
+	for _, seed := range []string{
+		goodProfile, `{"ucp":{"version":"2026-04-08"},"signing_keys":[{"kty":"RSA"}]}`,
+		`{"ucp":[]}`, `{}`, `{"ucp":{"version":"2026-08-25","capabilities":{"":[{"version":""}]}}}`,
+	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

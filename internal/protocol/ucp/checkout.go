@@ -2,10 +2,10 @@ package ucp
 
 import "time"
 
-// CheckoutStatus is where a checkout stands.
+// CheckoutStatus is the status of a checkout.
 type CheckoutStatus string
 
-// The statuses of a checkout, a closed list. Expiry is canceled.
+// The statuses of a checkout, a closed list. An expired checkout is canceled.
 const (
 	Incomplete         CheckoutStatus = "incomplete"
 	RequiresEscalation CheckoutStatus = "requires_escalation"
@@ -15,7 +15,7 @@ const (
 	Canceled           CheckoutStatus = "canceled"
 )
 
-// Terminal reports whether the checkout will not change any more.
+// Terminal reports whether the status is final.
 func (s CheckoutStatus) Terminal() bool { return s == Completed || s == Canceled }
 
 func (s CheckoutStatus) known() bool {
@@ -26,19 +26,19 @@ func (s CheckoutStatus) known() bool {
 	return false
 }
 
-// Checkout is the answer of all five checkout operations.
+// Checkout is the response of all five checkout operations.
 type Checkout struct {
 	UCP       Meta           `json:"ucp"`
 	ID        string         `json:"id"`
 	Status    CheckoutStatus `json:"status"`
 	Currency  string         `json:"currency"` // ISO 4217, upper case
 	LineItems []LineItem     `json:"line_items"`
-	Totals    []Total        `json:"totals"` // one subtotal, one total, the rest adds up
+	Totals    []Total        `json:"totals"` // one subtotal, one total, the others add up
 	Messages  []Message      `json:"messages,omitempty"`
 	Links     []Link         `json:"links"`
-	// ExpiresAt is sent always: its absence would mean six hours.
+	// ExpiresAt is always sent: its absence would mean six hours.
 	ExpiresAt time.Time `json:"expires_at,omitzero"`
-	// ContinueURL is where the person goes on; present while the checkout is open.
+	// ContinueURL is the page where the buyer continues; set while the checkout is open.
 	ContinueURL string             `json:"continue_url,omitempty"`
 	Order       *OrderConfirmation `json:"order,omitempty"` // in completed
 }
@@ -52,15 +52,15 @@ type LineItem struct {
 	ParentID string  `json:"parent_id,omitempty"`
 }
 
-// Item is what a line sells.
+// Item is the item of a line.
 type Item struct {
 	ID       string `json:"id"`
 	Title    string `json:"title"`
-	Price    int64  `json:"price"` // of one, in minor units of the checkout's currency
+	Price    int64  `json:"price"` // price of one, in minor units of the checkout's currency
 	ImageURL string `json:"image_url,omitempty"`
 }
 
-// The types of totals that the protocol knows. Any other needs DisplayText.
+// The types of totals that the protocol defines. Any other type needs DisplayText.
 const (
 	TotalSubtotal      = "subtotal"       // not negative
 	TotalItemsDiscount = "items_discount" // negative
@@ -71,7 +71,7 @@ const (
 	TotalTotal         = "total"
 )
 
-// Total is one line of the sum.
+// Total is one line of the totals.
 type Total struct {
 	Type        string      `json:"type"`
 	DisplayText string      `json:"display_text,omitempty"`
@@ -85,7 +85,7 @@ type TotalLine struct {
 	Amount      int64  `json:"amount"`
 }
 
-// OrderConfirmation names the order that a checkout became.
+// OrderConfirmation identifies the order of a completed checkout.
 type OrderConfirmation struct {
 	ID           string `json:"id"`
 	Label        string `json:"label,omitempty"`

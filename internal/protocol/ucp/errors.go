@@ -8,10 +8,10 @@ import (
 	"ace/internal/foundation/problem"
 )
 
-// Code names a failure or a message. Codes are open: domain codes pass through.
+// Code is the code of an error or a message. Codes are open: domain codes are passed through.
 type Code string
 
-// Failures of the protocol, with an HTTP status of their own.
+// Protocol errors with their own HTTP status.
 const (
 	InvalidProfileURL    Code = "invalid_profile_url"
 	ProfileUnreachable   Code = "profile_unreachable"
@@ -30,7 +30,7 @@ const (
 	ServiceUnavailable   Code = "service_unavailable"
 )
 
-// Outcomes of a business that has understood the request.
+// Business outcomes of a valid request.
 const (
 	CapabilitiesIncompatible Code = "capabilities_incompatible"
 	NotFound                 Code = "not_found"
@@ -54,13 +54,13 @@ const (
 
 // The codes of JSON-RPC errors in the MCP binding.
 const (
-	RPCProtocolError  = -32000 // failures of the protocol
-	RPCDiscoveryError = -32001 // failures to find or use a profile or version
+	RPCProtocolError  = -32000 // protocol errors
+	RPCDiscoveryError = -32001 // errors in finding or using a profile or version
 	RPCInvalidParams  = -32602
 	RPCInternalError  = -32603
 )
 
-// rule is what the protocol fixes for a code.
+// rule holds what the protocol defines for a code.
 type rule struct {
 	status   int
 	severity Severity
@@ -93,19 +93,18 @@ var rules = map[Code]rule{
 	CheckoutNotModifiable:    {http.StatusConflict, Unrecoverable, 0},
 }
 
-// Business reports whether a code is an outcome that is answered with an
-// ErrorResponse, in the MCP binding as a result.
+// Business reports whether a code is an outcome that is sent as an ErrorResponse, in the MCP
+// binding as a result.
 func (c Code) Business() bool {
 	r, known := rules[c]
 	return known && r.rpc == 0
 }
 
-// Status is the HTTP status that a code is answered with; 0 for codes that
-// the protocol does not know.
+// Status returns the HTTP status of a code, or 0 for codes that the protocol does not define.
 func (c Code) Status() int { return rules[c].status }
 
-// Severity says who can mend a failure of this code. Unknown codes are
-// recoverable: the text says what to do.
+// Severity returns who can resolve an error of this code. Unknown codes are recoverable: the text
+// says what to do.
 func (c Code) Severity() Severity {
 	if r, known := rules[c]; known {
 		return r.severity
@@ -113,16 +112,16 @@ func (c Code) Severity() Severity {
 	return Recoverable
 }
 
-// ErrorResponse is the answer where there is no resource to return: a sold-out
-// offer, an unknown checkout, a checkout that is closed.
+// ErrorResponse is the response without a resource: a sold-out offer, an unknown checkout, a closed
+// checkout.
 type ErrorResponse struct {
 	UCP         Meta      `json:"ucp"`
 	Messages    []Message `json:"messages"`
 	ContinueURL string    `json:"continue_url,omitempty"`
 }
 
-// NewErrorResponse answers the envelope of an outcome with at least one
-// message. capability names what the operation belongs to.
+// NewErrorResponse returns the envelope of an outcome with at least one message. capability is the
+// capability of the operation.
 func NewErrorResponse(v Version, capability string, first Message, more ...Message) ErrorResponse {
 	return ErrorResponse{
 		UCP:      Meta{Version: v, Status: StatusError, Capabilities: Response(v, capability)},
@@ -130,8 +129,8 @@ func NewErrorResponse(v Version, capability string, first Message, more ...Messa
 	}
 }
 
-// Status is the HTTP status of the envelope: that of its first message's code,
-// 200 for codes that the protocol does not know.
+// Status returns the HTTP status of the envelope: that of its first message's code, or 200 for
+// codes that the protocol does not define.
 func (r ErrorResponse) Status() int {
 	if len(r.Messages) > 0 {
 		if status := r.Messages[0].Code.Status(); status != 0 {
@@ -141,30 +140,21 @@ func (r ErrorResponse) Status() int {
 	return http.StatusOK
 }
 
-// ProtocolError is the body of a failure below the business: it has its own
-// HTTP status and no member ucp.
+// ProtocolError is the body of a protocol error: it has its own HTTP status and no field ucp.
 type ProtocolError struct {
 	Code        Code      `json:"code"`
 	Content     string    `json:"content"`
 	ContinueURL string    `json:"continue_url,omitempty"`
 	Messages    []Message `json:"messages"`
-	// RetryAfter is in whole seconds, 0 if nothing is known. Over HTTP it is
-	// also the header Retry-After.
+	// RetryAfter is in whole seconds, 0 if unknown. Over HTTP it is also the header Retry-After.
 	RetryAfter int `json:"retry_after,omitempty"`
 
 	status int
 	rpc    int
 }
 
-// NewProtocolError answers the body of a failure. The code should be one of
-// the protocol's; others are answered with status 400.
-func NewProtocolError(code Code, content string) *ProtocolError {
-	return FromProblem(problem.New(problem.Invalid, string(code), content))
-}
-
-// FromProblem renders a problem as a failure of the protocol: the status is
-// the protocol's where it knows the code, otherwise that of the kind. Each item
-// becomes a message with its JSONPath.
+// FromProblem converts a problem to a protocol error: the status is the protocol's if it defines
+// the code, or else that of the kind. Each item becomes a message with its JSONPath.
 func FromProblem(p *problem.Problem) *ProtocolError {
 	code := Code(p.Code)
 	if p.Kind == problem.Unavailable || p.Kind == problem.Timeout {
@@ -201,12 +191,11 @@ func rpcOfKind(k problem.Kind) int {
 	}
 }
 
-// wholeSeconds rounds up, so that a client never comes too early.
+// wholeSeconds rounds up, so that a client never retries too early.
 func wholeSeconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
 
-// Status is the HTTP status of the failure.
+// Status returns the HTTP status of the error.
 func (e *ProtocolError) Status() int { return e.status }
 
-// RPCCode is the code of the failure as a JSON-RPC error; the body of the
-// failure is its data.
+// RPCCode returns the JSON-RPC code of the error; its data is the body of the error.
 func (e *ProtocolError) RPCCode() int { return e.rpc }

@@ -17,31 +17,55 @@ func TestFromProblem(t *testing.T) {
 		want   string
 	}{
 		{
-			"known code wins over the kind", problem.New(problem.Conflict, "profile_unreachable", "It timed out."), 424, -32001,
+			"known code wins over the kind",
+			problem.New(problem.Conflict, "profile_unreachable", "It timed out."),
+			424,
+			-32001,
 			`{"code":"profile_unreachable","content":"It timed out.","messages":[{"type":"error","code":"profile_unreachable","severity":"unrecoverable","content":"It timed out."}]}`,
 		},
 		{
-			"faults", problem.New(problem.Invalid, "missing_field", "Name it.").WithItems(problem.Item{Pointer: "/line_items", Code: "missing_field", Detail: "Name it."}), 400, -32602,
+			"faults",
+			problem.New(problem.Invalid, "missing_field", "Name it.").WithItems(problem.Item{
+				Pointer: "/line_items",
+				Code:    "missing_field", Detail: "Name it.",
+			}),
+			400,
+			-32602,
 			`{"code":"missing_field","content":"Name it.","messages":[{"type":"error","code":"missing_field","severity":"recoverable","path":"$.line_items","content":"Name it."}]}`,
 		},
 		{
-			"rate", problem.New(problem.RateLimited, "rate_limited", "Slow down.").After(1500 * 1e6), 429, -32000,
+			"rate",
+			problem.New(problem.RateLimited, "rate_limited", "Slow down.").After(1500 * 1e6),
+			429,
+			-32000,
 			`{"code":"rate_limited","content":"Slow down.","messages":[{"type":"error","code":"rate_limited","severity":"recoverable","content":"Slow down."}],"retry_after":2}`,
 		},
 		{
-			"away", problem.New(problem.Timeout, "processor_timeout", "Try again."), 503, -32000,
+			"away",
+			problem.New(problem.Timeout, "processor_timeout", "Try again."),
+			503,
+			-32000,
 			`{"code":"service_unavailable","content":"Try again.","messages":[{"type":"error","code":"service_unavailable","severity":"recoverable","content":"Try again."}]}`,
 		},
 		{
-			"key reused", problem.New(problem.Conflict, "idempotency_conflict", "Use a new key."), 409, -32000,
+			"key reused",
+			problem.New(problem.Conflict, "idempotency_conflict", "Use a new key."),
+			409,
+			-32000,
 			`{"code":"idempotency_conflict","content":"Use a new key.","messages":[{"type":"error","code":"idempotency_conflict","severity":"unrecoverable","content":"Use a new key."}]}`,
 		},
 		{
-			"own kind", problem.New(problem.TooLarge, "body_too_large", "Smaller."), 413, -32000,
+			"own kind",
+			problem.New(problem.TooLarge, "body_too_large", "Smaller."),
+			413,
+			-32000,
 			`{"code":"body_too_large","content":"Smaller.","messages":[{"type":"error","code":"body_too_large","severity":"recoverable","content":"Smaller."}]}`,
 		},
 		{
-			"internal", problem.New(problem.Internal, "internal_error", "Sorry."), 500, -32603,
+			"internal",
+			problem.New(problem.Internal, "internal_error", "Sorry."),
+			500,
+			-32603,
 			`{"code":"internal_error","content":"Sorry.","messages":[{"type":"error","code":"internal_error","severity":"unrecoverable","content":"Sorry."}]}`,
 		},
 	}
@@ -50,7 +74,8 @@ func TestFromProblem(t *testing.T) {
 			t.Parallel()
 			e := ucp.FromProblem(tt.p)
 			if got := string(encode(t, e)); got != tt.want || e.Status() != tt.status || e.RPCCode() != tt.rpc {
-				t.Errorf("FromProblem = %d %d %s, want %d %d %s", e.Status(), e.RPCCode(), got, tt.status, tt.rpc, tt.want)
+				t.Errorf("FromProblem = %d %d %s, want %d %d %s", e.Status(), e.RPCCode(), got, tt.status, tt.rpc,
+					tt.want)
 			}
 		})
 	}
@@ -88,9 +113,11 @@ func TestCodes(t *testing.T) {
 	}
 	for _, tt := range tests {
 		if tt.code.Status() != tt.status || tt.code.Business() != tt.business {
-			t.Errorf("%s = %d, business %t, want %d, %t", tt.code, tt.code.Status(), tt.code.Business(), tt.status, tt.business)
+			t.Errorf("%s = %d, business %t, want %d, %t", tt.code, tt.code.Status(), tt.code.Business(), tt.status,
+				tt.business)
 		}
-		envelope := ucp.NewErrorResponse(ucp.Newest, ucp.CapabilityCheckout, ucp.Error(tt.code, tt.code.Severity(), "", "x"))
+		envelope := ucp.NewErrorResponse(ucp.Newest, ucp.CapabilityCheckout,
+			ucp.Error(tt.code, tt.code.Severity(), "", "x"))
 		if want := max(tt.status, 200); envelope.Status() != want {
 			t.Errorf("envelope of %s has status %d, want %d", tt.code, envelope.Status(), want)
 		}

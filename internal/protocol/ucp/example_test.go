@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"ace/internal/foundation/jsonread"
 	"ace/internal/protocol/ucp"
 )
 
@@ -14,7 +15,12 @@ func ExampleReadCreate() {
 		return
 	}
 	version, _ := ucp.Negotiate(agent.Version)
-	request, err := ucp.ReadCreate([]byte(`{"offer_id":"pro"}`), ucp.Reading{Version: version, Plain: agent.Plain()})
+	body, err := jsonread.Parse([]byte(`{"offer_id":"pro"}`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	request, err := ucp.ReadCreate(body, ucp.Reading{Version: version, Plain: agent.Plain()})
 	if err != nil {
 		fmt.Println(err)
 		return

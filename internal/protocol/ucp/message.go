@@ -1,20 +1,20 @@
 package ucp
 
-// Severity says who can mend an error.
+// Severity says who can resolve an error.
 type Severity string
 
 // The severities of errors, a closed list.
 const (
 	Recoverable         Severity = "recoverable"           // the platform, by another request
-	RequiresBuyerInput  Severity = "requires_buyer_input"  // the person, at continue_url
+	RequiresBuyerInput  Severity = "requires_buyer_input"  // the buyer, at continue_url
 	RequiresBuyerReview Severity = "requires_buyer_review" // the person, by agreeing at continue_url
-	Unrecoverable       Severity = "unrecoverable"         // nobody; start anew
+	Unrecoverable       Severity = "unrecoverable"         // nobody; start again
 )
 
-// RequiresBuyer reports whether a person has to act.
+// RequiresBuyer reports whether the buyer has to act.
 func (s Severity) RequiresBuyer() bool { return s == RequiresBuyerInput || s == RequiresBuyerReview }
 
-// MessageType tells the three shapes of messages apart.
+// MessageType is the type of a message.
 type MessageType string
 
 // The types of messages, a closed list.
@@ -24,12 +24,12 @@ const (
 	MessageInfo    MessageType = "info"
 )
 
-// PresentationDisclosure marks a warning that must be shown to the person.
+// PresentationDisclosure marks a warning that must be shown to the buyer.
 const PresentationDisclosure = "disclosure"
 
-// Message is an error (type, code, content, severity), a warning (type, code,
-// content, and perhaps presentation, image_url, url) or an info (type, content,
-// perhaps code). Use the constructors.
+// Message is an error (type, code, content, severity), a warning (type, code, content, and
+// optionally presentation, image_url, url) or an info (type, content, perhaps code). Use the
+// constructors.
 type Message struct {
 	Type         MessageType `json:"type"`
 	Code         Code        `json:"code,omitempty"`
@@ -42,29 +42,29 @@ type Message struct {
 	URL          string      `json:"url,omitempty"`       // warnings only
 }
 
-// Error answers a message that says what is in the way. path may be "".
+// Error returns a message about an error that blocks the checkout. path may be "".
 func Error(code Code, severity Severity, path, content string) Message {
 	return Message{Type: MessageError, Code: code, Severity: severity, Path: path, Content: content}
 }
 
-// Warning answers a message about something that the platform should know.
+// Warning returns a message that the platform should consider.
 func Warning(code Code, path, content string) Message {
 	return Message{Type: MessageWarning, Code: code, Path: path, Content: content}
 }
 
-// Disclosure answers a warning that the platform must show to the person.
+// Disclosure returns a warning that the platform must show to the buyer.
 func Disclosure(code Code, path, content string) Message {
 	return Message{Type: MessageWarning, Code: code, Path: path, Presentation: PresentationDisclosure, Content: content}
 }
 
-// Info answers a message that asks for nothing.
+// Info returns a message that needs no action.
 func Info(code Code, content string) Message {
 	return Message{Type: MessageInfo, Code: code, Content: content}
 }
 
-// EligibilityWarning says that claims of the buyer were not recognised. They
-// never block a checkout.
+// EligibilityWarning returns the warning that claims of the buyer were not recognized. They never
+// block a checkout.
 func EligibilityWarning() Message {
 	return Warning(EligibilityNotAccepted, "$.context.eligibility",
-		"This store knows none of the claims in context.eligibility; prices and offers are the same for everyone.")
+		"This store recognizes none of the claims in context.eligibility; prices and offers are the same for everyone.")
 }

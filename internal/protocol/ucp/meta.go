@@ -1,25 +1,25 @@
 package ucp
 
-// Status says whether an answer carries what was asked for.
+// Status is the status of a response.
 type Status string
 
-// The statuses of answers.
+// The statuses of responses.
 const (
 	StatusSuccess Status = "success"
 	StatusError   Status = "error"
 )
 
-// Meta is the member ucp of every answer.
+// Meta is the field ucp of every response.
 type Meta struct {
 	Version      Version      `json:"version"`
 	Status       Status       `json:"status,omitempty"`
 	Capabilities Capabilities `json:"capabilities,omitempty"`
-	// PaymentHandlers is an empty object in checkouts, since none is taken,
-	// and absent (nil) elsewhere.
+	// PaymentHandlers is an empty object in checkouts, since none is supported, and absent (nil)
+	// elsewhere.
 	PaymentHandlers map[string][]Capability `json:"payment_handlers,omitzero"`
 }
 
-// CheckoutMeta is the member ucp of a checkout.
+// CheckoutMeta returns the field ucp of a checkout.
 func CheckoutMeta(v Version) Meta {
 	return Meta{
 		Version: v, Status: StatusSuccess, Capabilities: Response(v, CapabilityCheckout),
@@ -27,20 +27,20 @@ func CheckoutMeta(v Version) Meta {
 	}
 }
 
-// CatalogMeta is the member ucp of an answer of the catalog; capability is
-// CapabilityCatalogSearch or CapabilityCatalogLookup.
+// CatalogMeta returns the field ucp of a catalog response; capability is CapabilityCatalogSearch or
+// CapabilityCatalogLookup.
 func CatalogMeta(v Version, capability string) Meta {
 	return Meta{Version: v, Status: StatusSuccess, Capabilities: Response(v, capability)}
 }
 
-// Link is an address that a platform shows, or a seller's.
+// Link is a URL that a platform shows, or a seller's URL.
 type Link struct {
 	Type  string `json:"type"`
 	URL   string `json:"url"`
 	Title string `json:"title,omitempty"`
 }
 
-// The types of links that the protocol knows. Others are allowed.
+// The types of links that the protocol defines. Others are allowed.
 const (
 	LinkTermsOfService = "terms_of_service"
 	LinkPrivacyPolicy  = "privacy_policy"

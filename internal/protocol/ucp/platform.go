@@ -9,7 +9,7 @@ import (
 	"ace/internal/foundation/problem"
 )
 
-// MaxProfileBytes is the size of the profiles of platforms that are read.
+// MaxProfileBytes is the maximum size of a platform's profile.
 const MaxProfileBytes = 256 << 10
 
 // Limits of a platform's profile.
@@ -20,18 +20,17 @@ const (
 	maxName               = 200
 )
 
-// PlatformProfile is what matters of a platform's profile.
+// PlatformProfile is the relevant part of a platform's profile.
 type PlatformProfile struct {
 	Version      Version
 	Capabilities Capabilities
-	// Keys are the public keys for signatures that can be used here.
+	// Keys are the public keys that we can verify signatures with.
 	Keys []httpsig.JWK
 }
 
-// ParsePlatformProfile reads the profile of a platform. What breaks its shape
-// is the problem profile_malformed. Capabilities are read only in a version
-// that is served: older ones had other shapes, and Negotiate says more about
-// them. Keys that cannot be used are left out.
+// ParsePlatformProfile parses the profile of a platform. An invalid profile is the problem
+// profile_malformed. Capabilities are parsed only in a supported version: older ones had other
+// shapes, and Negotiate returns a better error. Unusable keys are skipped.
 func ParsePlatformProfile(data []byte) (*PlatformProfile, error) {
 	if len(data) > MaxProfileBytes {
 		return nil, malformedProfile(fmt.Sprintf("it is larger than %d KiB.", MaxProfileBytes>>10))
@@ -40,9 +39,9 @@ func ParsePlatformProfile(data []byte) (*PlatformProfile, error) {
 	if err != nil {
 		return nil, profileProblem(err)
 	}
-	o.Need("ucp", "A profile has a member ucp.")
+	o.Need("ucp", "A profile needs the field ucp.")
 	meta := o.Object("ucp")
-	meta.Need("version", "A profile declares a version.")
+	meta.Need("version", "A profile needs a version.")
 	p := &PlatformProfile{Version: Version(meta.Text("version", maxName))}
 	if p.Version != "" && !p.Version.wellFormed() {
 		meta.Fault("version", "invalid_value", "A version is a date, YYYY-MM-DD.")
@@ -53,9 +52,9 @@ func ParsePlatformProfile(data []byte) (*PlatformProfile, error) {
 	if err := o.Err(); err != nil {
 		return nil, profileProblem(err)
 	}
-	for _, member := range []string{"keys", "signing_keys"} { // 2026-08-25 and 2026-04-08
+	for _, field := range []string{"keys", "signing_keys"} { // 2026-08-25 and 2026-04-08
 		var raw []json.RawMessage
-		if json.Unmarshal(o.JSON(member), &raw) == nil {
+		if json.Unmarshal(o.JSON(field), &raw) == nil {
 			p.Keys = append(p.Keys, httpsig.ParseKeys(raw)...)
 		}
 	}
@@ -66,13 +65,13 @@ func readCapabilities(meta jsonread.Object) Capabilities {
 	declared := meta.Object("capabilities")
 	names := declared.Names()
 	if len(names) > maxCapabilities {
-		meta.Fault("capabilities", "too_many", fmt.Sprintf("At most %d capabilities are read.", maxCapabilities))
+		meta.Fault("capabilities", "too_many", fmt.Sprintf("At most %d capabilities are allowed.", maxCapabilities))
 		return nil
 	}
 	capabilities := make(Capabilities, len(names))
 	for _, name := range names {
 		for _, o := range declared.Objects(name, maxCapabilityVersions) {
-			o.Need("version", "A capability declares a version.")
+			o.Need("version", "A capability needs a version.")
 			capabilities[name] = append(capabilities[name], Capability{
 				Version: Version(o.Text("version", maxName)), Extends: readExtends(o),
 			})
@@ -88,8 +87,8 @@ func readExtends(o jsonread.Object) Extends {
 	return o.Texts("extends", maxExtends, maxName)
 }
 
-// profileProblem says of a fault in a profile, which the caller does not send
-// but points to, where it is.
+// profileProblem converts an error in a profile. Its location is in the profile, which the caller
+// does not send but references.
 func profileProblem(err error) error {
 	p, ok := problem.From(err)
 	if !ok {
@@ -103,5 +102,6 @@ func profileProblem(err error) error {
 }
 
 func malformedProfile(what string) *problem.Problem {
-	return problem.New(problem.Unprocessable, string(ProfileMalformed), "The profile that UCP-Agent names cannot be used, "+what)
+	return problem.New(problem.Unprocessable, string(ProfileMalformed),
+		"The profile that UCP-Agent names cannot be used, "+what)
 }

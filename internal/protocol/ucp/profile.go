@@ -2,15 +2,15 @@ package ucp
 
 import "ace/internal/foundation/httpsig"
 
-// ProfilePath is where a store publishes its profile. It is served over https,
-// without a redirect, with Cache-Control: public and at least 60 s. The profile
-// of an older version is a leaf below it.
+// ProfilePath is where a store publishes its profile. It is served over https, without a redirect,
+// with Cache-Control: public and at least 60 s. The profile of an older version is at a path below
+// it.
 const ProfilePath = "/.well-known/ucp"
 
-// Transport is a way to reach a service.
+// Transport is a transport of a service.
 type Transport string
 
-// The transports served.
+// The supported transports.
 const (
 	TransportREST Transport = "rest"
 	TransportMCP  Transport = "mcp"
@@ -24,7 +24,7 @@ type Profile struct {
 	SigningKeys []httpsig.JWK `json:"signing_keys,omitempty"`
 }
 
-// ProfileMeta is what a store offers in one version.
+// ProfileMeta describes a store in one version.
 type ProfileMeta struct {
 	Version           Version                 `json:"version"`
 	SupportedVersions map[Version]string      `json:"supported_versions,omitempty"`
@@ -42,19 +42,19 @@ type Service struct {
 	Schema    string    `json:"schema,omitempty"`
 }
 
-// ProfileConfig is what differs between stores.
+// ProfileConfig is the store-specific part of a profile.
 type ProfileConfig struct {
 	RESTEndpoint string
 	MCPEndpoint  string
-	// Leaves maps older versions to the addresses of their profiles. Only the
-	// profile of the newest version carries them.
-	Leaves map[Version]string
-	Keys   []httpsig.JWK // public keys for signatures
+	// Older maps older versions to the URLs of their profiles. Only the profile of the newest
+	// version contains them.
+	Older map[Version]string
+	Keys  []httpsig.JWK // public keys for signatures
 }
 
-// NewProfile answers the profile of version v: checkout, catalog search and
-// lookup, over REST and MCP, with no payment handlers, because persons pay on a
-// hosted page. A profile names one version throughout.
+// NewProfile returns the profile of version v: checkout, catalog search and lookup, over REST and
+// MCP, without payment handlers, because the buyer pays on a hosted page. A profile uses one
+// version throughout.
 func NewProfile(v Version, config ProfileConfig) *Profile {
 	p := &Profile{UCP: ProfileMeta{
 		Version: v,
@@ -70,7 +70,7 @@ func NewProfile(v Version, config ProfileConfig) *Profile {
 		p.Keys = config.Keys
 	}
 	if v == Newest {
-		p.UCP.SupportedVersions = config.Leaves
+		p.UCP.SupportedVersions = config.Older
 	}
 	return p
 }
@@ -82,14 +82,17 @@ func service(v Version, transport Transport, endpoint, schema string) Service {
 	}
 }
 
-// Declared lists the capabilities of version v with their addresses.
+// Declared returns the capabilities of version v with their URLs.
 func Declared(v Version) Capabilities {
 	shopping := "specification/shopping/" // the text moved after 2026-04-08
 	if v == Version20260408 {
 		shopping = "specification/"
 	}
 	declare := func(spec, schema string) []Capability {
-		return []Capability{{Version: v, Spec: published(v, shopping+spec), Schema: published(v, "schemas/shopping/"+schema)}}
+		return []Capability{{
+			Version: v, Spec: published(v, shopping+spec),
+			Schema: published(v, "schemas/shopping/"+schema),
+		}}
 	}
 	return Capabilities{
 		CapabilityCheckout:      declare("checkout", "checkout.json"),
@@ -98,6 +101,6 @@ func Declared(v Version) Capabilities {
 	}
 }
 
-// published is an address of the publisher; a schema's origin must be the one
-// that its namespace dev.ucp names.
+// published returns a URL of the publisher; a schema's origin must be the one that its namespace
+// dev.ucp names.
 func published(v Version, path string) string { return "https://ucp.dev/" + string(v) + "/" + path }

@@ -5,13 +5,13 @@ import (
 	"ace/internal/foundation/problem"
 )
 
-// HeaderIdempotencyKey makes a repeated request answer what the first did.
+// HeaderIdempotencyKey is the header that makes a repeated request return the first response.
 const HeaderIdempotencyKey = "Idempotency-Key"
 
 // Limits of requests.
 const (
 	MaxLineItems      = 100
-	MaxQuantity       = 9007199254740991 // the largest whole number that JSON readers agree on
+	MaxQuantity       = 9007199254740991 // the largest integer that all JSON parsers represent exactly
 	MaxIdempotencyKey = 255              // characters
 
 	maxID   = 255
@@ -20,35 +20,35 @@ const (
 	maxList = 50
 )
 
-// Reading says by which rules a request is read.
+// Reading holds the rules for parsing a request.
 type Reading struct {
 	Version Version
-	// Plain allows the bare forms of callers that do not speak UCP.
+	// Plain allows the bare forms of callers that do not use UCP.
 	Plain bool
 }
 
-// CheckoutRequest is what a platform sends to create, update or complete a
-// checkout. What only answers carry is ignored where it is sent.
+// CheckoutRequest is the request of a platform to create, update or complete a checkout.
+// Response-only fields are ignored.
 type CheckoutRequest struct {
 	LineItems   []RequestLine
 	Buyer       *Buyer // nil if not sent
 	Context     Context
 	Signals     Signals
 	Attribution map[string]string
-	// PaymentSent tells that a payment instrument came. It was dropped.
+	// PaymentSent reports whether a payment instrument was sent. It was dropped.
 	PaymentSent bool
 }
 
-// RequestLine asks for an item.
+// RequestLine is a requested item.
 type RequestLine struct {
 	ID, ParentID string // of the line, in updates
 	ItemID       string
 	Quantity     int64
-	Unit         *QuantityUnit // nil: the business's own
+	Unit         *QuantityUnit // nil: the store's own
 	Path         string        // JSONPath of the line in the request
 }
 
-// QuantityUnit is the unit that a platform believes an item is sold in.
+// QuantityUnit is the unit of an item as the platform assumes it.
 type QuantityUnit struct {
 	Unit  string // UN/CEFACT Recommendation 20; C62 is each
 	Scale int64  // decimals
@@ -57,50 +57,50 @@ type QuantityUnit struct {
 // Each reports whether the unit is whole items.
 func (u *QuantityUnit) Each() bool { return u == nil || u.Unit == "C62" && u.Scale == 0 }
 
-// Buyer is what is known of the person who buys.
+// Buyer is the known data of the buyer.
 type Buyer struct {
 	FirstName, LastName, Email, PhoneNumber string
 }
 
-// Context is what a platform tells of the buyer's situation: hints.
+// Context contains hints about the buyer.
 type Context struct {
 	AddressCountry, AddressRegion, PostalCode string
 	Intent, Language, Currency                string
 	Eligibility                               []string // claims; unknown ones must not block
 }
 
-// Signals is what a platform observed of the buyer.
+// Signals are the platform's observations about the buyer.
 type Signals struct {
 	BuyerIP, UserAgent string
 }
 
-// ReadCreate reads the body of create_checkout. Its problems are invalid_json
-// and, with an item per fault, missing_field, invalid_type, invalid_value,
-// too_long and too_many. In plain mode these are read as well:
+// ReadCreate parses the body of create_checkout. Its problems are invalid_json and, with an item
+// per error, missing_field, invalid_type, invalid_value, too_long and too_many. In plain mode these
+// are accepted as well:
 //
 //	{"line_items":[{"id":"…"}]}            {"offer_id":"…","quantity":1}
 //	{"line_items":[{"offer_id":"…"}]}      {"item":{"id":"…"},"quantity":1}
 //
 // and a missing quantity is 1.
-func ReadCreate(data []byte, rd Reading) (*CheckoutRequest, error) {
-	o, err := jsonread.Read(data)
+func ReadCreate(body *jsonread.Value, rd Reading) (*CheckoutRequest, error) {
+	o, err := body.Object()
 	if err != nil {
 		return nil, err
 	}
 	return readChange(o, rd)
 }
 
-// ReadUpdate reads the body of update_checkout, which replaces the whole
-// request, by the rules of ReadCreate.
-func ReadUpdate(data []byte, rd Reading) (*CheckoutRequest, error) {
-	return ReadCreate(data, rd)
+// ReadUpdate parses the body of update_checkout, which replaces the whole request, by the rules of
+// ReadCreate.
+func ReadUpdate(body *jsonread.Value, rd Reading) (*CheckoutRequest, error) {
+	return ReadCreate(body, rd)
 }
 
 // ReadComplete reads the body of complete_checkout. It is empty or an object;
 // line items and buyer are ignored in it, and payment, though required by the
 // specification, is not asked for, since it is not taken.
-func ReadComplete(data []byte) (*CheckoutRequest, error) {
-	o, err := jsonread.ReadOptional(data)
+func ReadComplete(body *jsonread.Value) (*CheckoutRequest, error) {
+	o, err := body.OptionalObject()
 	if err != nil {
 		return nil, err
 	}
@@ -108,22 +108,24 @@ func ReadComplete(data []byte) (*CheckoutRequest, error) {
 }
 
 // ReadCancel checks the body of cancel_checkout: empty or any object.
-func ReadCancel(data []byte) error {
-	_, err := jsonread.ReadOptional(data)
+func ReadCancel(body *jsonread.Value) error {
+	_, err := body.OptionalObject()
 	return err
 }
 
-// CheckIdempotencyKey refuses keys that are empty, longer than
-// MaxIdempotencyKey or not printable ASCII. The specification asks for a UUID;
-// any other key does as well.
+// CheckIdempotencyKey refuses keys that are empty, longer than MaxIdempotencyKey or not printable
+// ASCII. The specification requires a UUID; we accept other keys as well.
 func CheckIdempotencyKey(key string) error {
 	ok := key != "" && len(key) <= MaxIdempotencyKey
 	for _, c := range []byte(key) {
 		ok = ok && c > ' ' && c < 0x7f
 	}
 	if !ok {
-		return problem.New(problem.Invalid, string(InvalidRequest),
-			"The header Idempotency-Key has 1 to 255 printable characters, for example a UUID.").Advise("fix_arguments")
+		return problem.New(
+			problem.Invalid,
+			string(InvalidRequest),
+			"The header Idempotency-Key needs 1 to 255 printable characters, for example a UUID.",
+		).Advise("fix_arguments")
 	}
 	return nil
 }
@@ -141,7 +143,7 @@ func readCompletion(o jsonread.Object) (*CheckoutRequest, error) {
 	})
 }
 
-// done answers what was read, or the faults noted on the way.
+// done returns the request, or the recorded errors.
 func done[T any](o jsonread.Object, request *T) (*T, error) {
 	if err := o.Err(); err != nil {
 		return nil, err
@@ -149,8 +151,8 @@ func done[T any](o jsonread.Object, request *T) (*T, error) {
 	return request, nil
 }
 
-// paymentSent looks only whether something is there. payment_data is what the
-// releases before 2026-01-23 called it.
+// paymentSent only checks whether a value is present. payment_data is the name in releases before
+// 2026-01-23.
 func paymentSent(o jsonread.Object) bool { return o.Filled("payment") || o.Filled("payment_data") }
 
 func readLines(o jsonread.Object, rd Reading) []RequestLine {
@@ -173,14 +175,14 @@ func readLines(o jsonread.Object, rd Reading) []RequestLine {
 	return lines
 }
 
-// readLine reads a line, or, in the bare form, the request itself: then id is
-// the checkout's and says nothing.
+// readLine reads a line, or, in the bare form, the request itself, where id is the id of the
+// checkout and is ignored.
 func readLine(o jsonread.Object, rd Reading, isLine bool) RequestLine {
 	line := RequestLine{Quantity: 1, Path: jsonread.Path(o.Place(""))}
 	switch {
 	case o.Has("item"):
 		item := o.Object("item")
-		item.Need("id", "Name the item by its id, as the catalog gives it.")
+		item.Need("id", "Send the id of the item as in the catalog.")
 		line.ItemID = item.Text("id", maxID)
 		line.Unit = readUnit(item, rd)
 		if isLine {
@@ -196,10 +198,10 @@ func readLine(o jsonread.Object, rd Reading, isLine bool) RequestLine {
 	if quantity, ok := o.Int("quantity", 1, MaxQuantity); ok {
 		line.Quantity = quantity
 	} else if !rd.Plain {
-		o.Need("quantity", "Say how many, a whole number from 1.")
+		o.Need("quantity", "Send the quantity, a whole number from 1.")
 	}
 	if line.ItemID == "" && o.Err() == nil {
-		o.Fault("item", "invalid_value", "The id of an item is not empty.")
+		o.Fault("item", "invalid_value", "The id of an item must not be empty.")
 	}
 	return line
 }
@@ -210,18 +212,18 @@ func readUnit(item jsonread.Object, rd Reading) *QuantityUnit {
 		return nil
 	}
 	o := item.Object("quantity_unit")
-	o.Need("unit", "Name the unit, C62 for whole items, or leave quantity_unit out.")
+	o.Need("unit", "Send the unit, C62 for whole items, or omit quantity_unit.")
 	scale, _ := o.Int("scale", 0, 15)
 	return &QuantityUnit{Unit: o.Text("unit", maxID), Scale: scale}
 }
 
-// UnitMismatch answers the outcome for the first line that asks for another
-// unit than whole items, the only one sold here.
+// UnitMismatch returns the outcome for the first line with a unit other than whole items, the only
+// supported one.
 func (r *CheckoutRequest) UnitMismatch() (Message, bool) {
 	for _, line := range r.LineItems {
 		if !line.Unit.Each() {
 			return Error(QuantityUnitMismatch, QuantityUnitMismatch.Severity(), line.Path+".item.quantity_unit",
-				"This item is sold in whole items. Leave quantity_unit out, or send unit C62 with scale 0."), true
+				"This item is sold in whole items. Omit quantity_unit, or send unit C62 with scale 0."), true
 		}
 	}
 	return Message{}, false
@@ -240,7 +242,8 @@ func readBuyer(o jsonread.Object) *Buyer {
 func readContext(o jsonread.Object) Context {
 	return Context{
 		AddressCountry: o.Text("address_country", maxID), AddressRegion: o.Text("address_region", maxID),
-		PostalCode: o.Text("postal_code", maxID), Intent: o.Text("intent", maxText), Language: o.Text("language", maxID),
+		PostalCode: o.Text("postal_code", maxID), Intent: o.Text("intent", maxText), Language: o.Text("language",
+			maxID),
 		Currency: o.Text("currency", maxID), Eligibility: o.Texts("eligibility", maxList, maxID),
 	}
 }

@@ -20,8 +20,8 @@ var (
 	plain  = ucp.Reading{Version: ucp.Newest, Plain: true}
 )
 
-// faults lists the faults of a problem as "path code".
-func faults(t testing.TB, err error) []string {
+// violations lists the errors of a problem as "path code".
+func violations(t testing.TB, err error) []string {
 	t.Helper()
 	var p *problem.Problem
 	if err == nil || !errors.As(err, &p) {
@@ -48,25 +48,43 @@ func TestReadCreate(t *testing.T) {
 		rd       ucp.Reading
 		want     *ucp.CheckoutRequest
 	}{
-		{"the form of the protocol", `{"line_items":[{"item":{"id":"a"},"quantity":2}]}`, strict, &ucp.CheckoutRequest{LineItems: line("a", 2, first)}},
-		{"2.0 is a whole number", `{"line_items":[{"item":{"id":"a"},"quantity":2.0}]}`, strict, &ucp.CheckoutRequest{LineItems: line("a", 2, first)}},
-		{"quantity is 1 in plain mode", `{"line_items":[{"item":{"id":"a"}}]}`, plain, &ucp.CheckoutRequest{LineItems: line("a", 1, first)}},
+		{
+			"the form of the protocol", `{"line_items":[{"item":{"id":"a"},"quantity":2}]}`, strict,
+			&ucp.CheckoutRequest{LineItems: line("a", 2, first)},
+		},
+		{
+			"2.0 is a whole number", `{"line_items":[{"item":{"id":"a"},"quantity":2.0}]}`, strict,
+			&ucp.CheckoutRequest{LineItems: line("a", 2, first)},
+		},
+		{
+			"quantity is 1 in plain mode", `{"line_items":[{"item":{"id":"a"}}]}`, plain,
+			&ucp.CheckoutRequest{LineItems: line("a", 1, first)},
+		},
 		{"id in the line", `{"line_items":[{"id":"a"}]}`, plain, &ucp.CheckoutRequest{LineItems: line("a", 1, first)}},
-		{"offer_id in the line", `{"line_items":[{"offer_id":"a","quantity":3}]}`, plain, &ucp.CheckoutRequest{LineItems: line("a", 3, first)}},
+		{
+			"offer_id in the line", `{"line_items":[{"offer_id":"a","quantity":3}]}`, plain,
+			&ucp.CheckoutRequest{LineItems: line("a", 3, first)},
+		},
 		{"offer_id alone", `{"offer_id":"a","quantity":1}`, plain, &ucp.CheckoutRequest{LineItems: line("a", 1, "$")}},
 		{"item alone", `{"id":"chk_9","item":{"id":"a"}}`, plain, &ucp.CheckoutRequest{LineItems: line("a", 1, "$")}},
 		{
-			"null is absent", `{"line_items":[{"item":{"id":"a"},"quantity":1,"parent_id":null}],"buyer":null,"context":null,"payment":null}`, strict,
+			"null is absent",
+			`{"line_items":[{"item":{"id":"a"},"quantity":1,"parent_id":null}],"buyer":null,"context":null,"payment":null}`,
+			strict,
 			&ucp.CheckoutRequest{LineItems: line("a", 1, first)},
 		},
 		{
-			"what only answers carry is ignored", `{"ucp":1,"id":2,"status":[],"currency":{},"totals":"x","messages":1,"links":1,"expires_at":1,
+			"response-only fields are ignored",
+			`{"ucp":1,"id":2,"status":[],"currency":{},"totals":"x","messages":1,"links":1,"expires_at":1,
 			"continue_url":1,"order":1,"unknown":{"deep":[1]},"line_items":[{"item":{"id":"a","title":1,"price":"x"},"quantity":1,"totals":7}]}`, strict,
 			&ucp.CheckoutRequest{LineItems: line("a", 1, first)},
 		},
 		{
-			"line ids of updates", `{"line_items":[{"id":"li_1","parent_id":"li_0","item":{"id":"a"},"quantity":1}]}`, strict,
-			&ucp.CheckoutRequest{LineItems: []ucp.RequestLine{{ID: "li_1", ParentID: "li_0", ItemID: "a", Quantity: 1, Path: first}}},
+			"line ids of updates", `{"line_items":[{"id":"li_1","parent_id":"li_0","item":{"id":"a"},"quantity":1}]}`,
+			strict,
+			&ucp.CheckoutRequest{
+				LineItems: []ucp.RequestLine{{ID: "li_1", ParentID: "li_0", ItemID: "a", Quantity: 1, Path: first}},
+			},
 		},
 		{
 			"everything else", `{"line_items":[{"item":{"id":"a"},"quantity":1}],
@@ -79,15 +97,22 @@ func TestReadCreate(t *testing.T) {
 				LineItems: line("a", 1, first),
 				Buyer:     &ucp.Buyer{FirstName: "A", LastName: "B", Email: "a@b.example", PhoneNumber: "+1"},
 				Context: ucp.Context{
-					AddressCountry: "DE", AddressRegion: "BE", PostalCode: "10115", Intent: "a gift", Language: "de", Currency: "EUR",
+					AddressCountry: "DE", AddressRegion: "BE", PostalCode: "10115", Intent: "a gift", Language: "de",
+					Currency:    "EUR",
 					Eligibility: []string{"com.example.gold", "not a name"},
 				},
-				Signals: ucp.Signals{BuyerIP: "192.0.2.1", UserAgent: "UA"}, Attribution: map[string]string{"utm_source": "agent"},
+				Signals:     ucp.Signals{BuyerIP: "192.0.2.1", UserAgent: "UA"},
+				Attribution: map[string]string{"utm_source": "agent"},
 			},
 		},
 		{
-			"unit", `{"line_items":[{"item":{"id":"a","quantity_unit":{"unit":"LBR","scale":2,"display_text":"lb","increment":25}},"quantity":1}]}`, strict,
-			&ucp.CheckoutRequest{LineItems: []ucp.RequestLine{{ItemID: "a", Quantity: 1, Path: first, Unit: &ucp.QuantityUnit{Unit: "LBR", Scale: 2}}}},
+			"unit",
+			`{"line_items":[{"item":{"id":"a","quantity_unit":{"unit":"LBR","scale":2,"display_text":"lb","increment":25}},"quantity":1}]}`,
+			strict,
+			&ucp.CheckoutRequest{LineItems: []ucp.RequestLine{{
+				ItemID: "a", Quantity: 1, Path: first,
+				Unit: &ucp.QuantityUnit{Unit: "LBR", Scale: 2},
+			}}},
 		},
 		{
 			"unit is unknown to 2026-04-08", `{"line_items":[{"item":{"id":"a","quantity_unit":7},"quantity":1}]}`,
@@ -98,7 +123,9 @@ func TestReadCreate(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			for name, read := range map[string]func([]byte, ucp.Reading) (*ucp.CheckoutRequest, error){"create": ucp.ReadCreate, "update": ucp.ReadUpdate} {
+			for name, read := range map[string]func([]byte, ucp.Reading) (*ucp.CheckoutRequest, error){
+				"create": readCreate, "update": readUpdate,
+			} {
 				got, err := read([]byte(tt.in), tt.rd)
 				if err != nil {
 					t.Fatalf("%s of %s = %v", name, tt.in, err)
@@ -127,37 +154,75 @@ func TestReadCreateRefuses(t *testing.T) {
 		{"no lines", `{"line_items":[]}`, strict, []string{"$.line_items missing_field"}},
 		{"lines are an object", `{"line_items":{}}`, strict, []string{"$.line_items invalid_type"}},
 		{"a line is text", `{"line_items":["a"]}`, strict, []string{"$.line_items[0] invalid_type"}},
-		{"item is text", `{"line_items":[{"item":"a","quantity":1}]}`, strict, []string{"$.line_items[0].item invalid_type"}},
-		{"id is a number", `{"line_items":[{"item":{"id":7},"quantity":1}]}`, strict, []string{"$.line_items[0].item.id invalid_type"}},
-		{"id is empty", `{"line_items":[{"item":{"id":""},"quantity":1}]}`, strict, []string{"$.line_items[0].item invalid_value"}},
-		{"no id", `{"line_items":[{"item":{},"quantity":1}]}`, strict, []string{"$.line_items[0].item.id missing_field"}},
-		{"bare id by the protocol", `{"line_items":[{"id":"a","quantity":1}]}`, strict, []string{"$.line_items[0].item missing_field"}},
-		{"bare offer by the protocol", `{"offer_id":"a"}`, strict, []string{"$.line_items missing_field"}},
-		{"no quantity by the protocol", `{"line_items":[{"item":{"id":"a"}}]}`, strict, []string{"$.line_items[0].quantity missing_field"}},
-		{"quantity 0", `{"line_items":[{"item":{"id":"a"},"quantity":0}]}`, strict, []string{"$.line_items[0].quantity invalid_value"}},
-		{"half of one", `{"line_items":[{"item":{"id":"a"},"quantity":0.5}]}`, plain, []string{"$.line_items[0].quantity invalid_value"}},
-		{"quantity as text", `{"offer_id":"a","quantity":"1"}`, plain, []string{"$.quantity invalid_type"}},
-		{"too many to count", `{"offer_id":"a","quantity":9007199254740992}`, plain, []string{"$.quantity invalid_value"}},
 		{
-			"several faults", `{"line_items":[{"item":{"id":1},"quantity":-1},{"quantity":"x"}],"buyer":{"email":[]},"context":{"eligibility":"x"}}`, strict,
+			"item is text", `{"line_items":[{"item":"a","quantity":1}]}`, strict,
+			[]string{"$.line_items[0].item invalid_type"},
+		},
+		{
+			"id is a number", `{"line_items":[{"item":{"id":7},"quantity":1}]}`, strict,
+			[]string{"$.line_items[0].item.id invalid_type"},
+		},
+		{
+			"id is empty", `{"line_items":[{"item":{"id":""},"quantity":1}]}`, strict,
+			[]string{"$.line_items[0].item invalid_value"},
+		},
+		{
+			"no id", `{"line_items":[{"item":{},"quantity":1}]}`, strict,
+			[]string{"$.line_items[0].item.id missing_field"},
+		},
+		{
+			"bare id by the protocol", `{"line_items":[{"id":"a","quantity":1}]}`, strict,
+			[]string{"$.line_items[0].item missing_field"},
+		},
+		{"bare offer by the protocol", `{"offer_id":"a"}`, strict, []string{"$.line_items missing_field"}},
+		{
+			"no quantity by the protocol", `{"line_items":[{"item":{"id":"a"}}]}`, strict,
+			[]string{"$.line_items[0].quantity missing_field"},
+		},
+		{
+			"quantity 0", `{"line_items":[{"item":{"id":"a"},"quantity":0}]}`, strict,
+			[]string{"$.line_items[0].quantity invalid_value"},
+		},
+		{
+			"half of one", `{"line_items":[{"item":{"id":"a"},"quantity":0.5}]}`, plain,
+			[]string{"$.line_items[0].quantity invalid_value"},
+		},
+		{"quantity as text", `{"offer_id":"a","quantity":"1"}`, plain, []string{"$.quantity invalid_type"}},
+		{
+			"too many to count", `{"offer_id":"a","quantity":9007199254740992}`, plain,
+			[]string{"$.quantity invalid_value"},
+		},
+		{
+			"several faults",
+			`{"line_items":[{"item":{"id":1},"quantity":-1},{"quantity":"x"}],"buyer":{"email":[]},"context":{"eligibility":"x"}}`,
+			strict,
 			[]string{
-				"$.line_items[0].item.id invalid_type", "$.line_items[0].quantity invalid_value", "$.line_items[1].item missing_field",
-				"$.line_items[1].quantity invalid_type", "$.buyer.email invalid_type", "$.context.eligibility invalid_type",
+				"$.line_items[0].item.id invalid_type", "$.line_items[0].quantity invalid_value",
+				"$.line_items[1].item missing_field",
+				"$.line_items[1].quantity invalid_type", "$.buyer.email invalid_type",
+				"$.context.eligibility invalid_type",
 			},
 		},
 		{"attribution", `{"offer_id":"a","attribution":{"x":1}}`, plain, []string{"$.attribution.x invalid_type"}},
 		{"long id", `{"offer_id":"` + strings.Repeat("a", 256) + `"}`, plain, []string{"$.offer_id too_long"}},
-		{"many lines", `{"line_items":[` + strings.TrimSuffix(strings.Repeat(`{"id":"a"},`, 101), ",") + `]}`, plain, []string{"$.line_items too_many"}},
 		{
-			"unit without unit", `{"line_items":[{"item":{"id":"a","quantity_unit":{"scale":99}},"quantity":1}]}`, strict,
-			[]string{"$.line_items[0].item.quantity_unit.unit missing_field", "$.line_items[0].item.quantity_unit.scale invalid_value"},
+			"many lines", `{"line_items":[` + strings.TrimSuffix(strings.Repeat(`{"id":"a"},`, 101), ",") + `]}`, plain,
+			[]string{"$.line_items too_many"},
+		},
+		{
+			"unit without unit", `{"line_items":[{"item":{"id":"a","quantity_unit":{"scale":99}},"quantity":1}]}`,
+			strict,
+			[]string{
+				"$.line_items[0].item.quantity_unit.unit missing_field",
+				"$.line_items[0].item.quantity_unit.scale invalid_value",
+			},
 		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := ucp.ReadCreate([]byte(tt.in), tt.rd)
-			if diff := cmp.Diff(tt.want, faults(t, err)); diff != "" {
+			_, err := readCreate([]byte(tt.in), tt.rd)
+			if diff := cmp.Diff(tt.want, violations(t, err)); diff != "" {
 				t.Errorf("faults of %.100s (-want +got):\n%s", tt.in, diff)
 			}
 			if e := ucp.FromProblem(asProblem(t, err)); e.Status() != 400 || len(e.Messages) == 0 || e.Content == "" {
@@ -167,10 +232,10 @@ func TestReadCreateRefuses(t *testing.T) {
 	}
 }
 
-// secret is what must never be found again.
+// secret is a card number that must be dropped.
 const secret = "4242424242424242"
 
-func TestPaymentIsNotKept(t *testing.T) {
+func TestPaymentInstrumentIsDropped(t *testing.T) {
 	t.Parallel()
 	const instrument = `{"instruments":[{"id":"i","handler_id":"h","type":"card","credential":{"type":"card","number":"` + secret + `"}}]}`
 	tests := []struct {
@@ -189,15 +254,15 @@ func TestPaymentIsNotKept(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			body := `{"line_items":[{"item":{"id":"a"},"quantity":1}]` + tt.payment + `}`
-			created, err := ucp.ReadCreate([]byte(body), strict)
+			created, err := readCreate([]byte(body), strict)
 			if err != nil {
 				t.Fatal(err)
 			}
-			completed, err := ucp.ReadComplete([]byte(body))
+			completed, err := readComplete([]byte(body))
 			if err != nil {
 				t.Fatal(err)
 			}
-			call, err := ucp.ReadToolCall(ucp.ToolCompleteCheckout, []byte(`{"id":"chk_1","checkout":`+body+`}`))
+			call, err := readToolCall(ucp.ToolCompleteCheckout, []byte(`{"id":"chk_1","checkout":`+body+`}`))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -208,7 +273,7 @@ func TestPaymentIsNotKept(t *testing.T) {
 			for _, r := range []*ucp.CheckoutRequest{created, completed, called} {
 				text, _ := json.Marshal(r)
 				if dump := fmt.Sprintf("%#v", r) + string(text); strings.Contains(dump, secret) {
-					t.Errorf("the request kept the instrument: %s", dump)
+					t.Errorf("the request contains the instrument: %s", dump)
 				}
 				if r.PaymentSent != tt.sent {
 					t.Errorf("PaymentSent = %t, want %t", r.PaymentSent, tt.sent)
@@ -218,16 +283,17 @@ func TestPaymentIsNotKept(t *testing.T) {
 	}
 }
 
-// Faults never quote values: a card number may stand anywhere.
-func TestFaultsDoNotQuote(t *testing.T) {
+// Error texts never quote values: a card number may be in any field.
+func TestErrorsDoNotQuoteValues(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{
-		`{"line_items":"` + secret + `"}`, `{"line_items":[{"item":{"id":` + secret + `},"quantity":` + secret + secret + `}]}`,
+		`{"line_items":"` + secret + `"}`,
+		`{"line_items":[{"item":{"id":` + secret + `},"quantity":` + secret + secret + `}]}`,
 		`{"offer_id":"a","buyer":"` + secret + `"`, `{"payment":{"number":"` + secret + `"},}`, `"` + secret + `"`,
 	} {
-		_, err := ucp.ReadCreate([]byte(body), plain)
+		_, err := readCreate([]byte(body), plain)
 		if text := string(encode(t, ucp.FromProblem(asProblem(t, err)))) + err.Error(); strings.Contains(text, secret) {
-			t.Errorf("fault of %s quotes it: %s", body, text)
+			t.Errorf("error of %s quotes it: %s", body, text)
 		}
 	}
 }
@@ -247,18 +313,18 @@ func TestReadComplete(t *testing.T) {
 		{`{"signals":7}`, "$.signals invalid_type"},
 	}
 	for _, tt := range tests {
-		_, err := ucp.ReadComplete([]byte(tt.in))
+		_, err := readComplete([]byte(tt.in))
 		if tt.want == "" && err != nil {
 			t.Errorf("ReadComplete(%s) = %v, want nil", tt.in, err)
 		}
-		if tt.want != "" && strings.Join(faults(t, err), " ") != tt.want {
+		if tt.want != "" && strings.Join(violations(t, err), " ") != tt.want {
 			t.Errorf("ReadComplete(%s) = %v, want %s", tt.in, err, tt.want)
 		}
 	}
-	if err := ucp.ReadCancel([]byte(`[1]`)); err == nil {
+	if err := readCancel([]byte(`[1]`)); err == nil {
 		t.Error("ReadCancel([1]) = nil, want invalid_type")
 	}
-	if err := ucp.ReadCancel(nil); err != nil {
+	if err := readCancel(nil); err != nil {
 		t.Errorf("ReadCancel(nil) = %v, want nil", err)
 	}
 }
@@ -277,7 +343,7 @@ func TestUnitMismatch(t *testing.T) {
 		{`,"quantity_unit":{"unit":"c62"}`, true},
 	}
 	for _, tt := range tests {
-		r, err := ucp.ReadCreate([]byte(`{"line_items":[{"item":{"id":"a"`+tt.unit+`},"quantity":1}]}`), strict)
+		r, err := readCreate([]byte(`{"line_items":[{"item":{"id":"a"`+tt.unit+`},"quantity":1}]}`), strict)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -285,7 +351,8 @@ func TestUnitMismatch(t *testing.T) {
 		if mismatch != tt.mismatch {
 			t.Errorf("UnitMismatch with %s = %t, want %t", tt.unit, mismatch, tt.mismatch)
 		}
-		if mismatch && (m.Code != "quantity_unit_mismatch" || m.Severity != ucp.Recoverable || m.Path != "$.line_items[0].item.quantity_unit") {
+		if mismatch && (m.Code != "quantity_unit_mismatch" || m.Severity != ucp.Recoverable ||
+			m.Path != "$.line_items[0].item.quantity_unit") {
 			t.Errorf("message = %+v, want a recoverable quantity_unit_mismatch", m)
 		}
 	}
@@ -306,7 +373,7 @@ func TestCheckIdempotencyKey(t *testing.T) {
 func TestReadCatalog(t *testing.T) {
 	t.Parallel()
 	least, most := int64(100), int64(5000)
-	search, err := ucp.ReadSearch([]byte(`{"query":"tea","filters":{"categories":["a"],"price":{"min":100,"max":5000}},
+	search, err := readSearch([]byte(`{"query":"tea","filters":{"categories":["a"],"price":{"min":100,"max":5000}},
 		"context":{"currency":"USD"},"pagination":{"cursor":"c","limit":3},"unknown":1}`), strict)
 	want := &ucp.SearchRequest{
 		Query: "tea", Filters: ucp.Filters{Categories: []string{"a"}, MinPrice: &least, MaxPrice: &most},
@@ -315,25 +382,26 @@ func TestReadCatalog(t *testing.T) {
 	if diff := cmp.Diff(want, search); err != nil || diff != "" {
 		t.Errorf("ReadSearch = %v (-want +got):\n%s", err, diff)
 	}
-	lookup, err := ucp.ReadLookup([]byte(`{"ids":["a","b","a"]}`))
+	lookup, err := readLookup([]byte(`{"ids":["a","b","a"]}`))
 	if diff := cmp.Diff(&ucp.LookupRequest{IDs: []string{"a", "b"}}, lookup); err != nil || diff != "" {
 		t.Errorf("ReadLookup = %v (-want +got):\n%s", err, diff)
 	}
-	product, err := ucp.ReadProduct([]byte(`{"id":"a","selected":[{"name":"Size","label":"S"}],"preferences":["Size"]}`))
+	product, err := readProduct(
+		[]byte(`{"id":"a","selected":[{"name":"Size","label":"S"}],"preferences":["Size"]}`))
 	wantProduct := &ucp.ProductRequest{ID: "a", Selected: []ucp.SelectedOption{{Name: "Size", Label: "S"}}}
 	if diff := cmp.Diff(wantProduct, product); err != nil || diff != "" {
 		t.Errorf("ReadProduct = %v (-want +got):\n%s", err, diff)
 	}
-	if all, err := ucp.ReadSearch(nil, plain); err != nil || all.Limit != ucp.DefaultLimit {
+	if all, err := readSearch(nil, plain); err != nil || all.Limit != ucp.DefaultLimit {
 		t.Errorf("ReadSearch(nil) in plain mode = %+v, %v, want everything", all, err)
 	}
 }
 
 func TestReadCatalogRefuses(t *testing.T) {
 	t.Parallel()
-	search := func(in string) error { _, err := ucp.ReadSearch([]byte(in), strict); return err }
-	lookup := func(in string) error { _, err := ucp.ReadLookup([]byte(in)); return err }
-	product := func(in string) error { _, err := ucp.ReadProduct([]byte(in)); return err }
+	search := func(in string) error { _, err := readSearch([]byte(in), strict); return err }
+	lookup := func(in string) error { _, err := readLookup([]byte(in)); return err }
+	product := func(in string) error { _, err := readProduct([]byte(in)); return err }
 	tests := []struct {
 		name string
 		read func(string) error
@@ -349,35 +417,46 @@ func TestReadCatalogRefuses(t *testing.T) {
 		{"no ids", lookup, `{}`, []string{"$.ids missing_field"}},
 		{"empty ids", lookup, `{"ids":[]}`, []string{"$.ids missing_field"}},
 		{"ids of numbers", lookup, `{"ids":[1]}`, []string{"$.ids[0] invalid_type"}},
-		{"many ids", lookup, `{"ids":[` + strings.TrimSuffix(strings.Repeat(`"a",`, 101), ",") + `]}`, []string{"$.ids too_many"}},
+		{
+			"many ids", lookup, `{"ids":[` + strings.TrimSuffix(strings.Repeat(`"a",`, 101), ",") + `]}`,
+			[]string{"$.ids too_many"},
+		},
 		{"no id", product, `{}`, []string{"$.id missing_field"}},
-		{"half an option", product, `{"id":"a","selected":[{"name":"x"}]}`, []string{"$.selected[0].label missing_field"}},
+		{
+			"half an option", product, `{"id":"a","selected":[{"name":"x"}]}`,
+			[]string{"$.selected[0].label missing_field"},
+		},
 		{"empty body", product, ``, []string{"invalid_json"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(tt.want, faults(t, tt.read(tt.in))); diff != "" {
+			if diff := cmp.Diff(tt.want, violations(t, tt.read(tt.in))); diff != "" {
 				t.Errorf("faults of %.60s (-want +got):\n%s", tt.in, diff)
 			}
 		})
 	}
 }
 
-// What the schemas of a request take, the reader takes as well.
+// The parser accepts every request that the schemas accept.
 func TestSchemasAndReaderAgree(t *testing.T) {
 	t.Parallel()
 	bodies := []string{
 		`{"line_items":[{"item":{"id":"a"},"quantity":1}]}`,
 		`{"line_items":[{"item":{"id":"a"},"quantity":1}],"buyer":{"email":"x"},"context":{"eligibility":["com.example.gold"]},"attribution":{"a":"b"}}`,
-		`{"line_items":[]}`, `{"line_items":[{"item":{"id":"a"}}]}`, `{"line_items":[{"quantity":1}]}`, `{"line_items":[{"item":{"id":1},"quantity":1}]}`,
-		`{"line_items":[{"item":{"id":"a"},"quantity":1.5}]}`, `{"buyer":{}}`, `{"line_items":{}}`,
+		`{"line_items":[]}`,
+		`{"line_items":[{"item":{"id":"a"}}]}`,
+		`{"line_items":[{"quantity":1}]}`,
+		`{"line_items":[{"item":{"id":1},"quantity":1}]}`,
+		`{"line_items":[{"item":{"id":"a"},"quantity":1.5}]}`,
+		`{"buyer":{}}`,
+		`{"line_items":{}}`,
 	}
 	for _, v := range ucp.Versions() {
 		set := schematest.UCP(t, string(v))
 		for _, body := range bodies {
 			schema := set.CheckRequest("create", "shopping/checkout.json", []byte(body))
-			_, reader := ucp.ReadCreate([]byte(body), ucp.Reading{Version: v})
+			_, reader := readCreate([]byte(body), ucp.Reading{Version: v})
 			if body == `{"line_items":[]}` { // the schemas take it; there is nothing to buy
 				schema = reader
 			}
@@ -393,7 +472,8 @@ func FuzzReadRequests(f *testing.F) {
 		`{"line_items":[{"item":{"id":"a"},"quantity":1}]}`, `{"offer_id":"a","quantity":1}`, `{"item":{"id":"a"}}`,
 		`{"line_items":[{"id":"a"}],"payment":{"instruments":[{"credential":{"token":"t"}}]}}`,
 		`{"query":"x","pagination":{"limit":1e3}}`, `{"ids":["a"]}`, `{"id":"a","selected":[{"name":"n","label":"l"}]}`,
-		`{"context":{"eligibility":[null]},"signals":{"dev.ucp.buyer_ip":1}}`, `{}`, `[]`, `{"line_items":[{"quantity":-0}]}`,
+		`{"context":{"eligibility":[null]},"signals":{"dev.ucp.buyer_ip":1}}`, `{}`, `[]`,
+		`{"line_items":[{"quantity":-0}]}`,
 	} {
 		f.Add([]byte(seed), true)
 		f.Add([]byte(seed), false)
@@ -404,11 +484,12 @@ func FuzzReadRequests(f *testing.F) {
 			if err == nil {
 				return
 			}
-			if e := ucp.FromProblem(asProblem(t, err)); e.Status() != 400 || len(e.Messages) == 0 || !json.Valid(encode(t, e)) {
+			if e := ucp.FromProblem(asProblem(t, err)); e.Status() != 400 || len(e.Messages) == 0 ||
+				!json.Valid(encode(t, e)) {
 				t.Fatalf("%q: %+v", body, e)
 			}
 		}
-		r, err := ucp.ReadCreate(body, rd)
+		r, err := readCreate(body, rd)
 		check(err)
 		if err == nil {
 			r.UnitMismatch()
@@ -418,13 +499,13 @@ func FuzzReadRequests(f *testing.F) {
 				}
 			}
 		}
-		_, err = ucp.ReadComplete(body)
+		_, err = readComplete(body)
 		check(err)
-		_, err = ucp.ReadSearch(body, rd)
+		_, err = readSearch(body, rd)
 		check(err)
-		_, err = ucp.ReadLookup(body)
+		_, err = readLookup(body)
 		check(err)
-		_, err = ucp.ReadProduct(body)
+		_, err = readProduct(body)
 		check(err)
 	})
 }

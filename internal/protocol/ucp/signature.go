@@ -10,20 +10,19 @@ import (
 	"ace/internal/foundation/problem"
 )
 
-// Times of request signatures: clocks may differ by signatureSkew, and a
-// signature that says when it ends lasts a day at most.
+// Limits of request signatures: clocks may differ by signatureSkew, and a signature with an expiry
+// lasts a day at most.
 const (
 	signatureSkew   = time.Minute
 	signatureWindow = 24 * time.Hour
 )
 
-// tagWebBotAuth marks signatures that say which bot calls. One that covers too
-// little to authenticate a request still does that.
+// tagWebBotAuth marks signatures that identify a bot. They may cover too little to authenticate a
+// request.
 const tagWebBotAuth = "web-bot-auth"
 
-// RequestComponents lists what the signature of a request has to cover: method,
-// authority and path, the query, UCP-Agent and Idempotency-Key where they are
-// there, and with a body its digest and media type.
+// RequestComponents lists what the signature of a request must cover: method, authority and path,
+// the query, UCP-Agent and Idempotency-Key if present, and with a body its digest and media type.
 func RequestComponents(m *httpsig.Message, hasBody bool) []httpsig.Component {
 	list := []httpsig.Component{httpsig.Field("@method"), httpsig.Field("@authority"), httpsig.Field("@path")}
 	if m.RawQuery != "" {
@@ -42,12 +41,11 @@ func RequestComponents(m *httpsig.Message, hasBody bool) []httpsig.Component {
 	return list
 }
 
-// VerifyRequest checks a request that is signed
-// (https://ucp.dev/2026-08-25/specification/signatures) with the keys of the
-// platform's profile, and answers the id of the key that signed it. "" means
-// that nothing authenticates the request: it carries no signature, or only one
-// that names a bot. body is what came, byte for byte. The problems are
-// signature_invalid, key_not_found, digest_mismatch and algorithm_unsupported.
+// VerifyRequest verifies a signed request (https://ucp.dev/2026-08-25/specification/signatures)
+// with the keys of the platform's profile, and returns the id of the key. "" means that the request
+// is not authenticated: it has no signature, or only one that identifies a bot. body is the raw
+// body. The problems are signature_invalid, key_not_found, digest_mismatch and
+// algorithm_unsupported.
 func VerifyRequest(m *httpsig.Message, body []byte, keys []httpsig.JWK, now time.Time) (keyID string, err error) {
 	signatures, err := httpsig.Parse(m.Header)
 	if err != nil {
@@ -99,29 +97,33 @@ func verifyOne(s *httpsig.Signature, m *httpsig.Message, body []byte, keys []htt
 	return s.VerifyJWK(m, key)
 }
 
-// signatureProblem words a failure without saying more than the caller knows.
+// signatureProblem converts an error without revealing more than the caller knows.
 func signatureProblem(err error) error {
 	refuse := func(kind problem.Kind, code Code, detail string) error {
-		return problem.New(kind, string(code), detail+" Sign the request anew, or send it without a signature.")
+		return problem.New(kind, string(code), detail+" Sign the request again, or send it without a signature.")
 	}
 	switch {
 	case errors.Is(err, errUnknownKey):
-		return refuse(problem.Unauthenticated, KeyNotFound, "The profile lists no usable key with this keyid.")
+		return refuse(problem.Unauthenticated, KeyNotFound, "The profile has no usable key with this keyid.")
 	case errors.Is(err, httpsig.ErrDigest):
-		return refuse(problem.Invalid, DigestMismatch, "Content-Digest is not that of the body as it came.")
+		return refuse(problem.Invalid, DigestMismatch, "Content-Digest does not match the body.")
 	case errors.Is(err, httpsig.ErrAlgorithm), errors.Is(err, httpsig.ErrKey):
-		return refuse(problem.Invalid, AlgorithmUnsupported, "Signatures are verified with ecdsa-p256-sha256, ed25519 and rsa-pss-sha512, digests with sha-256 and sha-512.")
+		return refuse(problem.Invalid, AlgorithmUnsupported,
+			"Signatures are verified with ecdsa-p256-sha256, ed25519 and rsa-pss-sha512, digests with sha-256 and "+
+				"sha-512.")
 	case errors.Is(err, httpsig.ErrTime):
-		return refuse(problem.Unauthenticated, SignatureInvalid, "The signature has expired, lies in the future or lasts longer than a day.")
+		return refuse(problem.Unauthenticated, SignatureInvalid,
+			"The signature has expired, is from the future or is valid for more than a day.")
 	case errors.Is(err, errTooLittle):
 		return refuse(problem.Unauthenticated, SignatureInvalid,
-			"The signature must cover @method, @authority, @path, @query with a query, ucp-agent and idempotency-key where they are sent, and content-digest and content-type with a body.")
+			"The signature must cover @method, @authority, @path, @query with a query, ucp-agent and idempotency-key "+
+				"if they are sent, and content-digest and content-type with a body.")
 	}
-	return refuse(problem.Unauthenticated, SignatureInvalid, "The signature does not verify.")
+	return refuse(problem.Unauthenticated, SignatureInvalid, "The signature is invalid.")
 }
 
-// SignResponse signs an answer: its status, digest and media type. It sets
-// Content-Digest, Signature-Input and Signature; Content-Type has to be there.
+// SignResponse signs a response: its status, digest and media type. It sets Content-Digest,
+// Signature-Input and Signature; Content-Type must be set.
 func SignResponse(signer *httpsig.Signer, status int, h http.Header, body []byte, now time.Time) error {
 	h.Set(httpsig.HeaderContentDigest, httpsig.ContentDigest(body))
 	components := []httpsig.Component{

@@ -28,10 +28,11 @@ func newSigner(t testing.TB) *httpsig.Signer {
 	return signer
 }
 
-// signable is a request with everything that a signature may have to cover.
+// signable returns a request with everything that a signature may have to cover.
 func signable(t testing.TB, body string) *http.Request {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://store.example/ucp/checkout-sessions?x=1", strings.NewReader(body))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost,
+		"https://store.example/ucp/checkout-sessions?x=1", strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,20 +66,48 @@ func TestVerifyRequest(t *testing.T) {
 		want   string // key or code
 	}{
 		{"as it should be", httpsig.Params{}, "", nil, body, "key"},
-		{"with times", httpsig.Params{Created: now.Add(30 * time.Second), Expires: now.Add(time.Hour), Tag: "web-bot-auth"}, "", nil, body, "key"},
+		{"with times", httpsig.Params{
+			Created: now.Add(30 * time.Second), Expires: now.Add(time.Hour),
+			Tag: "web-bot-auth",
+		}, "", nil, body, "key"},
 		{"without method", httpsig.Params{}, "@method", nil, body, "signature_invalid"},
 		{"without query", httpsig.Params{}, "@query", nil, body, "signature_invalid"},
 		{"without agent", httpsig.Params{}, "ucp-agent", nil, body, "signature_invalid"},
 		{"without key", httpsig.Params{}, "idempotency-key", nil, body, "signature_invalid"},
 		{"without digest", httpsig.Params{}, "content-digest", nil, body, "signature_invalid"},
 		{"a bot's", httpsig.Params{Tag: "web-bot-auth"}, "content-digest", nil, body, ""},
-		{"expired", httpsig.Params{Created: now.Add(-time.Hour), Expires: now.Add(-time.Minute)}, "", nil, body, "signature_invalid"},
-		{"for a week", httpsig.Params{Created: now, Expires: now.Add(7 * 24 * time.Hour)}, "", nil, body, "signature_invalid"},
+		{
+			"expired",
+			httpsig.Params{Created: now.Add(-time.Hour), Expires: now.Add(-time.Minute)},
+			"", nil,
+			body, "signature_invalid",
+		},
+		{
+			"for a week",
+			httpsig.Params{Created: now, Expires: now.Add(7 * 24 * time.Hour)},
+			"", nil, body,
+			"signature_invalid",
+		},
 		{"another body", httpsig.Params{}, "", nil, body + " ", "digest_mismatch"},
-		{"another path", httpsig.Params{}, "", func(r *http.Request) { r.URL.Path = "/other" }, body, "signature_invalid"},
+		{
+			"another path",
+			httpsig.Params{},
+			"", func(r *http.Request) { r.URL.Path = "/other" }, body,
+			"signature_invalid",
+		},
 		{"another key", httpsig.Params{KeyID: "unknown"}, "", nil, body, "key_not_found"},
-		{"unknown digest", httpsig.Params{}, "", func(r *http.Request) { r.Header.Set("Content-Digest", "md5=:AAAA:") }, body, "algorithm_unsupported"},
-		{"unsigned", httpsig.Params{}, "", func(r *http.Request) { r.Header.Del("Signature"); r.Header.Del("Signature-Input") }, body, ""},
+		{
+			"unknown digest",
+			httpsig.Params{},
+			"", func(r *http.Request) { r.Header.Set("Content-Digest", "md5=:AAAA:") },
+			body, "algorithm_unsupported",
+		},
+		{
+			"unsigned",
+			httpsig.Params{},
+			"",
+			func(r *http.Request) { r.Header.Del("Signature"); r.Header.Del("Signature-Input") }, body, "",
+		},
 		{"half", httpsig.Params{}, "", func(r *http.Request) { r.Header.Del("Signature") }, body, "signature_invalid"},
 	}
 	for _, tt := range tests {
@@ -95,7 +124,8 @@ func TestVerifyRequest(t *testing.T) {
 			if tt.change != nil {
 				tt.change(r)
 			}
-			got, err := ucp.VerifyRequest(httpsig.RequestMessage(r, "https"), []byte(tt.body), []httpsig.JWK{other.JWK(), signer.JWK()}, now)
+			got, err := ucp.VerifyRequest(httpsig.RequestMessage(r, "https"), []byte(tt.body),
+				[]httpsig.JWK{other.JWK(), signer.JWK()}, now)
 			switch tt.want {
 			case "key":
 				if err != nil || got != signer.JWK().KID {
@@ -120,7 +150,8 @@ func TestVerifyRequest(t *testing.T) {
 		r := signable(t, body)
 		sign(r, other, "proxy", []httpsig.Component{httpsig.Field("@authority")}, httpsig.Params{})
 		sign(r, signer, "sig1", all, httpsig.Params{})
-		if got, err := ucp.VerifyRequest(httpsig.RequestMessage(r, "https"), []byte(body), []httpsig.JWK{signer.JWK()}, now); err != nil || got != signer.JWK().KID {
+		if got, err := ucp.VerifyRequest(httpsig.RequestMessage(r, "https"), []byte(body), []httpsig.JWK{signer.JWK()},
+			now); err != nil || got != signer.JWK().KID {
 			t.Errorf("VerifyRequest = %q, %v, want the key", got, err)
 		}
 	})

@@ -1,8 +1,6 @@
 package ucp
 
 import (
-	"encoding/json"
-
 	"ace/internal/foundation/jcs"
 	"ace/internal/foundation/jsonread"
 )
@@ -19,30 +17,30 @@ const (
 	ToolGetProduct       = "get_product"
 )
 
-// ToolCall is a call of one of the tools: what headers, path and body are over
-// REST.
+// ToolCall is a call of a tool, with the data that REST has in headers, path and body.
 type ToolCall struct {
 	Tool           string
 	Agent          Agent
 	IdempotencyKey string // "" if none was sent
 	ID             string // of the checkout
 
-	body jsonread.Object
+	arguments *jsonread.Value
+	body      jsonread.Object
 }
 
-// ReadToolCall reads the arguments of a tool:
+// ReadToolCall parses the arguments of a tool:
 //
 //	{"meta":{"ucp-agent":{"profile":"https://…"},"idempotency-key":"…"},"id":"…","checkout":{…}}
 //
-// Without meta the call is plain. A profile that is not an https address is the
-// problem invalid_profile_url; other faults are those of ReadCreate. Complete
-// and cancel need an idempotency key unless the call is plain.
-func ReadToolCall(tool string, arguments []byte) (*ToolCall, error) {
-	o, err := jsonread.ReadOptional(arguments)
+// Without meta the call is plain. A profile that is not an https URL is the problem
+// invalid_profile_url; other errors are those of ReadCreate. Complete and cancel need an
+// idempotency key unless the call is plain.
+func ReadToolCall(tool string, arguments *jsonread.Value) (*ToolCall, error) {
+	o, err := arguments.OptionalObject()
 	if err != nil {
 		return nil, err
 	}
-	c := &ToolCall{Tool: tool}
+	c := &ToolCall{Tool: tool, arguments: arguments}
 	meta := o.Object("meta")
 	if meta.Has("ucp-agent") {
 		agent := meta.Object("ucp-agent")
@@ -57,7 +55,8 @@ func ReadToolCall(tool string, arguments []byte) (*ToolCall, error) {
 	if meta.Has("idempotency-key") {
 		c.IdempotencyKey = meta.Text("idempotency-key", MaxIdempotencyKey)
 		if o.Err() == nil && CheckIdempotencyKey(c.IdempotencyKey) != nil {
-			meta.Fault("idempotency-key", "invalid_value", "A key has 1 to 255 printable characters, for example a UUID.")
+			meta.Fault("idempotency-key", "invalid_value",
+				"A key needs 1 to 255 printable characters, for example a UUID.")
 		}
 	}
 	c.readTarget(o, meta)
@@ -67,7 +66,7 @@ func ReadToolCall(tool string, arguments []byte) (*ToolCall, error) {
 func (c *ToolCall) readTarget(o, meta jsonread.Object) {
 	switch c.Tool {
 	case ToolGetCheckout, ToolUpdateCheckout, ToolCompleteCheckout, ToolCancelCheckout:
-		o.Need("id", "Name the checkout by its id.")
+		o.Need("id", "Send the id of the checkout.")
 		c.ID = o.Text("id", maxID)
 	}
 	switch c.Tool {
@@ -83,15 +82,15 @@ func (c *ToolCall) readTarget(o, meta jsonread.Object) {
 	case ToolCompleteCheckout:
 		c.body = o.Object("checkout")
 	case ToolSearchCatalog, ToolLookupCatalog, ToolGetProduct:
-		o.Need("catalog", "Say what to look for in catalog.")
+		o.Need("catalog", "Send the search criteria in catalog.")
 		c.body = o.Object("catalog")
 	}
 }
 
-// Reading is how the body of the call is read in version v.
+// Reading returns the rules for parsing the body of the call in version v.
 func (c *ToolCall) Reading(v Version) Reading { return Reading{Version: v, Plain: c.Agent.Plain()} }
 
-// Checkout reads the body of create, update or complete.
+// Checkout parses the body of create, update or complete.
 func (c *ToolCall) Checkout(rd Reading) (*CheckoutRequest, error) {
 	if c.Tool == ToolCompleteCheckout {
 		return readCompletion(c.body)
@@ -99,32 +98,18 @@ func (c *ToolCall) Checkout(rd Reading) (*CheckoutRequest, error) {
 	return readChange(c.body, rd)
 }
 
-// Search reads the body of search_catalog.
+// Search parses the body of search_catalog.
 func (c *ToolCall) Search(rd Reading) (*SearchRequest, error) { return readSearch(c.body, rd) }
 
-// Lookup reads the body of lookup_catalog.
+// Lookup parses the body of lookup_catalog.
 func (c *ToolCall) Lookup() (*LookupRequest, error) { return readLookup(c.body) }
 
-// Product reads the body of get_product.
+// Product parses the body of get_product.
 func (c *ToolCall) Product() (*ProductRequest, error) { return readProduct(c.body) }
 
-// Canonical answers what an idempotency key stands for: the tool, the id and
-// the arguments without meta, as canonical JSON. arguments are those of the
-// call. The result may hold a payment instrument: keep only a keyed digest.
-func (c *ToolCall) Canonical(arguments []byte) ([]byte, error) {
-	o, err := jsonread.ReadOptional(arguments)
-	if err != nil {
-		return nil, err
-	}
-	members := map[string]json.RawMessage{"tool": json.RawMessage(`"` + c.Tool + `"`)}
-	for _, name := range o.Names() {
-		if name != "meta" && name != "tool" {
-			members[name] = o.JSON(name)
-		}
-	}
-	text, err := json.Marshal(members)
-	if err != nil {
-		return nil, err
-	}
-	return jcs.Canonical(text)
+// Canonical returns the data that an idempotency key is bound to: the tool, the id and the
+// arguments without meta, as canonical JSON. arguments are those of the call. The result may
+// contain a payment instrument: store only a keyed digest.
+func (c *ToolCall) Canonical() ([]byte, error) {
+	return jcs.Encode(c.arguments.Without("meta").WithText("tool", c.Tool))
 }

@@ -35,14 +35,34 @@ func compileTool(t testing.TB, tool ucp.Tool) *jsonschema.Schema {
 func TestTools(t *testing.T) {
 	t.Parallel()
 	arguments := map[string]struct{ good, bad string }{
-		ucp.ToolCreateCheckout:   {`{` + metaText + `,"checkout":{"line_items":[{"item":{"id":"a"},"quantity":1}],"payment":{}}}`, `{` + metaText + `,"checkout":{}}`},
-		ucp.ToolGetCheckout:      {`{` + metaText + `,"id":"c"}`, `{` + metaText + `}`},
-		ucp.ToolUpdateCheckout:   {`{` + metaText + `,"id":"c","checkout":{"line_items":[{"id":"li_1","item":{"id":"a"},"quantity":1}]}}`, `{` + metaText + `,"id":"c"}`},
-		ucp.ToolCompleteCheckout: {`{` + metaText + `,"id":"c","checkout":{"payment":{"instruments":[]}}}`, `{"meta":{"ucp-agent":{"profile":"https://p"}},"id":"c","checkout":{}}`},
-		ucp.ToolCancelCheckout:   {`{` + metaText + `,"id":"c"}`, `{"meta":{"ucp-agent":{"profile":"https://p"}},"id":"c"}`},
-		ucp.ToolSearchCatalog:    {`{` + metaText + `,"catalog":{"query":"x","pagination":{"limit":5}}}`, `{"catalog":{"query":7}}`},
-		ucp.ToolLookupCatalog:    {`{` + metaText + `,"catalog":{"ids":["a"]}}`, `{` + metaText + `,"catalog":{"ids":[]}}`},
-		ucp.ToolGetProduct:       {`{` + metaText + `,"catalog":{"id":"a"}}`, `{` + metaText + `,"catalog":{"id":1}}`},
+		ucp.ToolCreateCheckout: {
+			`{` + metaText +
+				`,"checkout":{"line_items":[{"item":{"id":"a"},"quantity":1}],"payment":{}}}`,
+			`{` + metaText + `,"checkout":{}}`,
+		},
+		ucp.ToolGetCheckout: {`{` + metaText + `,"id":"c"}`, `{` + metaText + `}`},
+		ucp.ToolUpdateCheckout: {
+			`{` + metaText +
+				`,"id":"c","checkout":{"line_items":[{"id":"li_1","item":{"id":"a"},"quantity":1}]}}`,
+			`{` + metaText + `,"id":"c"}`,
+		},
+		ucp.ToolCompleteCheckout: {
+			`{` + metaText + `,"id":"c","checkout":{"payment":{"instruments":[]}}}`,
+			`{"meta":{"ucp-agent":{"profile":"https://p"}},"id":"c","checkout":{}}`,
+		},
+		ucp.ToolCancelCheckout: {
+			`{` + metaText + `,"id":"c"}`,
+			`{"meta":{"ucp-agent":{"profile":"https://p"}},"id":"c"}`,
+		},
+		ucp.ToolSearchCatalog: {
+			`{` + metaText + `,"catalog":{"query":"x","pagination":{"limit":5}}}`,
+			`{"catalog":{"query":7}}`,
+		},
+		ucp.ToolLookupCatalog: {
+			`{` + metaText + `,"catalog":{"ids":["a"]}}`,
+			`{` + metaText + `,"catalog":{"ids":[]}}`,
+		},
+		ucp.ToolGetProduct: {`{` + metaText + `,"catalog":{"id":"a"}}`, `{` + metaText + `,"catalog":{"id":1}}`},
 	}
 	tools := ucp.Tools()
 	if len(tools) != 8 || len(arguments) != 8 {
@@ -64,18 +84,20 @@ func TestTools(t *testing.T) {
 					t.Errorf("schema of %s: %v, want fits = %t", text, err, fits)
 				}
 			}
-			plain, err := jsonschema.UnmarshalJSON(strings.NewReader(strings.Replace(arguments[tool.Name].good, metaText+",", "", 1)))
+			plain, err := jsonschema.UnmarshalJSON(
+				strings.NewReader(strings.Replace(arguments[tool.Name].good, metaText+",", "", 1)))
 			if err != nil {
 				t.Fatal(err)
 			}
 			if err := schema.Validate(plain); err != nil {
 				t.Errorf("schema of a call without meta: %v, want nil: it is served in plain mode", err)
 			}
-			call, err := ucp.ReadToolCall(tool.Name, []byte(arguments[tool.Name].good))
+			call, err := readToolCall(tool.Name, []byte(arguments[tool.Name].good))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if call.Agent != (ucp.Agent{Profile: "https://p.example/ucp", Version: "2026-04-08"}) || call.IdempotencyKey != "k-1" {
+			if call.Agent != (ucp.Agent{Profile: "https://p.example/ucp", Version: "2026-04-08"}) ||
+				call.IdempotencyKey != "k-1" {
 				t.Errorf("call = %+v, want agent and key of meta", call)
 			}
 		})
@@ -85,15 +107,17 @@ func TestTools(t *testing.T) {
 func TestToolCallBodies(t *testing.T) {
 	t.Parallel()
 	call := func(tool, arguments string) *ucp.ToolCall {
-		c, err := ucp.ReadToolCall(tool, []byte(arguments))
+		c, err := readToolCall(tool, []byte(arguments))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return c
 	}
-	update := call(ucp.ToolUpdateCheckout, `{"id":"chk_1","checkout":{"line_items":[{"item":{"id":"a"},"quantity":2}]}}`)
+	update := call(ucp.ToolUpdateCheckout,
+		`{"id":"chk_1","checkout":{"line_items":[{"item":{"id":"a"},"quantity":2}]}}`)
 	r, err := update.Checkout(update.Reading(ucp.Newest))
-	if err != nil || update.ID != "chk_1" || len(r.LineItems) != 1 || r.LineItems[0].ItemID != "a" || !update.Agent.Plain() {
+	if err != nil || update.ID != "chk_1" || len(r.LineItems) != 1 || r.LineItems[0].ItemID != "a" ||
+		!update.Agent.Plain() {
 		t.Errorf("update = %+v, %+v, %v", update, r, err)
 	}
 	search := call(ucp.ToolSearchCatalog, `{`+metaText+`,"catalog":{"query":"x"}}`)
@@ -118,7 +142,7 @@ func TestToolCallBodies(t *testing.T) {
 	}
 	faulty := call(ucp.ToolCreateCheckout, `{"checkout":{"line_items":[{"item":{"id":7}}]}}`)
 	_, err = faulty.Checkout(faulty.Reading(ucp.Newest))
-	if diff := cmp.Diff([]string{"$.checkout.line_items[0].item.id invalid_type"}, faults(t, err)); diff != "" {
+	if diff := cmp.Diff([]string{"$.checkout.line_items[0].item.id invalid_type"}, violations(t, err)); diff != "" {
 		t.Errorf("faults (-want +got):\n%s", diff)
 	}
 }
@@ -135,21 +159,53 @@ func TestReadToolCallRefuses(t *testing.T) {
 		{"no id", ucp.ToolGetCheckout, `{}`, []string{"$.id missing_field"}, ucp.RPCInvalidParams},
 		{"id is a number", ucp.ToolGetCheckout, `{"id":1}`, []string{"$.id invalid_type"}, ucp.RPCInvalidParams},
 		{"no body", ucp.ToolCreateCheckout, ``, []string{"$.checkout missing_field"}, ucp.RPCInvalidParams},
-		{"body is text", ucp.ToolCreateCheckout, `{"checkout":"x"}`, []string{"$.checkout invalid_type"}, ucp.RPCInvalidParams},
+		{
+			"body is text", ucp.ToolCreateCheckout, `{"checkout":"x"}`,
+			[]string{"$.checkout invalid_type"},
+			ucp.RPCInvalidParams,
+		},
 		{"no catalog", ucp.ToolSearchCatalog, `{}`, []string{"$.catalog missing_field"}, ucp.RPCInvalidParams},
-		{"meta is text", ucp.ToolGetCheckout, `{"meta":"x","id":"c"}`, []string{"$.meta invalid_type"}, ucp.RPCInvalidParams},
-		{"agent is text", ucp.ToolGetCheckout, `{"meta":{"ucp-agent":"x"},"id":"c"}`, []string{"$.meta['ucp-agent'] invalid_type"}, ucp.RPCInvalidParams},
-		{"http profile", ucp.ToolGetCheckout, `{"meta":{"ucp-agent":{"profile":"http://p.example"}},"id":"c"}`, []string{"invalid_profile_url"}, ucp.RPCDiscoveryError},
-		{"no profile", ucp.ToolGetCheckout, `{"meta":{"ucp-agent":{}},"id":"c"}`, []string{"invalid_profile_url"}, ucp.RPCDiscoveryError},
-		{"empty key", ucp.ToolGetCheckout, `{"meta":{"idempotency-key":""},"id":"c"}`, []string{"$.meta['idempotency-key'] invalid_value"}, ucp.RPCInvalidParams},
-		{"complete without key", ucp.ToolCompleteCheckout, `{` + agent + `,"id":"c","checkout":{}}`, []string{"$.meta['idempotency-key'] missing_field"}, ucp.RPCInvalidParams},
-		{"cancel without key", ucp.ToolCancelCheckout, `{` + agent + `,"id":"c"}`, []string{"$.meta['idempotency-key'] missing_field"}, ucp.RPCInvalidParams},
+		{
+			"meta is text", ucp.ToolGetCheckout, `{"meta":"x","id":"c"}`,
+			[]string{"$.meta invalid_type"},
+			ucp.RPCInvalidParams,
+		},
+		{
+			"agent is text", ucp.ToolGetCheckout, `{"meta":{"ucp-agent":"x"},"id":"c"}`,
+			[]string{"$.meta['ucp-agent'] invalid_type"},
+			ucp.RPCInvalidParams,
+		},
+		{
+			"http profile", ucp.ToolGetCheckout, `{"meta":{"ucp-agent":{"profile":"http://p.example"}},"id":"c"}`,
+			[]string{"invalid_profile_url"},
+			ucp.RPCDiscoveryError,
+		},
+		{
+			"no profile", ucp.ToolGetCheckout, `{"meta":{"ucp-agent":{}},"id":"c"}`,
+			[]string{"invalid_profile_url"},
+			ucp.RPCDiscoveryError,
+		},
+		{
+			"empty key", ucp.ToolGetCheckout, `{"meta":{"idempotency-key":""},"id":"c"}`,
+			[]string{"$.meta['idempotency-key'] invalid_value"},
+			ucp.RPCInvalidParams,
+		},
+		{
+			"complete without key", ucp.ToolCompleteCheckout, `{` + agent + `,"id":"c","checkout":{}}`,
+			[]string{"$.meta['idempotency-key'] missing_field"},
+			ucp.RPCInvalidParams,
+		},
+		{
+			"cancel without key", ucp.ToolCancelCheckout, `{` + agent + `,"id":"c"}`,
+			[]string{"$.meta['idempotency-key'] missing_field"},
+			ucp.RPCInvalidParams,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := ucp.ReadToolCall(tt.tool, []byte(tt.in))
-			if diff := cmp.Diff(tt.want, faults(t, err)); diff != "" {
+			_, err := readToolCall(tt.tool, []byte(tt.in))
+			if diff := cmp.Diff(tt.want, violations(t, err)); diff != "" {
 				t.Errorf("faults of %s (-want +got):\n%s", tt.in, diff)
 			}
 			if got := ucp.FromProblem(asProblem(t, err)).RPCCode(); got != tt.rpc {
@@ -158,7 +214,7 @@ func TestReadToolCallRefuses(t *testing.T) {
 		})
 	}
 	for _, tool := range []string{ucp.ToolCompleteCheckout, ucp.ToolCancelCheckout} {
-		if _, err := ucp.ReadToolCall(tool, []byte(`{"id":"c"}`)); err != nil {
+		if _, err := readToolCall(tool, []byte(`{"id":"c"}`)); err != nil {
 			t.Errorf("plain %s without key = %v, want nil", tool, err)
 		}
 	}
@@ -167,11 +223,11 @@ func TestReadToolCallRefuses(t *testing.T) {
 func TestToolCallCanonical(t *testing.T) {
 	t.Parallel()
 	canonical := func(tool, arguments string) string {
-		c, err := ucp.ReadToolCall(tool, []byte(arguments))
+		c, err := readToolCall(tool, []byte(arguments))
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, err := c.Canonical([]byte(arguments))
+		text, err := c.Canonical()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -181,7 +237,10 @@ func TestToolCallCanonical(t *testing.T) {
 	if same := canonical(ucp.ToolGetCheckout, `{"n":1,"id":"c"}`); same != first {
 		t.Errorf("meta, order or 1.0 count: %s and %s", first, same)
 	}
-	for tool, arguments := range map[string]string{ucp.ToolCancelCheckout: `{"id":"c","n":1}`, ucp.ToolGetCheckout: `{"id":"d","n":1}`} {
+	for tool, arguments := range map[string]string{
+		ucp.ToolCancelCheckout: `{"id":"c","n":1}`,
+		ucp.ToolGetCheckout:    `{"id":"d","n":1}`,
+	} {
 		if other := canonical(tool, arguments); other == first {
 			t.Errorf("%s %s has the same form as the first call: %s", tool, arguments, other)
 		}
@@ -190,21 +249,22 @@ func TestToolCallCanonical(t *testing.T) {
 
 func FuzzReadToolCall(f *testing.F) {
 	for _, seed := range []string{
-		`{` + metaText + `,"id":"c","checkout":{"line_items":[{"item":{"id":"a"},"quantity":1}]},"catalog":{"query":"x"}}`,
+		`{` + metaText +
+			`,"id":"c","checkout":{"line_items":[{"item":{"id":"a"},"quantity":1}]},"catalog":{"query":"x"}}`,
 		`{"meta":{"ucp-agent":{"profile":"http://x"}}}`, `{"meta":[]}`, `{}`, ``, `{"id":"c","tool":"x"}`,
 	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, arguments []byte) {
 		for _, tool := range ucp.Tools() {
-			c, err := ucp.ReadToolCall(tool.Name, arguments)
+			c, err := readToolCall(tool.Name, arguments)
 			if err != nil {
 				if e := ucp.FromProblem(asProblem(t, err)); e.Status() != 400 || e.RPCCode() == 0 {
 					t.Fatalf("%s %q: %+v", tool.Name, arguments, e)
 				}
 				continue
 			}
-			if text, err := c.Canonical(arguments); err == nil && !json.Valid(text) {
+			if text, err := c.Canonical(); err == nil && !json.Valid(text) {
 				t.Fatalf("Canonical of %q = %q", arguments, text)
 			}
 		}

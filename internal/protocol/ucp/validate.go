@@ -9,12 +9,12 @@ import (
 	"ace/internal/foundation/money"
 )
 
-// Validate answers everything that is wrong with a checkout by rules that the
-// schemas cannot state: sums, the coupling of status, messages and addresses.
-// It is meant for tests and for checks before an answer leaves.
+// Validate returns all violations of rules that the schemas cannot express: sums, and the relation
+// between status, messages and URLs. It is meant for tests and for checks before a response is
+// sent.
 func (c *Checkout) Validate() error {
 	v := &validator{}
-	v.check(c.UCP.Version.Supported(), "ucp.version %q is not served", c.UCP.Version)
+	v.check(c.UCP.Version.Supported(), "ucp.version %q is not supported", c.UCP.Version)
 	v.check(c.UCP.Status == StatusSuccess, "ucp.status is %q", c.UCP.Status)
 	v.check(c.UCP.PaymentHandlers != nil, "ucp.payment_handlers is missing")
 	v.check(c.ID != "", "id is missing")
@@ -24,15 +24,15 @@ func (c *Checkout) Validate() error {
 	v.lineItems(c.LineItems)
 	v.sum("totals", c.Totals, true)
 	v.messages(c)
-	v.course(c)
-	return errors.Join(v.faults...)
+	v.status(c)
+	return errors.Join(v.violations...)
 }
 
-type validator struct{ faults []error }
+type validator struct{ violations []error }
 
 func (v *validator) check(ok bool, format string, args ...any) {
 	if !ok {
-		v.faults = append(v.faults, fmt.Errorf(format, args...))
+		v.violations = append(v.violations, fmt.Errorf(format, args...))
 	}
 }
 
@@ -50,8 +50,8 @@ func (v *validator) lineItems(lines []LineItem) {
 	}
 }
 
-// sum checks totals: exactly one subtotal and one total where whole is set, the
-// signs of known types, a text for unknown ones, and that the rest adds up.
+// sum checks totals: exactly one subtotal and one total if whole is set, the signs of known types,
+// a text for unknown ones, and that the others add up.
 func (v *validator) sum(at string, totals []Total, whole bool) {
 	count := map[string]int{}
 	var sum, total int64
@@ -106,8 +106,10 @@ func (v *validator) messages(c *Checkout) {
 func (m Message) validate() error {
 	v := &validator{}
 	v.check(m.Content != "", "content is missing")
-	v.check(m.Path == "" || m.Path == "$" || strings.HasPrefix(m.Path, "$.") || strings.HasPrefix(m.Path, "$["), "path %q is not a JSONPath", m.Path)
-	v.check(m.ContentType == "" || m.ContentType == "plain" || m.ContentType == "markdown", "content_type %q is unknown", m.ContentType)
+	v.check(m.Path == "" || m.Path == "$" || strings.HasPrefix(m.Path, "$.") || strings.HasPrefix(m.Path, "$["),
+		"path %q is not a JSONPath", m.Path)
+	v.check(m.ContentType == "" || m.ContentType == "plain" || m.ContentType == "markdown",
+		"content_type %q is unknown", m.ContentType)
 	switch m.Type {
 	case MessageError:
 		switch m.Severity {
@@ -116,37 +118,37 @@ func (m Message) validate() error {
 			v.check(false, "severity %q is unknown", m.Severity)
 		}
 		v.check(m.Code != "", "an error needs a code")
-		v.check(m.Presentation == "" && m.ImageURL == "" && m.URL == "", "an error carries members of a warning")
+		v.check(m.Presentation == "" && m.ImageURL == "" && m.URL == "", "an error has fields of a warning")
 	case MessageWarning:
 		v.check(m.Code != "", "a warning needs a code")
-		v.check(m.Severity == "", "a warning carries a severity")
+		v.check(m.Severity == "", "a warning has a severity")
 	case MessageInfo:
-		v.check(m.Severity == "" && m.Presentation == "" && m.ImageURL == "" && m.URL == "", "an info carries members of others")
+		v.check(m.Severity == "" && m.Presentation == "" && m.ImageURL == "" && m.URL == "",
+			"an info has fields of other types")
 	default:
 		v.check(false, "type %q is unknown", m.Type)
 	}
-	return errors.Join(v.faults...)
+	return errors.Join(v.violations...)
 }
 
-// course checks what the status says about addresses, order and expiry.
-func (v *validator) course(c *Checkout) {
+// status checks URLs, order and expiry against the status.
+func (v *validator) status(c *Checkout) {
 	if c.ContinueURL != "" {
-		v.check(usableURL(c.ContinueURL), "continue_url %q is not an absolute https address", c.ContinueURL)
+		v.check(usableURL(c.ContinueURL), "continue_url %q is not an absolute https URL", c.ContinueURL)
 		v.check(!c.Status.Terminal(), "a %s checkout has a continue_url", c.Status)
 	}
 	v.check(c.Status != RequiresEscalation || c.ContinueURL != "", "requires_escalation without continue_url")
 	v.check(c.Status.Terminal() || !c.ExpiresAt.IsZero(), "an open checkout has no expires_at")
-	v.check((c.Order != nil) == (c.Status == Completed), "order and the status %s do not go together", c.Status)
+	v.check((c.Order != nil) == (c.Status == Completed), "an order is inconsistent with the status %s", c.Status)
 	if c.Order != nil {
 		v.check(c.Order.ID != "" && usableURL(c.Order.PermalinkURL), "order has no id or no permalink_url")
 	}
 	for i, link := range c.Links {
-		v.check(link.Type != "" && usableURL(link.URL), "links[%d] has no type or no absolute address", i)
+		v.check(link.Type != "" && usableURL(link.URL), "links[%d] has no type or no absolute URL", i)
 	}
 }
 
-// usableURL reports whether a person can follow an address: https, or http on
-// this machine.
+// usableURL reports whether a buyer can open a URL: https, or http on this machine.
 func usableURL(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" {

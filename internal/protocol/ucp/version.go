@@ -11,17 +11,17 @@ import (
 // Version is a release of the protocol, a date.
 type Version string
 
-// The versions served. Newest is used where a caller declares none.
+// The supported versions. Newest is used if a caller declares none.
 const (
 	Version20260825 Version = "2026-08-25"
 	Version20260408 Version = "2026-04-08"
 	Newest                  = Version20260825
 )
 
-// Versions lists the versions served, newest first.
+// Versions lists the supported versions, newest first.
 func Versions() []Version { return []Version{Version20260825, Version20260408} }
 
-// Supported reports whether v is served.
+// Supported reports whether v is supported.
 func (v Version) Supported() bool { return slices.Contains(Versions(), v) }
 
 // wellFormed reports whether v looks like YYYY-MM-DD.
@@ -37,9 +37,9 @@ func (v Version) wellFormed() bool {
 	return true
 }
 
-// Negotiate chooses the version of an exchange by what the platform declares:
-// in UCP-Agent, in meta or in its profile. "" chooses the newest; a version
-// that is not served is the problem version_unsupported.
+// Negotiate selects the version of an exchange from the platform's declaration: in UCP-Agent, in
+// meta or in its profile. "" selects the newest; an unsupported version is the problem
+// version_unsupported.
 func Negotiate(declared Version) (Version, error) {
 	switch {
 	case declared == "":
@@ -52,6 +52,7 @@ func Negotiate(declared Version) (Version, error) {
 		served = append(served, string(v))
 	}
 	return "", problem.New(problem.Unprocessable, string(VersionUnsupported), fmt.Sprintf(
-		"This store speaks UCP %s. Declare one of these versions, or none for the newest.", strings.Join(served, " and "))).
+		"This store supports UCP %s. Declare one of these versions, or none for the newest.", strings.Join(served,
+			" and "))).
 		Advise("change_version")
 }

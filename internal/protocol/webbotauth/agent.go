@@ -12,36 +12,36 @@ import (
 	"ace/internal/foundation/httpsig"
 )
 
-// HeaderSignatureAgent says where the keys of an agent are.
+// HeaderSignatureAgent is the header with the URLs of an agent's keys.
 const HeaderSignatureAgent = "Signature-Agent"
 
-// DirectoryPath is where the directory of an origin lies.
+// DirectoryPath is the path of the key directory of an origin.
 const DirectoryPath = "/.well-known/http-message-signatures-directory"
 
-// Kind is what an address of Signature-Agent leads to.
+// Kind is the kind of document at a Signature-Agent URL.
 type Kind string
 
-// The kinds of addresses.
+// The kinds of documents.
 const (
 	Directory Kind = "directory" // an origin, whose directory is at DirectoryPath
 	JWKSURI   Kind = "jwks_uri"  // a JWK Set
-	CIMD      Kind = "cimd"      // a client id metadata document, which holds or names a JWK Set
+	CIMD      Kind = "cimd"      // a client id metadata document, which contains or references a JWK Set
 )
 
-// maxURL is the longest address that is followed, in bytes.
+// maxURL is the maximum length of a URL to fetch, in bytes.
 const maxURL = 2048
 
-// Agent is one member of Signature-Agent.
+// Agent is one entry of Signature-Agent.
 type Agent struct {
 	Member string // "" in the older form, which is one bare string
 	URI    string // as it was sent
-	Kind   Kind   // as it was sent; Directory where nothing was
+	Kind   Kind   // as sent; Directory by default
 }
 
 var errAgent = errors.New("unreadable Signature-Agent")
 
-// ParseAgents reads Signature-Agent: a dictionary of strings, or one string in
-// the older form. Members that are no strings are left out.
+// ParseAgents parses Signature-Agent: a dictionary of strings, or a single string in the older
+// form. Entries that are not strings are skipped.
 func ParseAgents(h http.Header) ([]Agent, error) {
 	lines := h.Values(HeaderSignatureAgent)
 	if len(lines) == 0 {
@@ -92,19 +92,18 @@ func kindOf(item httpsfv.Item) Kind {
 	return "unknown"
 }
 
-// Source is an address that keys come from. It is comparable, and its URL is
-// the identity of the agent.
+// Source is a URL of keys. It is comparable, and its URL is the identity of the agent.
 type Source struct {
 	URL  string
 	Kind Kind
 }
 
-// Source resolves the address that the keys are at: https on port 443, a name
-// and not an address, no user, no fragment; a directory is named by its bare
-// origin. ok is false for everything else.
+// Source returns the URL of the keys: https on port 443, a host name and not an IP address, no
+// user, no fragment; a directory is identified by its origin. ok is false for every other URL.
 func (a Agent) Source() (s Source, ok bool) {
 	u, err := url.Parse(a.URI)
-	if err != nil || len(a.URI) > maxURL || u.Scheme != "https" || u.Opaque != "" || u.User != nil || strings.Contains(a.URI, "#") {
+	if err != nil || len(a.URI) > maxURL || u.Scheme != "https" || u.Opaque != "" || u.User != nil ||
+		strings.Contains(a.URI, "#") {
 		return Source{}, false
 	}
 	host := strings.ToLower(u.Hostname())
@@ -127,9 +126,9 @@ func (a Agent) Source() (s Source, ok bool) {
 	return Source{}, false
 }
 
-// publicName takes names of two or more labels that every resolver reads as a
-// name. Where a name leads is for the fetcher to judge. Names in other scripts
-// have to come in their xn-- form.
+// publicName reports whether a host is a name of two or more labels that every resolver treats as a
+// name. The fetcher checks where the name resolves to. Internationalized names must be in their
+// xn-- form.
 func publicName(host string) bool {
 	if len(host) > 253 || !strings.Contains(host, ".") {
 		return false

@@ -1,5 +1,5 @@
-// Package webbotauth tells which automated agent sent a request, where the
-// agent signs its requests by Web Bot Auth, and signs our own.
+// Package webbotauth identifies the automated agent that sent a request, if the agent signs its
+// requests by Web Bot Auth, and signs our own.
 //
 //	Verifier.Verify(request)
 //	  no signature for us          -> unsigned
@@ -18,14 +18,14 @@
 // HTTP Message Signatures, RFC 9421.
 //
 // Where we diverge:
-//   - The identity is the address that the keys came from, never a key alone.
+//   - The identity is the URL of the keys, never a key alone.
 //     A signature without Signature-Agent is therefore never verified.
 //   - created and expires are required, with at most 24 hours between them; the
 //     draft recommends that.
-//   - The member of Signature-Agent is the one that the signature covers; it
+//   - The entry of Signature-Agent is the one that the signature covers; it
 //     need not be named like the signature, and is not in published examples.
-//   - The older Signature-Agent, one bare string, is accepted if it is covered,
-//     and so is a dictionary of one member that is covered whole.
-//   - A nonce is not remembered: an identity only chooses whose quota a request
-//     counts against, and agents do send a signature more than once.
+//   - The older Signature-Agent, a single string, is accepted if it is covered,
+//     and so is a dictionary of one entry that is covered as a whole.
+//   - Nonces are not stored: an identity only selects the quota that a request
+//     counts against, and agents do reuse signatures.
 package webbotauth

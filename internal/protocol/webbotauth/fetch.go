@@ -10,18 +10,18 @@ import (
 	"time"
 )
 
-// maxSet bounds the answer of a key source, in bytes.
+// maxSet limits the response of a key source, in bytes.
 const maxSet = 64 << 10
 
-// fetched is what one fetch brought.
+// fetched is the result of one fetch.
 type fetched struct {
 	set   keySet
 	fresh time.Duration
 	err   error
 }
 
-// fetch reads the keys of a source: one call, and a second one where a card
-// names the address of its keys.
+// fetch reads the keys of a source: one request, and a second one if a card references the URL of
+// its keys.
 func (k *Keys) fetch(ctx context.Context, source Source) fetched {
 	body, fresh, err := k.get(ctx, source)
 	if err != nil {
@@ -43,11 +43,11 @@ func (k *Keys) fetch(ctx context.Context, source Source) fetched {
 	return fetched{set, min(fresh, second), err}
 }
 
-// get reads one document. Anything but 200 is a failure, a redirect too.
+// get reads one document. Any status but 200, including a redirect, is a failure.
 func (k *Keys) get(ctx context.Context, source Source) (body []byte, fresh time.Duration, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, source.URL, nil)
 	if err != nil {
-		return nil, 0, fmt.Errorf("asking for keys: %w", err)
+		return nil, 0, fmt.Errorf("requesting keys: %w", err)
 	}
 	req.Header.Set("Accept", MediaType)
 	if source.Kind != Directory {
@@ -55,12 +55,12 @@ func (k *Keys) get(ctx context.Context, source Source) (body []byte, fresh time.
 	}
 	if k.options.Sign != nil {
 		if err := k.options.Sign(req); err != nil {
-			return nil, 0, fmt.Errorf("signing a request for keys: %w", err)
+			return nil, 0, fmt.Errorf("signing a key request: %w", err)
 		}
 	}
 	res, err := k.fetcher.Do(req)
 	if err != nil {
-		return nil, 0, fmt.Errorf("asking for keys: %w", cause(err))
+		return nil, 0, fmt.Errorf("requesting keys: %w", cause(err))
 	}
 	defer func() { _ = res.Body.Close() }()
 	switch {
@@ -79,8 +79,7 @@ func (k *Keys) get(ctx context.Context, source Source) (body []byte, fresh time.
 	return body, freshness(res.Header), nil
 }
 
-// cause takes the address that net/http puts into its errors off again: the
-// log line has it already.
+// cause removes the URL that net/http adds to its errors: the log line already has it.
 func cause(err error) error {
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		return wrapped.Err

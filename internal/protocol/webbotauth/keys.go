@@ -13,52 +13,52 @@ import (
 	"ace/internal/foundation/ratelimit"
 )
 
-// Fetcher makes the calls for keys: an http.Client whose transport keeps it out
-// of private networks, bounds time and size, and follows no redirect.
+// Fetcher makes the requests for keys: an http.Client whose transport refuses private networks,
+// limits time and size, and follows no redirects.
 type Fetcher interface {
 	Do(*http.Request) (*http.Response, error)
 }
 
 // KeysOptions are the settings of Keys that have defaults.
 type KeysOptions struct {
-	// MaxSources is how many addresses are remembered. Default 10,000; four
-	// times as many keys are, in sum.
+	// MaxSources is the maximum number of cached URLs. Default 10,000. The total number of keys is
+	// limited to four times as many.
 	MaxSources int
 	// Sign, if set, signs the requests for keys.
 	Sign func(*http.Request) error
 }
 
-// How fetches are rationed: new addresses cost the client who names them and
-// all together; whoever is at work or waits is bounded.
+// The limits of fetches: a new URL counts against the client that names it and against a global
+// limit; concurrent and waiting fetches are limited too.
 const (
 	maxFetching = 2
 	maxWaiting  = 32
-	fetchWait   = 10 * time.Second // from the request for keys to the end of its fetch
+	fetchWait   = 10 * time.Second // from the key request to the end of its fetch
 	firstRetry  = 30 * time.Second
 	maxRetry    = 5 * time.Minute
-	// relook is how soon a directory may be read again because a key is not in
-	// it: it may have been added since.
-	relook = time.Minute
+	// refetchAfter is how soon a directory may be fetched again for a key that is not in it: it may
+	// have been added since.
+	refetchAfter = time.Minute
 )
 
-// entry is what is known about a source.
+// entry is the cached state of a source.
 type entry struct {
 	set      keySet    // nil: never fetched
-	staleAt  time.Time // when the set wants to be fetched again
+	staleAt  time.Time // when the set has to be fetched again
 	fetched  time.Time // the last success
-	retryAt  time.Time // after a failure: no try before
+	retryAt  time.Time // after a failure: not before
 	failures int
 	busy     bool
 	used     time.Time
 }
 
-// Keys remembers the keys of agents. It is safe for concurrent use.
+// Keys caches the keys of agents. It is safe for concurrent use.
 //
 //	find -> known and fresh: the key, or unknown_key
 //	     -> known and stale: the same, and a fetch in the background
 //	     -> unknown: pending, and a fetch if the budgets allow one
 //
-// A failed fetch never takes keys away; a successful one replaces them all.
+// A failed fetch never removes keys; a successful one replaces them all.
 type Keys struct {
 	fetcher  Fetcher
 	log      *slog.Logger
@@ -71,13 +71,13 @@ type Keys struct {
 	shutdown context.CancelFunc
 	work     sync.WaitGroup
 
-	mu      sync.Mutex
-	entries map[Source]*entry
-	held    int // keys in all entries
-	closed  bool
+	mu       sync.Mutex
+	entries  map[Source]*entry
+	keyCount int // keys in all entries
+	closed   bool
 }
 
-// NewKeys answers an empty memory. Close it. Nil options are the defaults.
+// NewKeys returns an empty cache. Close it. Nil options are the defaults.
 func NewKeys(fetcher Fetcher, log *slog.Logger, o *KeysOptions) *Keys {
 	k := &Keys{fetcher: fetcher, log: log, entries: map[Source]*entry{}}
 	if o != nil {
@@ -94,8 +94,7 @@ func NewKeys(fetcher Fetcher, log *slog.Logger, o *KeysOptions) *Keys {
 	return k
 }
 
-// Close ends the fetches that run and waits for them. Afterwards nothing is
-// fetched any more.
+// Close cancels running fetches and waits for them. Afterwards nothing is fetched.
 func (k *Keys) Close() {
 	k.mu.Lock()
 	k.closed = true
@@ -104,15 +103,15 @@ func (k *Keys) Close() {
 	k.work.Wait()
 }
 
-// Len is how many sources are remembered, and how many keys.
+// Len returns the number of cached sources and keys.
 func (k *Keys) Len() (sources, keys int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return len(k.entries), k.held
+	return len(k.entries), k.keyCount
 }
 
-// find answers a key that counts at signedAt from memory, or why there is none.
-// It starts a fetch where one is due.
+// find returns a key that is valid at signedAt from the cache, or the reason why there is none. It
+// starts a fetch if one is due.
 func (k *Keys) find(signedAt time.Time, source Source, keyID string, client netip.Addr) (httpsig.JWK, Reason) {
 	now := time.Now()
 	k.mu.Lock()
@@ -127,7 +126,7 @@ func (k *Keys) find(signedAt time.Time, source Source, keyID string, client neti
 	}
 	e.used = now
 	key, found := e.set.find(signedAt, keyID)
-	due := e.set == nil || !now.Before(e.staleAt) || !found && !now.Before(e.fetched.Add(relook))
+	due := e.set == nil || !now.Before(e.staleAt) || !found && !now.Before(e.fetched.Add(refetchAfter))
 	if due && !e.busy && !now.Before(e.retryAt) && k.budget(client, e.set == nil) {
 		k.start(source, e)
 	}
@@ -142,8 +141,8 @@ func (k *Keys) find(signedAt time.Time, source Source, keyID string, client neti
 	return httpsig.JWK{}, Pending
 }
 
-// budget takes what a fetch costs: always of all, and of the client who names
-// an address without keys.
+// budget charges a fetch to the global limit, and to the client that names a URL without cached
+// keys.
 func (k *Keys) budget(client netip.Addr, fresh bool) bool {
 	if k.closed || len(k.waiting) == cap(k.waiting) {
 		return false
@@ -157,7 +156,7 @@ func (k *Keys) budget(client netip.Addr, fresh bool) bool {
 	return r.Allowed
 }
 
-// start begins a fetch. The lock is held.
+// start starts a fetch. The lock is held.
 func (k *Keys) start(source Source, e *entry) {
 	select {
 	case k.waiting <- struct{}{}:
@@ -183,10 +182,10 @@ func (k *Keys) fetchInTurn(ctx context.Context, source Source) fetched {
 	}
 }
 
-// errNoTurn says that others were fetched for too long: not the source's fault.
+// errNoTurn says that other fetches took too long: not a failure of the source.
 var errNoTurn = errors.New("no turn to fetch")
 
-// settle keeps what a fetch brought.
+// settle stores the result of a fetch.
 func (k *Keys) settle(source Source, e *entry, f fetched) {
 	now := time.Now()
 	k.mu.Lock()
@@ -199,41 +198,43 @@ func (k *Keys) settle(source Source, e *entry, f fetched) {
 		e.failures++
 		e.retryAt = now.Add(min(firstRetry<<min(e.failures-1, 8), maxRetry))
 		if k.base.Err() == nil {
-			k.log.Info("keys of a signing agent could not be fetched", "source", source.URL, "failures", e.failures, "error", f.err.Error())
+			k.log.Info("keys of a signing agent could not be fetched", "source", source.URL, "failures", e.failures,
+				"error", f.err.Error())
 		}
 		return
 	}
 	if k.entries[source] != e {
-		return // pushed out meanwhile
+		return // evicted in the meantime
 	}
-	k.held += len(f.set) - len(e.set)
+	k.keyCount += len(f.set) - len(e.set)
 	e.set, e.fetched, e.staleAt, e.failures, e.retryAt = f.set, now, now.Add(f.fresh), 0, time.Time{}
-	for k.held > 4*k.options.MaxSources && len(k.entries) > 1 {
-		k.forget(e)
+	for k.keyCount > 4*k.options.MaxSources && len(k.entries) > 1 {
+		k.evict(e)
 	}
 }
 
-// admit makes an entry, and room for it.
+// admit adds an entry and evicts another one if necessary.
 func (k *Keys) admit(now time.Time, source Source) *entry {
 	for len(k.entries) >= k.options.MaxSources {
-		k.forget(nil)
+		k.evict(nil)
 	}
 	e := &entry{used: now}
 	k.entries[source] = e
 	return e
 }
 
-// forget drops one of a few entries: one without keys, otherwise the one that
-// was of no use for longest.
-func (k *Keys) forget(keep *entry) {
+// evict removes one of a few random entries: one without keys if there is one, or else the least
+// recently used one.
+func (k *Keys) evict(added *entry) {
 	var worst Source
 	var victim *entry
 	seen := 0
-	for source, e := range k.entries { // begins at a random place
-		if e == keep {
+	for source, e := range k.entries { // random order
+		if e == added {
 			continue
 		}
-		if victim == nil || (e.set == nil) != (victim.set == nil) && e.set == nil || (e.set == nil) == (victim.set == nil) && e.used.Before(victim.used) {
+		if victim == nil || (e.set == nil) != (victim.set == nil) && e.set == nil ||
+			(e.set == nil) == (victim.set == nil) && e.used.Before(victim.used) {
 			worst, victim = source, e
 		}
 		if seen++; seen == 16 {
@@ -241,7 +242,7 @@ func (k *Keys) forget(keep *entry) {
 		}
 	}
 	if victim != nil {
-		k.held -= len(victim.set)
+		k.keyCount -= len(victim.set)
 		delete(k.entries, worst)
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"ace/internal/protocol/webbotauth"
 )
 
-// bot makes the key of an agent from a number.
+// bot creates the key of an agent from a number.
 func bot(t testing.TB, n byte) *httpsig.Signer {
 	t.Helper()
 	seed := make([]byte, ed25519.SeedSize)
@@ -28,7 +28,7 @@ func bot(t testing.TB, n byte) *httpsig.Signer {
 	return s
 }
 
-// setOf is the directory of agents.
+// setOf returns the directory of agents.
 func setOf(t testing.TB, signers ...*httpsig.Signer) string {
 	t.Helper()
 	keys := []httpsig.JWK{}
@@ -47,28 +47,29 @@ func marshal(t testing.TB, keys []httpsig.JWK) string {
 	return string(body)
 }
 
-// sign signs as an agent does, now, for five minutes.
+// sign signs a request as an agent does, at the current time, for five minutes.
 func sign(t testing.TB, s *httpsig.Signer, r *http.Request, components ...httpsig.Component) {
 	t.Helper()
 	components = append([]httpsig.Component{httpsig.Field("@authority")}, components...)
 	now := time.Now()
-	if err := s.Sign(httpsig.RequestMessage(r, "https"), "sig1", components, httpsig.Params{Created: now, Expires: now.Add(5 * time.Minute), Tag: webbotauth.Tag}); err != nil {
+	if err := s.Sign(httpsig.RequestMessage(r, "https"), "sig1", components,
+		httpsig.Params{Created: now, Expires: now.Add(5 * time.Minute), Tag: webbotauth.Tag}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// signedBy is a request of the agent of an origin.
+// signedBy returns a request of the agent of an origin.
 func signedBy(t testing.TB, s *httpsig.Signer, host string) webbotauth.Request {
 	t.Helper()
-	r := request(t, http.MethodGet, "https://store.example/agent/search?q=a", "", map[string]string{"Signature-Agent": `a="https://` + host + `"`})
+	r := request(t, http.MethodGet, "https://store.example/agent/search?q=a", "",
+		map[string]string{"Signature-Agent": `a="https://` + host + `"`})
 	sign(t, s, r, httpsig.Component{Name: "signature-agent", Key: "a"})
 	return toVerify(r, "")
 }
 
 func at(host string) string { return "https://" + host + webbotauth.DirectoryPath }
 
-// look verifies a request of the agent made now and lets the fetch it may have
-// started end.
+// look verifies a request of the agent, sent now, and waits for the fetch that it may have started.
 func look(t testing.TB, v *webbotauth.Verifier, s *httpsig.Signer, host string) string {
 	t.Helper()
 	o := v.Verify(time.Now(), signedBy(t, s, host))
@@ -81,10 +82,10 @@ func TestKeysOverTime(t *testing.T) {
 	one, two := bot(t, 1), bot(t, 2)
 	type step struct {
 		wait  time.Duration
-		put   *document // before the look
+		put   *document // before the request
 		by    *httpsig.Signer
 		want  string
-		calls int // in sum, after the look
+		calls int // total, after the request
 	}
 	both, first, second := setOf(t, one, two), setOf(t, one), setOf(t, two)
 	tests := []struct {
@@ -167,8 +168,8 @@ func TestKeysOverTime(t *testing.T) {
 	}
 }
 
-// Answers that are refused: the source stays unreachable.
-func TestRefusedAnswers(t *testing.T) {
+// Refused responses: the source stays unreachable.
+func TestRefusedResponses(t *testing.T) {
 	t.Parallel()
 	one := bot(t, 1)
 	jwk := one.JWK()
@@ -215,7 +216,7 @@ func TestRefusedAnswers(t *testing.T) {
 	}
 }
 
-// A flood of requests for one address makes one call; none of them waits.
+// Many requests for one URL cause one fetch; none of them waits.
 func TestOneFetchAtATime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -238,8 +239,8 @@ func TestOneFetchAtATime(t *testing.T) {
 	})
 }
 
-// A client may name one new address in ten seconds; all together five a second,
-// of which two are fetched at a time.
+// A client may name one new URL in ten seconds; all clients together five per second, of which two
+// are fetched at a time.
 func TestFetchBudgets(t *testing.T) {
 	t.Parallel()
 	from := func(r webbotauth.Request, address string) webbotauth.Request {
@@ -289,8 +290,8 @@ func TestFetchBudgets(t *testing.T) {
 	})
 }
 
-// The memory is bounded, and full of junk it still serves who comes.
-func TestMemoryIsBounded(t *testing.T) {
+// The cache is bounded, and still works when it is full of junk.
+func TestCacheIsBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		net, one := newWeb(), bot(t, 1)
@@ -316,13 +317,14 @@ func TestMemoryIsBounded(t *testing.T) {
 			}
 			time.Sleep(time.Second)
 		}
-		if got := look(t, v, one, "e99.example"); got != "verified" && got != "unverified/pending" && got != "unverified/unreachable" {
+		if got := look(t, v, one, "e99.example"); got != "verified" && got != "unverified/pending" &&
+			got != "unverified/unreachable" {
 			t.Errorf("Verify() = %s", got)
 		}
 	})
 }
 
-// Close ends what runs; nothing is fetched afterwards.
+// Close cancels running fetches; nothing is fetched afterwards.
 func TestClose(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

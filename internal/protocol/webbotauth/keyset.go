@@ -17,23 +17,22 @@ import (
 // MediaType is the media type of key directories.
 const MediaType = "application/http-message-signatures-directory+json"
 
-// The bounds of how long keys are kept as fresh, and what applies where the
-// answer says nothing.
+// The limits of how long keys are cached, and the default if the response does not say.
 const (
 	minFresh     = time.Minute
 	maxFresh     = 24 * time.Hour
 	defaultFresh = time.Hour
 )
 
-// ErrKeySet is wrapped by errors about answers that hold no keys that count.
+// ErrKeySet is wrapped by errors about responses without valid keys.
 var ErrKeySet = errors.New("unusable key set")
 
-// keySet holds the keys of one source by their thumbprints.
+// keySet maps thumbprints to the keys of one source.
 type keySet map[string]httpsig.JWK
 
-// readKeySet reads a JWK Set. In a directory the kid of a key has to be its
-// thumbprint. Elsewhere keys may be called otherwise; they are found by their
-// thumbprint all the same, since signatures name nothing else.
+// readKeySet parses a JWK Set. In a directory the kid of a key must be its thumbprint. In other
+// documents a key may have another kid; it is still found by its thumbprint, since signatures name
+// only thumbprints.
 func readKeySet(body []byte, kind Kind) (keySet, error) {
 	keys, err := httpsig.ParseKeySet(body)
 	if err != nil {
@@ -50,24 +49,25 @@ func readKeySet(body []byte, kind Kind) (keySet, error) {
 	return set, nil
 }
 
-// find answers the key that a signature names, if it counts now.
+// find returns the key that a signature names, if it is valid now.
 func (s keySet) find(now time.Time, keyID string) (httpsig.JWK, bool) {
 	k, ok := s[keyID]
-	if !ok || k.NotBefore != 0 && now.Before(time.Unix(k.NotBefore, 0)) || k.Expires != 0 && !now.Before(time.Unix(k.Expires, 0)) {
+	if !ok || k.NotBefore != 0 && now.Before(time.Unix(k.NotBefore, 0)) || k.Expires != 0 &&
+		!now.Before(time.Unix(k.Expires, 0)) {
 		return httpsig.JWK{}, false
 	}
 	return k, true
 }
 
-// card is a client id metadata document, as far as it is about keys.
+// card is the part of a client id metadata document about keys.
 type card struct {
 	ClientID string          `json:"client_id"`
 	JWKSURI  string          `json:"jwks_uri"`
 	JWKS     json.RawMessage `json:"jwks"`
 }
 
-// readCard reads the card at an address: the keys that it holds, or the address
-// of them, which may be of another host, since the card vouches for it.
+// readCard parses the card at a URL: it returns its keys, or their URL, which may be on another
+// host, since the card vouches for it.
 func readCard(body []byte, at string) (keySet, Source, error) {
 	var c card
 	if err := json.Unmarshal(body, &c); err != nil {
@@ -75,7 +75,7 @@ func readCard(body []byte, at string) (keySet, Source, error) {
 	}
 	switch {
 	case c.ClientID != at:
-		return nil, Source{}, fmt.Errorf("%w: client_id is not the address of the card", ErrKeySet)
+		return nil, Source{}, fmt.Errorf("%w: client_id is not the URL of the card", ErrKeySet)
 	case c.JWKS != nil && c.JWKSURI != "":
 		return nil, Source{}, fmt.Errorf("%w: the card has both jwks and jwks_uri", ErrKeySet)
 	case c.JWKS != nil:
@@ -84,12 +84,12 @@ func readCard(body []byte, at string) (keySet, Source, error) {
 	}
 	next, ok := Agent{URI: c.JWKSURI, Kind: JWKSURI}.Source()
 	if !ok {
-		return nil, Source{}, fmt.Errorf("%w: jwks_uri cannot be followed", ErrKeySet)
+		return nil, Source{}, fmt.Errorf("%w: jwks_uri is not an allowed URL", ErrKeySet)
 	}
 	return nil, next, nil
 }
 
-// mediaTypeFits checks the type of an answer.
+// mediaTypeFits checks the type of a response.
 func mediaTypeFits(contentType string, kind Kind) bool {
 	media, _, err := mime.ParseMediaType(contentType)
 	if err != nil {
@@ -104,7 +104,7 @@ func mediaTypeFits(contentType string, kind Kind) bool {
 	return false
 }
 
-// freshness reads how long an answer may be kept (RFC 9111), within bounds.
+// freshness returns how long a response may be cached (RFC 9111), within limits.
 func freshness(h http.Header) time.Duration {
 	for directive := range strings.SplitSeq(strings.Join(h.Values("Cache-Control"), ","), ",") {
 		name, value, _ := strings.Cut(strings.ToLower(strings.TrimSpace(directive)), "=")
@@ -122,8 +122,8 @@ func freshness(h http.Header) time.Duration {
 	return defaultFresh
 }
 
-// ParseRegistry reads a registry: one address of a card per line, with # before
-// remarks. Lines that are no address that can be followed are left out.
+// ParseRegistry parses a registry: one URL of a card per line, and comments that start with #.
+// Lines that are not an allowed URL are skipped.
 func ParseRegistry(text string) []Source {
 	var sources []Source
 	lines := bufio.NewScanner(strings.NewReader(text))

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// FuzzKeySet reads what a hostile server may answer.
+// FuzzKeySet parses the response of a hostile server.
 func FuzzKeySet(f *testing.F) {
 	const set = `{"keys":[{"kty":"OKP","crv":"Ed25519","kid":"Kb29PoKF6HzDo9rDUodpixEBeKN20sGZ3IrObGLriB8","x":"UWWj9OT73tmZuQKu9ABXMpFfUwxK0H_LilgiB7M2E7U"}]}`
 	const at = "https://bot.example/card"

@@ -19,23 +19,23 @@ import (
 	"ace/internal/protocol/webbotauth"
 )
 
-// document is what a fake server answers.
+// document is the response of a fake server.
 type document struct {
 	status    int
 	mediaType string
 	cache     string
 	body      string
 	err       error
-	wait      chan struct{} // closed when the answer may come
+	wait      chan struct{} // closed when the response may be sent
 }
 
-// web is a network of documents by address. It counts the calls.
+// web is a network of documents by URL. It counts the requests.
 type web struct {
 	mu        sync.Mutex
 	documents map[string]document
 	calls     []*http.Request
 	running   int
-	most      int // calls at the same time
+	most      int // concurrent requests
 }
 
 func newWeb() *web { return &web{documents: map[string]document{}} }
@@ -98,7 +98,7 @@ func keysOf(t testing.TB, f webbotauth.Fetcher, o *webbotauth.KeysOptions) *webb
 	return keys
 }
 
-// vector reads a shared vector; without the shared folder the test is left out.
+// vector reads a shared vector; without the shared folder the test is skipped.
 func vector(t testing.TB, into any, name ...string) {
 	t.Helper()
 	shared := os.Getenv("ACE_SHARED_DIR")
@@ -133,8 +133,8 @@ func toVerify(r *http.Request, body string) webbotauth.Request {
 	}
 }
 
-// settled verifies until the keys are there: the first look starts the fetch,
-// the second one after it has its result. It must run in a bubble.
+// settled verifies until the keys are there: the first call starts the fetch, the second one has
+// its result. It must run in a bubble.
 func settled(v *webbotauth.Verifier, now time.Time, r webbotauth.Request) webbotauth.Outcome {
 	v.Verify(now, r)
 	synctest.Wait()

@@ -17,8 +17,8 @@ import (
 // TagDirectory marks the signatures of a key directory.
 const TagDirectory = "http-message-signatures-directory"
 
-// How long our own signatures hold. A directory's outlasts every cache of it
-// by far; it changes once an hour, so that the answers of an hour are the same.
+// How long our own signatures are valid. A directory's signature outlasts every cache; it changes
+// once an hour, so that the responses of an hour are equal.
 const (
 	requestLife   = 5 * time.Minute
 	directoryLife = 7 * 24 * time.Hour
@@ -26,23 +26,22 @@ const (
 	directoryStep = time.Hour
 )
 
-// OwnKey is a key that we sign with, or did or will.
+// OwnKey is a current, previous or future signing key of ours.
 type OwnKey struct {
 	Signer *httpsig.Signer
-	// NotBefore and Expires stand in the directory. Zero: no limit.
+	// NotBefore and Expires are published in the directory. Zero: no limit.
 	NotBefore, Expires time.Time
 }
 
-// Identity is who we are to others: an origin and its keys.
+// Identity is our own identity as an agent: an origin and its keys.
 type Identity struct {
 	*OwnDirectory
 
 	origin string
 }
 
-// NewIdentity answers the identity of an https origin. The first key signs
-// requests; the others stand in the directory beside it, while keys are
-// exchanged.
+// NewIdentity returns the identity of an https origin. The first key signs requests; the others are
+// published as well, for rotation.
 func NewIdentity(origin string, keys ...OwnKey) (*Identity, error) {
 	u, err := url.Parse(origin)
 	if err != nil || u.Scheme != "https" || u.Host == "" || u.Path != "" || u.RawQuery != "" || u.User != nil {
@@ -64,8 +63,8 @@ type OwnDirectory struct {
 	digest    string
 }
 
-// NewDirectory answers the directory of from 1 to 4 keys for a host, which is
-// spelled as requests name it: without the port of its scheme.
+// NewDirectory returns the directory of 1 to 4 keys for a host as in requests: without the default
+// port of its scheme.
 func NewDirectory(authority string, keys ...OwnKey) (*OwnDirectory, error) {
 	if len(keys) == 0 || len(keys) > httpsig.MaxLabels {
 		return nil, fmt.Errorf("an identity has from 1 to %d keys", httpsig.MaxLabels)
@@ -79,7 +78,8 @@ func NewDirectory(authority string, keys ...OwnKey) (*OwnDirectory, error) {
 			return nil, errors.New("an identity needs signers")
 		}
 		jwk := k.Signer.JWK()
-		set.Keys = append(set.Keys, ownKey{jwk.Kty, jwk.Crv, jwk.KID, jwk.X, jwk.Y, "sig", unix(k.NotBefore), unix(k.Expires)})
+		set.Keys = append(set.Keys,
+			ownKey{jwk.Kty, jwk.Crv, jwk.KID, jwk.X, jwk.Y, "sig", unix(k.NotBefore), unix(k.Expires)})
 	}
 	var err error
 	if d.body, err = json.Marshal(set); err != nil {
@@ -89,7 +89,7 @@ func NewDirectory(authority string, keys ...OwnKey) (*OwnDirectory, error) {
 	return d, nil
 }
 
-// ownKey is a key in the order of members that the draft prints.
+// ownKey is a key with its fields in the order that the draft prints.
 type ownKey struct {
 	Kty       string `json:"kty"`
 	Crv       string `json:"crv"`
@@ -108,8 +108,8 @@ func unix(t time.Time) int64 {
 	return t.Unix()
 }
 
-// Sign signs a request that goes out: it adds Signature-Agent, Signature-Input
-// and Signature, for five minutes. Headers that it had before are replaced.
+// Sign signs an outbound request: it sets Signature-Agent, Signature-Input and Signature, for five
+// minutes. Existing values are replaced.
 func (id *Identity) Sign(r *http.Request, now time.Time) error {
 	nonce := make([]byte, 64)
 	_, _ = rand.Read(nonce) // never fails
@@ -123,8 +123,8 @@ func (id *Identity) Sign(r *http.Request, now time.Time) error {
 	})
 }
 
-// Directory answers our key directory, signed with each key, for the request
-// GET DirectoryPath. The body never changes; the signatures do once an hour.
+// Directory returns our key directory, signed with each key, for the request GET DirectoryPath. The
+// body never changes; the signatures change once an hour.
 func (d *OwnDirectory) Directory(now time.Time) (http.Header, []byte, error) {
 	h := http.Header{}
 	h.Set("Content-Type", MediaType)
@@ -132,20 +132,22 @@ func (d *OwnDirectory) Directory(now time.Time) (http.Header, []byte, error) {
 	h.Set(httpsig.HeaderContentDigest, d.digest)
 	created := now.Truncate(directoryStep)
 	for i, k := range d.keys {
-		if err := SignDirectory(k.Signer, h, d.authority, fmt.Sprintf("sig%d", i+1), created, created.Add(directoryLife)); err != nil {
+		if err := SignDirectory(k.Signer, h, d.authority, fmt.Sprintf("sig%d", i+1), created,
+			created.Add(directoryLife)); err != nil {
 			return nil, nil, err
 		}
 	}
 	return h, d.body, nil
 }
 
-// SignDirectory signs the header of a key directory's answer, which has its
-// Content-Digest already, and binds it to the authority that it is for: a copy
-// of it elsewhere does not verify.
+// SignDirectory signs the header of a key directory response, which already has its Content-Digest,
+// and binds it to its authority: a copy on another host does not verify.
 func SignDirectory(s *httpsig.Signer, h http.Header, authority, label string, created, expires time.Time) error {
-	answer := httpsig.ResponseMessage(http.StatusOK, h, &httpsig.Message{Method: http.MethodGet, Scheme: "https", Authority: authority, Path: DirectoryPath})
+	answer := httpsig.ResponseMessage(http.StatusOK,
+		h, &httpsig.Message{Method: http.MethodGet, Scheme: "https", Authority: authority, Path: DirectoryPath})
 	components := []httpsig.Component{{Name: "@authority", Req: true}, httpsig.Field(httpsig.HeaderContentDigest)}
-	if err := s.Sign(answer, label, components, httpsig.Params{Created: created, Expires: expires, Tag: TagDirectory}); err != nil {
+	if err := s.Sign(answer, label, components,
+		httpsig.Params{Created: created, Expires: expires, Tag: TagDirectory}); err != nil {
 		return fmt.Errorf("signing the key directory: %w", err)
 	}
 	return nil

@@ -15,13 +15,14 @@ import (
 	"ace/internal/protocol/webbotauth"
 )
 
-// What we sign, we verify: the request by the directory that we publish.
+// Our signatures verify: requests with the directory that we publish.
 func TestIdentityRoundTrip(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		old, current := bot(t, 1), bot(t, 2)
 		id, err := webbotauth.NewIdentity("https://bot.example",
-			webbotauth.OwnKey{Signer: current, NotBefore: time.Now(), Expires: time.Now().Add(90 * 24 * time.Hour)}, webbotauth.OwnKey{Signer: old})
+			webbotauth.OwnKey{Signer: current, NotBefore: time.Now(), Expires: time.Now().Add(90 * 24 * time.Hour)},
+			webbotauth.OwnKey{Signer: old})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -30,10 +31,12 @@ func TestIdentityRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 		net := newWeb()
-		net.put(at("bot.example"), document{body: string(body), mediaType: h.Get("Content-Type"), cache: h.Get("Cache-Control")})
+		net.put(at("bot.example"),
+			document{body: string(body), mediaType: h.Get("Content-Type"), cache: h.Get("Cache-Control")})
 		v := webbotauth.NewVerifier(keysOf(t, net, nil), []string{"store.example"}, nil)
 
-		r := request(t, http.MethodGet, "https://store.example/robots.txt", "", map[string]string{"Signature": "old=:AA==:", "Signature-Input": `old=()`})
+		r := request(t, http.MethodGet, "https://store.example/robots.txt",
+			"", map[string]string{"Signature": "old=:AA==:", "Signature-Input": `old=()`})
 		if err := id.Sign(r, time.Now()); err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +50,8 @@ func TestIdentityRoundTrip(t *testing.T) {
 func TestDirectoryIsSignedWithEachKey(t *testing.T) {
 	t.Parallel()
 	old, current := bot(t, 1), bot(t, 2)
-	id, err := webbotauth.NewIdentity("https://bot.example", webbotauth.OwnKey{Signer: current}, webbotauth.OwnKey{Signer: old})
+	id, err := webbotauth.NewIdentity("https://bot.example", webbotauth.OwnKey{Signer: current},
+		webbotauth.OwnKey{Signer: old})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,10 +70,12 @@ func TestDirectoryIsSignedWithEachKey(t *testing.T) {
 	}
 	for i, s := range []*httpsig.Signer{current, old} {
 		got := signatures[i]
-		if err := got.VerifyJWK(httpsig.ResponseMessage(http.StatusOK, h, asked), s.JWK()); err != nil || got.Params.Tag != webbotauth.TagDirectory {
+		if err := got.VerifyJWK(httpsig.ResponseMessage(http.StatusOK, h, asked), s.JWK()); err != nil ||
+			got.Params.Tag != webbotauth.TagDirectory {
 			t.Errorf("signature %d = %v with the tag %s, want nil", i, err, got.Params.Tag)
 		}
-		if created := now.Truncate(time.Hour); !got.Params.Created.Equal(created) || got.Params.Expires.Sub(created) != 7*24*time.Hour {
+		if created := now.Truncate(time.Hour); !got.Params.Created.Equal(created) ||
+			got.Params.Expires.Sub(created) != 7*24*time.Hour {
 			t.Errorf("signature %d lasts from %s to %s", i, got.Params.Created, got.Params.Expires)
 		}
 		asked.Authority = "mirror.example"
@@ -110,7 +116,7 @@ func TestNewIdentityRefuses(t *testing.T) {
 	}
 }
 
-// Requests for keys are signed when we have a key ourselves.
+// Requests for keys are signed if we have a key ourselves.
 func TestFetchesAreSigned(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -119,16 +125,19 @@ func TestFetchesAreSigned(t *testing.T) {
 			t.Fatal(err)
 		}
 		net := newWeb()
-		keys := keysOf(t, net, &webbotauth.KeysOptions{Sign: func(r *http.Request) error { return id.Sign(r, time.Now()) }})
+		keys := keysOf(t,
+			net, &webbotauth.KeysOptions{Sign: func(r *http.Request) error { return id.Sign(r, time.Now()) }})
 		look(t, webbotauth.NewVerifier(keys, []string{"store.example"}, nil), bot(t, 1), "bot.example")
-		if len(net.calls) != 1 || !strings.Contains(net.calls[0].Header.Get("Signature-Agent"), "https://store.example") || net.calls[0].Header.Get("Signature") == "" {
+		if len(net.calls) != 1 || !strings.Contains(net.calls[0].Header.Get("Signature-Agent"),
+			"https://store.example") || net.calls[0].Header.Get("Signature") == "" {
 			t.Errorf("calls = %+v, want one that is signed", net.calls)
 		}
 	})
 }
 
 func ExampleIdentity_Sign() {
-	signer, err := httpsig.NewSigner(ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))) // a real key comes from crypto/rand
+	// a real key is created with crypto/rand
+	signer, err := httpsig.NewSigner(ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)))
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -23,11 +23,14 @@ type profileVector struct {
 	Now                                                int64
 }
 
-// The reasons that our own vectors describe in words.
+// The reasons that our own vectors describe in text.
 var profileReasons = map[string]webbotauth.Reason{ //nolint:gochecknoglobals // a table of the test
-	"expired": "time", "created-in-future": "time", "window-too-long": "time", "missing-expires": "parameters", "wrong-tag": "",
-	"alg-hmac": "algorithm", "agent-not-covered": "coverage", "authority-not-covered": "coverage", "other-authority": "signature",
-	"tampered-agent": "signature", "tampered-signature": "signature", "unknown-keyid": "unknown_key", "http-scheme-agent": "agent",
+	"expired": "time", "created-in-future": "time", "window-too-long": "time", "missing-expires": "parameters",
+	"wrong-tag": "",
+	"alg-hmac":  "algorithm", "agent-not-covered": "coverage", "authority-not-covered": "coverage",
+	"other-authority": "signature",
+	"tampered-agent":  "signature", "tampered-signature": "signature", "unknown-keyid": "unknown_key",
+	"http-scheme-agent":        "agent",
 	"directory-type-with-path": "agent", "private-address-agent": "agent", "malformed-signature-input": "malformed",
 }
 
@@ -60,11 +63,16 @@ func TestStoreProfileVectors(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				net := newWeb()
 				net.put(file.Directory.URL, document{body: string(file.Directory.Body)})
-				net.put(strings.Replace(file.Directory.URL, "bot.example", "evil.example", 1), document{body: string(file.Directory.Body)})
-				net.put("https://bot.example/jwks.json", document{body: string(file.Directory.Body), mediaType: "application/json"})
+				net.put(strings.Replace(file.Directory.URL, "bot.example", "evil.example", 1),
+					document{body: string(file.Directory.Body)})
+				net.put("https://bot.example/jwks.json",
+					document{body: string(file.Directory.Body), mediaType: "application/json"})
 				verifier := webbotauth.NewVerifier(keysOf(t, net, nil), []string{"store.example"}, nil)
 				got := settled(verifier, time.Unix(v.Now, 0), toVerify(r, v.Body))
-				want := webbotauth.Outcome{Status: webbotauth.Status(v.Expected), Reason: profileReasons[v.Name], Agent: v.Identity}
+				want := webbotauth.Outcome{
+					Status: webbotauth.Status(v.Expected), Reason: profileReasons[v.Name],
+					Agent: v.Identity,
+				}
 				if want.Status == webbotauth.Verified {
 					want.KeyID = keys[0].KID
 				}
@@ -77,13 +85,14 @@ func TestStoreProfileVectors(t *testing.T) {
 			})
 		})
 	}
-	if diff := cmp.Diff(map[string]int{"verified": 6, "invalid": 11, "unsigned": 1, "unverified": 4}, count); diff != "" {
+	if diff := cmp.Diff(map[string]int{"verified": 6, "invalid": 11, "unsigned": 1, "unverified": 4},
+		count); diff != "" {
 		t.Errorf("vectors by outcome (-want +got):\n%s", diff)
 	}
 }
 
-// peerVerifies asks another implementation about a vector that we verify. It
-// looks at the cryptography alone: the times of the vectors are fixed.
+// peerVerifies verifies a vector with another implementation. It checks only the cryptography: the
+// times of the vectors are fixed.
 func peerVerifies(t *testing.T, r *http.Request, label string, key httpsig.JWK) {
 	t.Helper()
 	public, err := key.Public()
@@ -98,7 +107,7 @@ func peerVerifies(t *testing.T, r *http.Request, label string, key httpsig.JWK) 
 	asked := r.Clone(t.Context())
 	asked.Body = http.NoBody
 	if err := httpsign.VerifyRequest(label, *verifier, asked); err != nil {
-		t.Errorf("the other implementation says %v, want nil", err)
+		t.Errorf("the other implementation returns %v, want nil", err)
 	}
 	asked.Header.Set(httpsig.HeaderSignature, label+"=:"+base64.StdEncoding.EncodeToString(make([]byte, 64))+":")
 	if err := httpsign.VerifyRequest(label, *verifier, asked); err == nil {
@@ -106,8 +115,8 @@ func peerVerifies(t *testing.T, r *http.Request, label string, key httpsig.JWK) 
 	}
 }
 
-// The published vectors are signed with keys that everybody has. The second
-// file's signatures hold for a century, which no request here may.
+// The published vectors use public test keys. The signatures of the second file are valid for a
+// century, which no request here may be.
 func TestArchitectureVectors(t *testing.T) {
 	t.Parallel()
 	seen := map[webbotauth.Outcome]int{}
@@ -133,7 +142,8 @@ func TestArchitectureVectors(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					net := newWeb()
 					net.put("https://signature-agent.test"+webbotauth.DirectoryPath, document{body: set})
-					verifier := webbotauth.NewVerifier(keysOf(t, net, nil), []string{"example.com"}, &webbotauth.VerifierOptions{TestKeys: testKeys})
+					verifier := webbotauth.NewVerifier(keysOf(t, net, nil), []string{"example.com"},
+						&webbotauth.VerifierOptions{TestKeys: testKeys})
 					got := settled(verifier, time.UnixMilli(v.CreatedMS).Add(time.Minute), toVerify(r, ""))
 					got.KeyID = ""
 					seen[got]++
@@ -171,7 +181,7 @@ func directoryOf(t testing.TB, private json.RawMessage) string {
 	return string(set)
 }
 
-// A signature of RFC 9421 itself is nobody's business here: it has no tag.
+// A signature from RFC 9421 itself is ignored: it has no tag.
 func TestRFC9421VectorIsUnsigned(t *testing.T) {
 	t.Parallel()
 	var v struct {
@@ -187,7 +197,8 @@ func TestRFC9421VectorIsUnsigned(t *testing.T) {
 	r.Header.Set("Signature-Input", v.SignatureInput)
 	r.Header.Set("Signature", v.Signature)
 	verifier := webbotauth.NewVerifier(keysOf(t, newWeb(), nil), []string{"example.com"}, nil)
-	if got := verifier.Verify(time.Unix(1618884473, 0), toVerify(r, v.Request.Body)); got != (webbotauth.Outcome{Status: webbotauth.Unsigned}) {
+	if got := verifier.Verify(time.Unix(1618884473, 0),
+		toVerify(r, v.Request.Body)); got != (webbotauth.Outcome{Status: webbotauth.Unsigned}) {
 		t.Errorf("Verify() = %+v, want unsigned", got)
 	}
 }
@@ -211,7 +222,7 @@ func TestSignatureAgentVectors(t *testing.T) {
 	}
 }
 
-// Cards are read the way a request leads to them.
+// Cards are fetched as for a request.
 func TestCardVectors(t *testing.T) {
 	t.Parallel()
 	var vectors []struct {
@@ -229,13 +240,18 @@ func TestCardVectors(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				net := newWeb()
 				net.put(v.URL, document{body: string(v.Card), mediaType: "application/json; charset=utf-8"})
-				net.put("https://example.com/.well-known/http-message-signatures-directory", document{body: directoryOf(t, private)})
-				net.put("https://example.com/jwks.json", document{body: directoryOf(t, private), mediaType: "application/json"})
-				r := request(t, http.MethodGet, "https://store.example/", "", map[string]string{"Signature-Agent": `c="` + v.URL + `";type=cimd`})
+				net.put("https://example.com/.well-known/http-message-signatures-directory",
+					document{body: directoryOf(t, private)})
+				net.put("https://example.com/jwks.json",
+					document{body: directoryOf(t, private), mediaType: "application/json"})
+				r := request(t, http.MethodGet, "https://store.example/",
+					"", map[string]string{"Signature-Agent": `c="` + v.URL + `";type=cimd`})
 				sign(t, signer, r, httpsig.Component{Name: "signature-agent", Key: "c"})
-				verifier := webbotauth.NewVerifier(keysOf(t, net, nil), []string{"store.example"}, &webbotauth.VerifierOptions{TestKeys: true})
+				verifier := webbotauth.NewVerifier(keysOf(t, net, nil), []string{"store.example"},
+					&webbotauth.VerifierOptions{TestKeys: true})
 				got := settled(verifier, time.Now(), toVerify(r, ""))
-				if want := (webbotauth.Outcome{Status: "verified", Agent: v.URL, KeyID: signer.JWK().KID}); v.Valid && got != want {
+				if want := (webbotauth.Outcome{Status: "verified", Agent: v.URL, KeyID: signer.JWK().KID}); v.Valid &&
+					got != want {
 					t.Errorf("Verify() = %+v, want %+v", got, want)
 				}
 				if want := (webbotauth.Outcome{Status: "unverified", Reason: "unreachable"}); !v.Valid && got != want {
@@ -265,8 +281,7 @@ func TestRegistryVectors(t *testing.T) {
 	}
 }
 
-// Ed25519 signs the same text the same way: our directory answer has to come
-// out as the published one, byte for byte.
+// Ed25519 is deterministic: our directory response must equal the published one, byte for byte.
 func TestSignedDirectoryVector(t *testing.T) {
 	t.Parallel()
 	var v struct {
@@ -278,7 +293,8 @@ func TestSignedDirectoryVector(t *testing.T) {
 	vector(t, &v, "web-bot-auth", "signed_directory_response.json")
 	var private json.RawMessage
 	vector(t, &private, "web-bot-auth", "ed25519.json")
-	id, err := webbotauth.NewIdentity("https://Signature-Agent.test:443", webbotauth.OwnKey{Signer: signerOf(t, private)})
+	id, err := webbotauth.NewIdentity("https://Signature-Agent.test:443",
+		webbotauth.OwnKey{Signer: signerOf(t, private)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -286,11 +302,13 @@ func TestSignedDirectoryVector(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if string(body) != v.Body || h.Get("Content-Digest") != v.ContentDigest || h.Get("Content-Type") != webbotauth.MediaType {
+	if string(body) != v.Body || h.Get("Content-Digest") != v.ContentDigest ||
+		h.Get("Content-Type") != webbotauth.MediaType {
 		t.Errorf("Directory() = %v %s, want %s", h, body, v.Body)
 	}
 	h = http.Header{"Content-Digest": {v.ContentDigest}}
-	if err := webbotauth.SignDirectory(signerOf(t, private), h, "signature-agent.test", "binding", time.Unix(1735689600, 0), time.Unix(4889289600, 0)); err != nil {
+	if err := webbotauth.SignDirectory(signerOf(t, private), h, "signature-agent.test", "binding",
+		time.Unix(1735689600, 0), time.Unix(4889289600, 0)); err != nil {
 		t.Fatal(err)
 	}
 	if h.Get("Signature-Input") != v.SignatureInput || h.Get("Signature") != v.Signature {
@@ -298,7 +316,7 @@ func TestSignedDirectoryVector(t *testing.T) {
 	}
 }
 
-// signerOf reads an Ed25519 test key.
+// signerOf parses an Ed25519 test key.
 func signerOf(t testing.TB, private json.RawMessage) *httpsig.Signer {
 	t.Helper()
 	var k struct{ D string }

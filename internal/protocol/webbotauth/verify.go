@@ -10,85 +10,84 @@ import (
 	"ace/internal/foundation/httpsig"
 )
 
-// Tag marks the signatures that this package looks at; all others are somebody
-// else's.
+// Tag is the tag of the signatures that this package verifies; it ignores all others.
 const Tag = "web-bot-auth"
 
-// AcceptSignature is the value of Accept-Signature (RFC 9421 section 5) that
-// tells an agent how to sign.
+// AcceptSignature is the value of Accept-Signature (RFC 9421 section 5) that requests a signature
+// from an agent.
 const AcceptSignature = `sig1=("@authority" "signature-agent";key="sig1");created;expires;keyid;tag="web-bot-auth"`
 
-// How much clocks may differ, and how long a signature may last.
+// The allowed clock difference and the maximum lifetime of a signature.
 const (
 	skew      = time.Minute
 	maxWindow = 24 * time.Hour
 )
 
-// Status is what a request says about its sender.
+// Status is the result of the verification of a request.
 type Status string
 
-// The statuses. Only Verified tells anything about who sent a request.
+// The statuses. Only Verified identifies the sender of a request.
 const (
-	Unsigned   Status = "unsigned"   // no signature for us
+	Unsigned   Status = "unsigned"   // no signature with our tag
 	Unverified Status = "unverified" // a signature that cannot be judged, now or at all
-	Invalid    Status = "invalid"    // a signature that is wrong
+	Invalid    Status = "invalid"    // an invalid signature
 	Verified   Status = "verified"
 )
 
-// Reason says why, for logs.
+// Reason is the reason of a status, for logs.
 type Reason string
 
 // The reasons of Invalid.
 const (
-	Malformed   Reason = "malformed"   // the fields do not parse, or hold too much
-	Algorithm   Reason = "algorithm"   // a shared secret, or not the key's
+	Malformed   Reason = "malformed"   // the fields do not parse, or are too large
+	Algorithm   Reason = "algorithm"   // a shared secret, or not the key's algorithm
 	Parameters  Reason = "parameters"  // created, expires or keyid is missing
-	OutsideTime Reason = "time"        // expired, from the future, or meant to last too long
+	OutsideTime Reason = "time"        // expired, from the future, or a lifetime that is too long
 	Coverage    Reason = "coverage"    // the host or Signature-Agent is not signed
-	Authority   Reason = "authority"   // for a host that is not ours
+	Authority   Reason = "authority"   // for another host
 	BadValue    Reason = "signature"   // the signature does not verify
 	BadDigest   Reason = "digest"      // the body is not the one that was signed
-	NoAgent     Reason = "agent"       // Unverified: Signature-Agent leads nowhere
+	NoAgent     Reason = "agent"       // Unverified: Signature-Agent has no allowed URL
 	Pending     Reason = "pending"     // Unverified: the keys are being fetched
-	Unreachable Reason = "unreachable" // Unverified: the keys could not be fetched lately
+	Unreachable Reason = "unreachable" // Unverified: the keys could not be fetched recently
 	UnknownKey  Reason = "unknown_key" // Unverified: the directory has no such key
-	TestKey     Reason = "test_key"    // Unverified: everybody has the private key
-	PlainHTTP   Reason = "plain_http"  // Unsigned: came over http, where all can be replaced
+	TestKey     Reason = "test_key"    // Unverified: the private key is public
+	PlainHTTP   Reason = "plain_http"  // Unsigned: sent over http, where everything can be replaced
 )
 
-// Outcome is what the signatures of one request say.
+// Outcome is the result of verifying the signatures of one request.
 type Outcome struct {
 	Status Status
 	Reason Reason
-	Agent  string // the address of the keys, which is the identity; Verified only
+	Agent  string // the URL of the keys, which is the identity; Verified only
 	KeyID  string // thumbprint of the key that signed; Verified only
 }
 
-// Request is what is verified.
+// Request is the request to verify.
 type Request struct {
 	Message *httpsig.Message
-	// Body answers the body, byte for byte. It is called only if a signature
-	// that is sound covers the digest. Nil: there is none.
+	// Body returns the body, byte for byte. It is called only if a valid signature covers the
+	// digest. Nil: there is no body.
 	Body func() ([]byte, error)
-	// Client is who pays for a fetch of keys.
+	// Client is the client that a fetch of keys is charged to.
 	Client netip.Addr
 }
 
 // VerifierOptions are the settings of a Verifier that have defaults.
 type VerifierOptions struct {
-	// TestKeys accepts the keys whose private halves RFC 9421 prints.
+	// TestKeys accepts the keys whose private keys RFC 9421 prints.
 	TestKeys bool
 }
 
-// Verifier judges requests. It is safe for concurrent use.
+// Verifier verifies requests. It is safe for concurrent use.
 type Verifier struct {
 	keys        *Keys
 	authorities []string
 	testKeys    bool
 }
 
-// NewVerifier answers a verifier for requests to the authorities, hosts with
-// the port where it is not the scheme's own. Nil options are the defaults.
+// NewVerifier returns a verifier for requests to the authorities: hosts, with the port if it is not
+// the default of the scheme. Nil options are the defaults.
 func NewVerifier(keys *Keys, authorities []string, o *VerifierOptions) *Verifier {
 	v := &Verifier{keys: keys, testKeys: o != nil && o.TestKeys}
 	for _, a := range authorities {
@@ -97,12 +96,11 @@ func NewVerifier(keys *Keys, authorities []string, o *VerifierOptions) *Verifier
 	return v
 }
 
-// Signed reports whether a request may carry a signature for us, which costs
-// nothing to find out.
+// Signed reports whether a request may carry a signature with our tag. It is cheap.
 func Signed(m *httpsig.Message) bool { return len(m.Header.Values(httpsig.HeaderSignatureInput)) > 0 }
 
-// Verify judges the signatures of a request. It never waits for another
-// machine. Of several signatures a verified one counts, then an invalid one.
+// Verify verifies the signatures of a request. It never waits for the network. Of several
+// signatures a verified one takes precedence, then an invalid one.
 func (v *Verifier) Verify(now time.Time, r Request) Outcome {
 	if !Signed(r.Message) {
 		return Outcome{Status: Unsigned}
@@ -117,7 +115,7 @@ func (v *Verifier) Verify(now time.Time, r Request) Outcome {
 		if s.Params.Tag != Tag {
 			continue
 		}
-		o := v.judge(now, s, r)
+		o := v.verifyOne(now, s, r)
 		if rank(o.Status) > rank(best.Status) {
 			best = o
 		}
@@ -127,8 +125,8 @@ func (v *Verifier) Verify(now time.Time, r Request) Outcome {
 
 func rank(s Status) int { return slices.Index([]Status{Unsigned, Unverified, Invalid, Verified}, s) }
 
-func (v *Verifier) judge(now time.Time, s *httpsig.Signature, r Request) Outcome {
-	if reason := v.judgeForm(now, s, r.Message); reason != "" {
+func (v *Verifier) verifyOne(now time.Time, s *httpsig.Signature, r Request) Outcome {
+	if reason := v.checkForm(now, s, r.Message); reason != "" {
 		return Outcome{Status: Invalid, Reason: reason}
 	}
 	agents, err := ParseAgents(r.Message.Header)
@@ -149,14 +147,14 @@ func (v *Verifier) judge(now time.Time, s *httpsig.Signature, r Request) Outcome
 	if reason != "" {
 		return Outcome{Status: Unverified, Reason: reason}
 	}
-	if reason := judgeValue(s, r, key); reason != "" {
+	if reason := checkValue(s, r, key); reason != "" {
 		return Outcome{Status: Invalid, Reason: reason}
 	}
 	return Outcome{Status: Verified, Agent: source.URL, KeyID: s.Params.KeyID}
 }
 
-// judgeForm checks everything that needs no key.
-func (v *Verifier) judgeForm(now time.Time, s *httpsig.Signature, m *httpsig.Message) Reason {
+// checkForm checks everything that needs no key.
+func (v *Verifier) checkForm(now time.Time, s *httpsig.Signature, m *httpsig.Message) Reason {
 	p := &s.Params
 	rule := httpsig.TimeRule{Skew: skew, MaxWindow: maxWindow}
 	switch {
@@ -174,8 +172,8 @@ func (v *Verifier) judgeForm(now time.Time, s *httpsig.Signature, m *httpsig.Mes
 	return ""
 }
 
-// coveredSource finds where the keys are: the first member that the signature
-// covers and that can be followed.
+// coveredSource returns the URL of the keys: the first entry that the signature covers and that is
+// allowed.
 func coveredSource(s *httpsig.Signature, agents []Agent) (Source, Reason) {
 	if len(agents) == 0 {
 		return Source{}, NoAgent
@@ -197,7 +195,7 @@ func coveredSource(s *httpsig.Signature, agents []Agent) (Source, Reason) {
 	return Source{}, Coverage
 }
 
-func judgeValue(s *httpsig.Signature, r Request, key httpsig.JWK) Reason {
+func checkValue(s *httpsig.Signature, r Request, key httpsig.JWK) Reason {
 	err := s.VerifyJWK(r.Message, key)
 	switch {
 	case errors.Is(err, httpsig.ErrAlgorithm):

@@ -1,48 +1,46 @@
 package x402
 
 import (
-	"bytes"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"strings"
+
+	"ace/internal/foundation/plainjson"
 )
 
 // Headers of the HTTP transport.
 const (
-	HeaderRequired  = "PAYMENT-REQUIRED"  // of an answer: the quote
+	HeaderRequired  = "PAYMENT-REQUIRED"  // of a response: the quote
 	HeaderSignature = "PAYMENT-SIGNATURE" // of a request: the payment
-	HeaderResponse  = "PAYMENT-RESPONSE"  // of an answer: what became of the payment
+	HeaderResponse  = "PAYMENT-RESPONSE"  // of a response: the outcome of the payment
 
 	headerV1 = "X-PAYMENT" // of version 1
 )
 
-// MaxHeader is the longest header that is written, in bytes. Node's fetch
-// refuses an answer whose headers have more than 16 KB in all.
+// MaxHeader is the maximum length of a header, in bytes. Node's fetch refuses a response whose
+// headers have more than 16 KB in total.
 const MaxHeader = 8 << 10
 
-// AllowHeaders are what a browser's preflight may ask to send. The client
-// libraries send Access-Control-Expose-Headers as a request header.
+// AllowHeaders returns the headers that a browser may send (CORS). The client libraries send
+// Access-Control-Expose-Headers as a request header.
 func AllowHeaders() []string {
 	return []string{HeaderSignature, headerV1, "Content-Type", "Access-Control-Expose-Headers"}
 }
 
-// ExposeHeaders are what a page of another origin may read of an answer.
+// ExposeHeaders returns the headers that a page of another origin may read (CORS).
 func ExposeHeaders() []string {
 	return []string{HeaderRequired, HeaderResponse, "Retry-After"}
 }
 
-// compact writes JSON without the escapes that only HTML needs.
+// compact encodes JSON without HTML escaping.
 func compact(v any) ([]byte, error) {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	text, err := plainjson.Marshal(v)
+	if err != nil {
 		return nil, err
 	}
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
+	return text, nil
 }
 
 func encodeHeader(v any) (string, error) {
@@ -53,8 +51,8 @@ func encodeHeader(v any) (string, error) {
 	return base64.StdEncoding.EncodeToString(text), nil
 }
 
-// DecodeHeader answers the JSON text of a header: base64 in the standard or
-// the URL alphabet, with padding or without.
+// DecodeHeader returns the JSON text of a header: base64 in the standard or the URL alphabet, with
+// or without padding.
 func DecodeHeader(value string) ([]byte, error) {
 	value = strings.TrimRight(strings.TrimSpace(value), "=")
 	encoding := base64.RawStdEncoding
@@ -64,9 +62,9 @@ func DecodeHeader(value string) ([]byte, error) {
 	return encoding.DecodeString(value)
 }
 
-// Header is the value of PAYMENT-REQUIRED, at most MaxHeader bytes. A quote
-// that is longer goes without the bazaar extension, then without any, then with
-// a shorter description: none of them is needed to pay.
+// Header returns the value of PAYMENT-REQUIRED, at most MaxHeader bytes. A longer quote omits the
+// bazaar extension, then all extensions, then a part of the description: none of them is needed to
+// pay.
 func (q PaymentRequired) Header() (string, error) {
 	steps := []func(*PaymentRequired){
 		func(*PaymentRequired) {},
@@ -87,11 +85,11 @@ func (q PaymentRequired) Header() (string, error) {
 			return value, nil
 		}
 	}
-	return "", fmt.Errorf("a quote with %d ways to pay does not fit into a header of %d bytes", len(q.Accepts), MaxHeader)
+	return "", fmt.Errorf("a quote with %d ways to pay does not fit in a header of %d bytes", len(q.Accepts),
+		MaxHeader)
 }
 
-// Header is the value of PAYMENT-SIGNATURE, and of the argument
-// payment_signature.
+// Header returns the value of PAYMENT-SIGNATURE and of the argument payment_signature.
 func (p PaymentPayload) Header() (string, error) {
 	value, err := encodeHeader(p)
 	if err != nil {
@@ -100,8 +98,8 @@ func (p PaymentPayload) Header() (string, error) {
 	return value, nil
 }
 
-// public is the answer without what may hold a facilitator's internals, and
-// without extensions that would not fit into a header.
+// public returns the response without fields that may contain a facilitator's internals, and
+// without extensions that do not fit in a header.
 func (r SettleResponse) public() SettleResponse {
 	r.ErrorMessage, r.Extra = "", nil
 	if len(r.Extensions) > MaxHeader/4 {
@@ -110,20 +108,19 @@ func (r SettleResponse) public() SettleResponse {
 	return r
 }
 
-// Header is the value of PAYMENT-RESPONSE. It leaves the facilitator's own
-// words out.
+// Header returns the value of PAYMENT-RESPONSE, without the facilitator's own messages.
 func (r SettleResponse) Header() (string, error) {
 	value, err := encodeHeader(r.public())
 	if err == nil && len(value) > MaxHeader {
 		err = errors.New("it is too long")
 	}
 	if err != nil {
-		return "", fmt.Errorf("encoding what became of a payment: %w", err)
+		return "", fmt.Errorf("encoding the outcome of a payment: %w", err)
 	}
 	return value, nil
 }
 
-// ParseResponseHeader reads the value of PAYMENT-RESPONSE.
+// ParseResponseHeader parses the value of PAYMENT-RESPONSE.
 func ParseResponseHeader(value string) (SettleResponse, error) {
 	text, err := DecodeHeader(value)
 	if err != nil {
@@ -132,7 +129,7 @@ func ParseResponseHeader(value string) (SettleResponse, error) {
 	return ReadSettle(text)
 }
 
-// ParseRequiredHeader reads the value of PAYMENT-REQUIRED.
+// ParseRequiredHeader parses the value of PAYMENT-REQUIRED.
 func ParseRequiredHeader(value string) (*PaymentRequired, error) {
 	text, err := DecodeHeader(value)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 
 func ExampleFromHTTP() {
 	h := http.Header{}
-	h.Set(x402.HeaderSignature, encode(good))
+	h.Set(x402.HeaderSignature, encode(validPayment))
 	payment, err := x402.FromHTTP(h)
 	if err != nil {
 		fmt.Println(err)
@@ -25,7 +25,10 @@ func ExampleFromHTTP() {
 func ExampleSettleResponse_Class() {
 	terms := x402.PaymentRequirements{Network: "eip155:8453", Amount: "100000"}
 	for _, answer := range []x402.SettleResponse{
-		{Success: true, Network: "eip155:8453", Transaction: "0xea42715e7c014d0dafb38b71513e2ed4cb8c01dd542f4ca19d5a2b5c1baaf595"},
+		{
+			Success: true, Network: "eip155:8453",
+			Transaction: "0xea42715e7c014d0dafb38b71513e2ed4cb8c01dd542f4ca19d5a2b5c1baaf595",
+		},
 		{Success: true, Network: "eip155:8453"},
 		{ErrorReason: x402.ReasonNonceUsed},
 		{ErrorReason: x402.ReasonTransactionFailed},

@@ -7,7 +7,7 @@ import (
 	"ace/internal/foundation/jsonread"
 )
 
-// The extensions that are spoken.
+// The supported extensions.
 const (
 	ExtensionIdentifier = "payment-identifier"
 	ExtensionBazaar     = "bazaar"
@@ -20,17 +20,17 @@ var identifierShape = regexp.MustCompile(`^[a-zA-Z0-9_-]{16,128}$`)
 // object is a JSON object under construction.
 type object map[string]any
 
-// raw writes values that always marshal.
+// raw encodes values that always marshal.
 func raw(v any) json.RawMessage {
 	text, err := compact(v)
 	if err != nil {
-		return json.RawMessage(`{}`) // unreachable: maps, texts and checked JSON
+		return json.RawMessage(`{}`) // unreachable: maps, strings and valid JSON
 	}
 	return text
 }
 
-// Identifier is the extension by which a payer may name a purchase, so that a
-// payment signed anew is answered with the first one's result.
+// Identifier returns the extension by which a payer may identify a purchase, so that a new payment
+// of the same purchase returns the result of the first one.
 func Identifier() Extension {
 	return Extension{
 		Info: raw(object{"required": false}),
@@ -44,9 +44,8 @@ func Identifier() Extension {
 	}
 }
 
-// Identifier is the name that the payer gave the purchase, "" if it gave none.
-// One of another shape is the problem invalid_payload. It is the payer's own
-// word: keep it per service, never alone.
+// Identifier returns the payer's identifier of the purchase, or "". The problem invalid_payload is
+// returned for an invalid one. It is chosen by the payer: use it only together with the service.
 func (p PaymentPayload) Identifier() (string, error) {
 	data, ok := p.Extensions[ExtensionIdentifier]
 	if !ok {
@@ -65,12 +64,13 @@ func (p PaymentPayload) Identifier() (string, error) {
 		return "", asPayload(err)
 	}
 	if !identifierShape.MatchString(id) {
-		return "", invalid("A payment identifier has 16 to 128 letters, digits, hyphens or underscores.").At("/extensions/payment-identifier/info/id")
+		return "", invalid("A payment identifier has 16 to 128 letters, digits, hyphens or underscores.").At(
+			"/extensions/payment-identifier/info/id")
 	}
 	return id, nil
 }
 
-// Bazaar describes a service to directories of paid services.
+// Bazaar describes a service for directories of paid services.
 type Bazaar struct {
 	Tool        string          // its name over MCP
 	Description string          // of the tool
@@ -79,7 +79,7 @@ type Bazaar struct {
 	Output      json.RawMessage // an example of a result, an object
 }
 
-// HTTP is the extension for a quote over HTTP: a POST with a JSON body.
+// HTTP returns the extension for a quote over HTTP: a POST with a JSON body.
 func (b Bazaar) HTTP() Extension {
 	return b.extension(
 		object{"type": "http", "method": "POST", "bodyType": "json", "body": b.Example},
@@ -91,13 +91,14 @@ func (b Bazaar) HTTP() Extension {
 	)
 }
 
-// MCP is the extension for a quote over MCP. It names the tool as tool and as
+// MCP returns the extension for a quote over MCP. It contains the tool's name as tool and as
 // toolName, because specification and libraries differ.
 func (b Bazaar) MCP() Extension {
 	text := object{"type": "string"}
 	return b.extension(
 		object{
-			"type": "mcp", "tool": b.Tool, "toolName": b.Tool, "description": b.Description, "transport": "streamable-http",
+			"type": "mcp", "tool": b.Tool, "toolName": b.Tool, "description": b.Description,
+			"transport":   "streamable-http",
 			"inputSchema": b.Input, "example": b.Example,
 		},
 		object{
@@ -120,7 +121,10 @@ func (b Bazaar) extension(input, properties object, required ...string) Extensio
 		Schema: raw(object{
 			"$schema": schemaDialect, "type": "object", "required": []string{"input"},
 			"properties": object{
-				"input": object{"type": "object", "properties": properties, "required": required, "additionalProperties": false},
+				"input": object{
+					"type": "object", "properties": properties, "required": required,
+					"additionalProperties": false,
+				},
 				"output": object{
 					"type": "object", "required": []string{"type"},
 					"properties": object{"type": object{"type": "string"}, "example": object{"type": "object"}},

@@ -23,7 +23,7 @@ func fixture(t testing.TB, name string) []byte {
 	return data
 }
 
-// layouts are the two chains that exchanges were recorded on.
+// layouts are the two chains that the exchanges were recorded on.
 var layouts = []string{"dev-31337", "usdc-84532"}
 
 func TestRecordedPayments(t *testing.T) {
@@ -56,7 +56,7 @@ func TestRecordedPayments(t *testing.T) {
 			}
 			settled, err := x402.ParseResponseHeader(string(fixture(t, layout+"/payment-response.b64")))
 			if err != nil || settled.Class(q.Accepts[0]) != x402.Accepted {
-				t.Errorf("answer = %+v, %v, of class %s, want accepted", settled, err, settled.Class(q.Accepts[0]))
+				t.Errorf("response = %+v, %v, of class %s, want accepted", settled, err, settled.Class(q.Accepts[0]))
 			}
 		})
 	}

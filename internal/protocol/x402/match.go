@@ -12,22 +12,23 @@ import (
 	"ace/internal/foundation/jcs"
 )
 
-// Match answers which of the advertised ways to pay a payer accepted: all core
-// members are the same text, so that an address in another case does not match,
-// and accepted.extra holds at least what was advertised. ok is false where none
-// is.
+// Match returns the advertised requirements that a payer accepted: all core fields are equal
+// strings, so an address in another case does not match, and accepted.extra contains at least the
+// advertised values. ok is false if none matches.
 func Match(accepted PaymentRequirements, advertised []PaymentRequirements) (index int, ok bool) {
 	for i, a := range advertised {
-		if accepted.Scheme == a.Scheme && accepted.Network == a.Network && accepted.Amount == a.Amount && accepted.Asset == a.Asset &&
-			accepted.PayTo == a.PayTo && accepted.MaxTimeoutSeconds == a.MaxTimeoutSeconds && holds(accepted.Extra, a.Extra) {
+		if accepted.Scheme == a.Scheme && accepted.Network == a.Network && accepted.Amount == a.Amount &&
+			accepted.Asset == a.Asset &&
+			accepted.PayTo == a.PayTo && accepted.MaxTimeoutSeconds == a.MaxTimeoutSeconds && contains(accepted.Extra,
+			a.Extra) {
 			return i, true
 		}
 	}
 	return 0, false
 }
 
-// holds reports whether every member of want is in have with an equal value.
-func holds(have, want map[string]any) bool {
+// contains reports whether have contains every field of want with an equal value.
+func contains(have, want map[string]any) bool {
 	for name, value := range want {
 		got, ok := have[name]
 		if !ok || !sameJSON(got, value) {
@@ -43,17 +44,15 @@ func sameJSON(a, b any) bool {
 	return errA == nil && errB == nil && jcs.Equal(textA, textB)
 }
 
-// Target is the service that a request asks for, as a payload's resource may
-// name it.
+// Target is the requested service, as the resource of a payload may name it.
 type Target struct {
-	Paths []string // paths that mean it, or any service: /v1/services/{id}/run and /mcp
-	Names []string // its names, of the tool and of the service
+	Paths []string // paths of the service, or of all services: /v1/services/{id}/run and /mcp
+	Names []string // names of the tool and of the service
 }
 
-// Fits reports whether a payload may pay for the target: it names no resource,
-// or an address whose path means the target, or mcp://tool/{name}, or
-// x402://{name}. Scheme, host and query of an address are not compared: proxies
-// and aliases change them, and the signature covers none of it.
+// Fits reports whether a payload may pay for the target: it names no resource, or a URL with a path
+// of the target, or mcp://tool/{name}, or x402://{name}. Scheme, host and query of a URL are not
+// compared: proxies and aliases change them, and the signature does not cover them.
 func (t Target) Fits(info *ResourceInfo) bool {
 	if info == nil || info.URL == "" {
 		return true
@@ -92,25 +91,25 @@ func (t Target) named(name string) bool {
 	return false
 }
 
-// Limits of a quote. The client libraries refuse a whole quote over one of the
-// first, and a large facilitator does not settle over the last.
+// Limits of a quote. The client libraries refuse a quote that exceeds one of the first, and a large
+// facilitator does not settle above the last.
 const (
 	maxTags        = 5
 	maxIconURL     = 2048
 	MaxDescription = 500 // characters of ResourceInfo.Description
 )
 
-// Check reports what would keep clients and facilitators from using a quote.
+// Check returns an error if clients or facilitators could not use the quote.
 func (q PaymentRequired) Check() error {
 	if q.X402Version != Version || len(q.Accepts) == 0 {
-		return errors.New("a quote is of version 2 and has at least one way to pay")
+		return errors.New("a quote needs version 2 and at least one entry in accepts")
 	}
 	if err := q.Resource.check(); err != nil {
 		return err
 	}
 	for i, r := range q.Accepts {
 		if err := r.Check(); err != nil {
-			return fmt.Errorf("way %d to pay: %w", i+1, err)
+			return fmt.Errorf("accepts[%d]: %w", i+1, err)
 		}
 	}
 	return nil
@@ -125,7 +124,7 @@ func (i ResourceInfo) check() error {
 	case i.ServiceName != "" && !labelShape.MatchString(i.ServiceName):
 		return fmt.Errorf("the service name %q is not 1 to 32 printable ASCII characters", i.ServiceName)
 	case len(i.Tags) > maxTags || len(i.IconURL) > maxIconURL:
-		return fmt.Errorf("there are more than %d tags, or the icon's address is longer than %d", maxTags, maxIconURL)
+		return fmt.Errorf("there are more than %d tags, or the icon URL is longer than %d", maxTags, maxIconURL)
 	}
 	for _, tag := range i.Tags {
 		if !labelShape.MatchString(tag) {
@@ -135,18 +134,18 @@ func (i ResourceInfo) check() error {
 	return nil
 }
 
-// Check reports what would keep a payer from paying this way.
+// Check returns an error if a payer could not pay by these requirements.
 func (r PaymentRequirements) Check() error {
 	name, version := r.Domain()
 	switch {
 	case r.Scheme != SchemeExact:
-		return fmt.Errorf("the scheme %q is not served", r.Scheme)
+		return fmt.Errorf("the scheme %q is not supported", r.Scheme)
 	case !networkShape.MatchString(r.Network):
-		return fmt.Errorf("the network %q is no CAIP-2 name such as eip155:8453", r.Network)
+		return fmt.Errorf("the network %q is not a CAIP-2 name such as eip155:8453", r.Network)
 	case !addressShape.MatchString(r.Asset) || !addressShape.MatchString(r.PayTo):
-		return fmt.Errorf("the token %q or the receiver %q is no address", r.Asset, r.PayTo)
+		return fmt.Errorf("the token %q or the receiver %q is not an address", r.Asset, r.PayTo)
 	case name == "" || version == "":
-		return errors.New("name and version of the token are missing in extra: no wallet can sign without them")
+		return errors.New("name and version of the token are missing in extra: wallets need them to sign")
 	case r.MaxTimeoutSeconds <= 0:
 		return errors.New("maxTimeoutSeconds has to be positive")
 	}

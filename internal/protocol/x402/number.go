@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// maxBits bounds every number of the protocol.
+// maxBits limits every number of the protocol.
 const maxBits = 256
 
-var errAmount = errors.New("an amount is written in decimal digits, without sign or leading zeros, below 2^256")
+var errAmount = errors.New("an amount must be decimal digits, without sign or leading zeros, below 2^256")
 
-// ParseAmount reads a number of the protocol: decimal digits, no sign, no
-// leading zeros, below 2^256.
+// ParseAmount parses a number of the protocol: decimal digits, no sign, no leading zeros, below
+// 2^256.
 func ParseAmount(text string) (*big.Int, error) {
 	if text == "" || len(text) > 78 || text[0] == '0' && text != "0" {
 		return nil, errAmount
@@ -31,29 +31,30 @@ func ParseAmount(text string) (*big.Int, error) {
 	return n, nil
 }
 
-// maxDecimals bounds the decimals of a token; common ones have 6 or 18.
+// maxDecimals limits the decimals of a token; common ones have 6 or 18.
 const maxDecimals = 36
 
-// ParseUnits turns a price such as "0.10" into atomic units of a token with
-// that many decimals, "100000" for six.
+// ParseUnits converts a price such as "0.10" to atomic units of a token with that many decimals,
+// "100000" for six.
 func ParseUnits(price string, decimals int) (string, error) {
 	whole, fraction, _ := strings.Cut(price, ".")
 	if decimals < 0 || decimals > maxDecimals || len(fraction) > decimals || strings.HasSuffix(price, ".") {
-		return "", fmt.Errorf("a price has digits and at most %d decimals, for example 0.10; this is %q", decimals, price)
+		return "", fmt.Errorf("a price needs digits and at most %d decimals, for example 0.10; got %q", decimals,
+			price)
 	}
 	digits := whole + fraction + strings.Repeat("0", decimals-len(fraction))
 	if digits = strings.TrimLeft(digits, "0"); digits == "" {
 		digits = "0"
 	}
 	if _, err := ParseAmount(digits); err != nil || whole == "" {
-		return "", fmt.Errorf("a price has digits and at most %d decimals, for example 0.10; this is %q", decimals, price)
+		return "", fmt.Errorf("a price needs digits and at most %d decimals, for example 0.10; got %q", decimals,
+			price)
 	}
 	return digits, nil
 }
 
-// FormatUnits writes atomic units of a token with that many decimals for
-// people, with at least two decimals: "100000" with six is "0.10". What is no
-// amount is answered as it is.
+// FormatUnits formats atomic units of a token for display, with at least two decimals: "100000"
+// with six decimals is "0.10". A string that is not an amount is returned unchanged.
 func FormatUnits(amount string, decimals int) string {
 	if _, err := ParseAmount(amount); err != nil || decimals <= 0 || decimals > maxDecimals {
 		return amount
@@ -68,7 +69,7 @@ func FormatUnits(amount string, decimals int) string {
 	return whole + "." + fraction
 }
 
-// The shapes of the protocol's strings.
+// The formats of the protocol's strings.
 var (
 	addressShape = regexp.MustCompile(`^0x[0-9a-fA-F]{40}$`)
 	wordShape    = regexp.MustCompile(`^0x[0-9a-fA-F]{64}$`)

@@ -1,7 +1,6 @@
 package x402
 
 import (
-	"bytes"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -19,9 +18,8 @@ const (
 	metaV1 = "x402.payment" // of version 1
 )
 
-// ParsePayment reads a payment as text: the value of the header
-// PAYMENT-SIGNATURE, or the JSON itself, as models paste it. The problem is
-// invalid_payload.
+// ParsePayment parses a payment as text: the value of the header PAYMENT-SIGNATURE, or the JSON
+// itself, as models paste it. The problem is invalid_payload.
 func ParsePayment(text string) (*PaymentPayload, error) {
 	text = strings.TrimSpace(text)
 	switch {
@@ -30,18 +28,23 @@ func ParsePayment(text string) (*PaymentPayload, error) {
 	case strings.HasPrefix(text, "{"):
 		return ReadPayload([]byte(text))
 	case bareShape.MatchString(text):
-		return nil, invalid("This is a signature alone. Send the whole payment payload, base64 of its JSON, the same value as in the header PAYMENT-SIGNATURE.")
+		return nil,
+			invalid(
+				"This is only a signature. Send the whole payment payload, base64 of its JSON, the same value as in " +
+					"the header PAYMENT-SIGNATURE.")
 	}
 	data, err := DecodeHeader(text)
 	if err != nil {
-		return nil, invalid("The payment is neither base64 nor JSON. Send base64 of the payment payload's JSON, as in the header PAYMENT-SIGNATURE.")
+		return nil,
+			invalid(
+				"The payment is neither base64 nor JSON. Send base64 of the payment payload's JSON, as in the header " +
+					"PAYMENT-SIGNATURE.")
 	}
 	return ReadPayload(data)
 }
 
-// FromHTTP reads the payment of a request. It answers nil where there is none,
-// and the problem invalid_payload for one that cannot be read, for two that
-// differ, and for one of version 1.
+// FromHTTP reads the payment of a request. It returns nil if there is none, and the problem
+// invalid_payload for one that cannot be parsed, for two that differ, and for one of version 1.
 func FromHTTP(h http.Header) (*PaymentPayload, error) {
 	var found *PaymentPayload
 	for _, value := range h.Values(HeaderSignature) {
@@ -52,33 +55,36 @@ func FromHTTP(h http.Header) (*PaymentPayload, error) {
 		if err != nil {
 			return nil, err
 		}
-		if found, err = agree(found, p); err != nil {
+		if found, err = merge(found, p); err != nil {
 			return nil, err
 		}
 	}
 	if found == nil && h.Get(headerV1) != "" {
-		return nil, invalid("X-PAYMENT is the header of x402 version 1. This store speaks version 2: send the payment payload in PAYMENT-SIGNATURE.")
+		return nil,
+			invalid(
+				"X-PAYMENT is the header of x402 version 1. This store supports version 2: send the payment payload in " +
+					"PAYMENT-SIGNATURE.",
+			)
 	}
 	return found, nil
 }
 
-// agree keeps the first payment and refuses another one beside it.
-func agree(first, next *PaymentPayload) (*PaymentPayload, error) {
+// merge returns the first payment, or an error if the next one differs.
+func merge(first, next *PaymentPayload) (*PaymentPayload, error) {
 	switch {
 	case first == nil:
 		return next, nil
 	case next == nil || first.Same(next):
 		return first, nil
 	}
-	return nil, invalid("Ambiguous payment: two places of this request hold different authorizations. Send one.")
+	return nil, invalid("Ambiguous payment: this request contains different authorizations. Send one.")
 }
 
-// FromTool reads the payment of a tool call, from _meta["x402/payment"] (an
-// object or a text), from the argument payment_signature, and from the header
-// of the HTTP request, in this order. meta may be nil. rest are the arguments
-// without the payment, for everything that follows: nothing else may see it.
-// The payment is nil where there is none. The problems are those of FromHTTP.
-func FromTool(arguments, meta json.RawMessage, h http.Header) (p *PaymentPayload, rest json.RawMessage, err error) {
+// FromTool reads the payment of a tool call, from _meta["x402/payment"] (an object or a text), from
+// the argument payment_signature, and from the header of the HTTP request, in this order. meta may
+// be nil. rest are the arguments without the payment; nothing else may see the payment. p is nil if
+// there is no payment. The problems are those of FromHTTP.
+func FromTool(arguments, meta *jsonread.Value, h http.Header) (p *PaymentPayload, rest json.RawMessage, err error) {
 	if p, err = fromMeta(meta); err != nil {
 		return nil, nil, err
 	}
@@ -91,13 +97,13 @@ func FromTool(arguments, meta json.RawMessage, h http.Header) (p *PaymentPayload
 		if err != nil {
 			return nil, nil, err
 		}
-		if p, err = agree(p, argument); err != nil {
+		if p, err = merge(p, argument); err != nil {
 			return nil, nil, err
 		}
 	}
 	header, err := FromHTTP(h)
 	if err == nil {
-		p, err = agree(p, header)
+		p, err = merge(p, header)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -105,50 +111,29 @@ func FromTool(arguments, meta json.RawMessage, h http.Header) (p *PaymentPayload
 	return p, rest, nil
 }
 
-func fromMeta(meta json.RawMessage) (*PaymentPayload, error) {
-	if len(bytes.TrimSpace(meta)) == 0 || string(meta) == "null" {
-		return nil, nil
+func fromMeta(meta *jsonread.Value) (*PaymentPayload, error) {
+	payment := meta.Field(MetaPayment)
+	switch payment.Kind() {
+	case jsonread.Absent, jsonread.Null:
+	case jsonread.String:
+		return ParsePayment(payment.Text())
+	default:
+		return readPayload(payment)
 	}
-	if !bytes.Contains(meta, []byte("x402")) && !bytes.ContainsRune(meta, '\\') {
-		return nil, nil // nothing of ours, whatever else it holds
-	}
-	o, err := jsonread.Read(meta)
-	switch {
-	case err != nil:
-		return nil, asPayload(err)
-	case o.IsText(MetaPayment):
-		text := o.Text(MetaPayment, MaxPayload)
-		if err := o.Err(); err != nil {
-			return nil, asPayload(err)
-		}
-		return ParsePayment(text)
-	case o.Has(MetaPayment):
-		return ReadPayload(o.JSON(MetaPayment))
-	case o.Has(metaV1):
-		return nil, invalid(`_meta["x402.payment"] is of x402 version 1. This store speaks version 2: send the payment payload in _meta["x402/payment"] or as payment_signature.`)
+	if meta.Field(metaV1).Kind() > jsonread.Null {
+		return nil,
+			invalid(
+				`_meta["x402.payment"] is of x402 version 1. This store speaks version 2: send the payment payload in _meta["x402/payment"] or as payment_signature.`,
+			)
 	}
 	return nil, nil
 }
 
-// cutArgument takes the payment out of the arguments of a tool.
-func cutArgument(arguments json.RawMessage) (text string, rest json.RawMessage, err error) {
-	if len(bytes.TrimSpace(arguments)) == 0 {
-		return "", json.RawMessage(`{}`), nil
-	}
-	o, err := jsonread.Read(arguments)
+// cutArgument removes the payment from the arguments of a tool.
+func cutArgument(arguments *jsonread.Value) (text string, rest json.RawMessage, err error) {
+	o, err := arguments.OptionalObject()
 	if err != nil {
 		return "", nil, asPayload(err)
-	}
-	members := make(map[string]json.RawMessage, len(o.Names()))
-	for _, name := range o.Names() {
-		if name == Argument {
-			continue
-		}
-		if value := o.JSON(name); value != nil {
-			members[name] = value
-			continue
-		}
-		members[name] = json.RawMessage("null")
 	}
 	if o.Has(Argument) && !o.IsText(Argument) { // the object itself, as models may send it
 		text = string(o.JSON(Argument))
@@ -158,22 +143,19 @@ func cutArgument(arguments json.RawMessage) (text string, rest json.RawMessage, 
 	if err := o.Err(); err != nil {
 		return "", nil, asPayload(err)
 	}
-	if rest, err = compact(members); err != nil {
-		return "", nil, err // unreachable: the values came out of a JSON parser
-	}
-	return text, rest, nil
+	return text, o.Value().Without(Argument).Raw(), nil
 }
 
-// ToolResult is what a paid tool answers in place of its result, or beside it.
+// ToolResult is the result of a paid tool that reports payment requirements or an outcome.
 type ToolResult struct {
 	Structured json.RawMessage // structuredContent
 	Text       string          // content[0].text: the same bytes
 	Meta       json.RawMessage // _meta
 }
 
-// ToolResult puts a quote where the known clients look for it: structured
-// content, text and _meta["x402/error"]. settled, if not nil, tells what became
-// of a payment that was refused. The result is one with isError.
+// ToolResult puts a quote where the known clients look for it: structured content, text and
+// _meta["x402/error"]. settled, if not nil, is the outcome of a refused payment. The result has
+// isError.
 func (q PaymentRequired) ToolResult(settled *SettleResponse) (ToolResult, error) {
 	text, err := compact(q)
 	if err != nil {
@@ -190,7 +172,7 @@ func (q PaymentRequired) ToolResult(settled *SettleResponse) (ToolResult, error)
 	return ToolResult{Structured: text, Text: string(text), Meta: encoded}, nil
 }
 
-// Meta is the _meta of a result that tells what became of the payment.
+// Meta returns the _meta of a result with the outcome of the payment.
 func (r SettleResponse) Meta() (json.RawMessage, error) {
 	return compact(map[string]any{MetaResponse: r.public()})
 }

@@ -8,52 +8,65 @@ import (
 	"ace/internal/foundation/problem"
 )
 
-// MaxPayload is the longest payment that is read, in bytes, in whichever form
-// it comes.
+// MaxPayload is the maximum length of a payment, in bytes, in any form.
 const MaxPayload = 16 << 10
 
-// maxAnswer bounds what a facilitator or a store answers.
-const maxAnswer = 256 << 10
+// maxResponse limits the response of a facilitator or a store.
+const maxResponse = 256 << 10
 
-// Limits of texts inside objects.
+// Limits of strings inside objects.
 const (
 	maxURL   = 4096
 	maxText  = 2000
 	maxShort = 128
 )
 
-// CodeInvalidPayload is the problem of a payment that cannot be read.
+// CodeInvalidPayload is the problem code of a payment that cannot be parsed.
 const CodeInvalidPayload = "invalid_payload"
 
-// invalid answers the problem invalid_payload.
+// invalid returns the problem invalid_payload.
 func invalid(detail string) *problem.Problem {
 	return problem.New(problem.Malformed, "invalid_payload", detail).Advise("fix_payment")
 }
 
-// asPayload turns the faults of reading into the problem invalid_payload.
+// asPayload converts parse errors to the problem invalid_payload.
 func asPayload(err error) error {
 	p, ok := problem.From(err)
 	if !ok {
 		return err
 	}
-	return invalid("The payment cannot be read: " + p.Detail).WithItems(p.Items...)
+	return invalid("The payment cannot be parsed: " + p.Detail).WithItems(p.Items...)
 }
 
-// ReadPayload reads the JSON of a payment. It refuses, with the problem
-// invalid_payload, members named twice, numbers that are not decimal digits
-// below 2^256, more than MaxPayload bytes, and other versions than 2.
+// ReadPayload parses the JSON of a payment. It refuses, with the problem invalid_payload, duplicate
+// fields, numbers that are not decimal digits below 2^256, more than MaxPayload bytes, and versions
+// other than 2.
 func ReadPayload(data []byte) (*PaymentPayload, error) {
 	if len(data) > MaxPayload {
-		return nil, invalid(fmt.Sprintf("A payment has at most %d bytes.", MaxPayload))
+		return nil, tooLong()
 	}
-	o, err := jsonread.Read(data)
+	v, err := jsonread.Parse(data)
+	if err != nil {
+		return nil, asPayload(err)
+	}
+	return readPayload(v)
+}
+
+func tooLong() error { return invalid(fmt.Sprintf("A payment has at most %d bytes.", MaxPayload)) }
+
+func readPayload(v *jsonread.Value) (*PaymentPayload, error) {
+	raw := v.Raw()
+	if len(raw) > MaxPayload {
+		return nil, tooLong()
+	}
+	o, err := v.Object()
 	if err != nil {
 		return nil, asPayload(err)
 	}
 	if version, ok := o.Int("x402Version", 0, 1<<31); !ok || version != Version {
 		return nil, wrongVersion(version).At("/x402Version")
 	}
-	p := &PaymentPayload{raw: append(json.RawMessage(nil), data...)}
+	p := &PaymentPayload{raw: raw}
 	o.Need("accepted", "Send the requirements that the payment accepts, as the quote lists them.")
 	p.Accepted = readRequirements(o.Object("accepted"))
 	o.Need("payload", "Send the signed authorization in payload.")
@@ -71,9 +84,12 @@ func ReadPayload(data []byte) (*PaymentPayload, error) {
 
 func wrongVersion(version int64) *problem.Problem {
 	if version == 1 {
-		return invalid("This store speaks x402 version 2. Sign the quote of version 2 and send the whole payment in the header PAYMENT-SIGNATURE or as payment_signature.")
+		return invalid(
+			"This store supports x402 version 2. Sign the quote of version 2 and send the whole payment in the header " +
+				"PAYMENT-SIGNATURE or as payment_signature.",
+		)
 	}
-	return invalid("x402Version has to be 2: send the whole payment payload of version 2.")
+	return invalid("x402Version must be 2: send the whole payment payload of version 2.")
 }
 
 func (p *PaymentPayload) readAuthorization(o jsonread.Object) {
@@ -82,12 +98,14 @@ func (p *PaymentPayload) readAuthorization(o jsonread.Object) {
 	}
 	p.Signature = shaped(o, "signature", MaxPayload, hexShape.MatchString, "Send the signature as 0x and hex digits.")
 	if !o.Has("authorization") {
-		o.Fault("authorization", string(ReasonUnsupportedPayload), "Only EIP-3009 authorizations are taken: payload has signature and authorization.")
+		o.Fault("authorization", string(ReasonUnsupportedPayload),
+			"Only EIP-3009 authorizations are accepted: payload has signature and authorization.")
 		return
 	}
 	a := o.Object("authorization")
 	isAddress, isNumber := addressShape.MatchString, func(s string) bool { _, err := ParseAmount(s); return err == nil }
-	const address, number = "Send an address: 0x and 40 hex digits.", "Send a number as a string of decimal digits, below 2^256."
+	const address, number = "Send an address: 0x and 40 hex digits.", "Send a number as a string of decimal digits, " +
+		"below 2^256."
 	p.Authorization = Authorization{
 		From: shaped(a, "from", maxShort, isAddress, address), To: shaped(a, "to", maxShort, isAddress, address),
 		Value:       shaped(a, "value", maxShort, isNumber, number),
@@ -97,7 +115,7 @@ func (p *PaymentPayload) readAuthorization(o jsonread.Object) {
 	}
 }
 
-// shaped reads a string that must be there and pass the check.
+// shaped reads a required string that must pass the check.
 func shaped(o jsonread.Object, name string, most int, check func(string) bool, detail string) string {
 	if !o.Present() || !o.Need(name, detail) {
 		return ""
@@ -112,8 +130,8 @@ func shaped(o jsonread.Object, name string, most int, check func(string) bool, d
 	return ""
 }
 
-// readRequirements reads one way to pay. Amounts, addresses and networks of
-// other schemes than those served here pass: they match nothing.
+// readRequirements parses payment requirements. Amounts, addresses and networks of other schemes
+// are accepted: they match nothing.
 func readRequirements(o jsonread.Object) PaymentRequirements {
 	r := PaymentRequirements{
 		Scheme: o.Text("scheme", maxShort), Network: o.Text("network", maxShort), Amount: o.Text("amount", maxShort),
@@ -127,7 +145,7 @@ func readRequirements(o jsonread.Object) PaymentRequirements {
 			r.Extra = map[string]any{}
 		}
 		var v any
-		if err := json.Unmarshal(value, &v); err == nil { // fails on numbers beyond a double alone
+		if err := json.Unmarshal(value, &v); err == nil { // fails only for numbers beyond a double
 			r.Extra[name] = v
 		}
 	}
@@ -137,11 +155,12 @@ func readRequirements(o jsonread.Object) PaymentRequirements {
 func readResource(o jsonread.Object) ResourceInfo {
 	return ResourceInfo{
 		URL: o.Text("url", maxURL), Description: o.Text("description", maxText), MimeType: o.Text("mimeType", maxShort),
-		ServiceName: o.Text("serviceName", maxShort), Tags: o.Texts("tags", 64, maxShort), IconURL: o.Text("iconUrl", maxURL),
+		ServiceName: o.Text("serviceName", maxShort), Tags: o.Texts("tags", 64, maxShort), IconURL: o.Text("iconUrl",
+			maxURL),
 	}
 }
 
-// readRaw reads an object member by member as JSON.
+// readRaw reads an object as raw JSON by field.
 func readRaw(o jsonread.Object, name string) map[string]json.RawMessage {
 	inner := o.Object(name)
 	if !inner.Present() {
@@ -156,8 +175,7 @@ func readRaw(o jsonread.Object, name string) map[string]json.RawMessage {
 	return raw
 }
 
-// ReadFacilitatorRequest reads what a facilitator is asked. The problem is
-// invalid_payload.
+// ReadFacilitatorRequest parses a request to a facilitator. The problem is invalid_payload.
 func ReadFacilitatorRequest(data []byte) (*FacilitatorRequest, error) {
 	o, err := jsonread.Read(data)
 	if err != nil {
@@ -167,26 +185,28 @@ func ReadFacilitatorRequest(data []byte) (*FacilitatorRequest, error) {
 		return nil, wrongVersion(version).At("/x402Version")
 	}
 	o.Need("paymentPayload", "Send the payment.")
-	o.Need("paymentRequirements", "Send what is asked for.")
+	o.Need("paymentRequirements", "Send the payment requirements.")
 	r := &FacilitatorRequest{X402Version: Version, Requirements: readRequirements(o.Object("paymentRequirements"))}
 	if err := o.Err(); err != nil {
 		return nil, asPayload(err)
 	}
-	if r.Payload, err = ReadPayload(o.JSON("paymentPayload")); err != nil {
+	if r.Payload, err = readPayload(o.Object("paymentPayload").Value()); err != nil {
 		return nil, err
 	}
 	return r, nil
 }
 
-// ReadRequired reads a quote that another store has given. What it finds wrong
-// is an error that says what.
+// ReadRequired parses a quote of another store. The error describes what is invalid.
 func ReadRequired(data []byte) (*PaymentRequired, error) {
-	o, err := readAnswer(data)
+	o, err := readResponse(data)
 	if err != nil {
 		return nil, fmt.Errorf("reading the quote: %w", err)
 	}
 	version, _ := o.Int("x402Version", 0, 1<<31)
-	q := &PaymentRequired{X402Version: int(version), Error: o.Text("error", maxText), Resource: readResource(o.Object("resource"))}
+	q := &PaymentRequired{
+		X402Version: int(version), Error: o.Text("error", maxText),
+		Resource: readResource(o.Object("resource")),
+	}
 	for _, item := range o.Objects("accepts", 64) {
 		q.Accepts = append(q.Accepts, readRequirements(item))
 	}
@@ -201,65 +221,74 @@ func ReadRequired(data []byte) (*PaymentRequired, error) {
 		return nil, fmt.Errorf("reading the quote: %w", err)
 	}
 	if version != Version || len(q.Accepts) == 0 {
-		return nil, fmt.Errorf("the quote is of x402 version %d with %d ways to pay; version 2 with at least one is needed", version, len(q.Accepts))
+		return nil,
+			fmt.Errorf(
+				"the quote has x402 version %d with %d entries in accepts; version 2 with at least one is needed",
+				version,
+				len(q.Accepts),
+			)
 	}
 	return q, nil
 }
 
-func readAnswer(data []byte) (jsonread.Object, error) {
-	if len(data) > maxAnswer {
-		return jsonread.Object{}, fmt.Errorf("more than %d bytes", maxAnswer)
+func readResponse(data []byte) (jsonread.Object, error) {
+	if len(data) > maxResponse {
+		return jsonread.Object{}, fmt.Errorf("more than %d bytes", maxResponse)
 	}
 	return jsonread.Read(data)
 }
 
-// ReadVerify reads a facilitator's answer to /verify.
+// ReadVerify parses a facilitator's response to /verify.
 func ReadVerify(data []byte) (VerifyResponse, error) {
-	o, err := readAnswer(data)
+	o, err := readResponse(data)
 	if err != nil {
-		return VerifyResponse{}, fmt.Errorf("reading the answer to verify: %w", err)
+		return VerifyResponse{}, fmt.Errorf("reading the response to verify: %w", err)
 	}
 	o.Need("isValid", "isValid is missing")
 	r := VerifyResponse{
-		IsValid: o.Bool("isValid"), InvalidReason: Reason(o.Text("invalidReason", maxText)), InvalidMessage: o.Text("invalidMessage", maxAnswer),
-		Payer: o.Text("payer", maxShort), Extensions: o.JSON("extensions"), Extra: o.JSON("extra"),
+		IsValid: o.Bool("isValid"), InvalidReason: Reason(o.Text("invalidReason", maxText)),
+		InvalidMessage: o.Text("invalidMessage", maxResponse),
+		Payer:          o.Text("payer", maxShort), Extensions: o.JSON("extensions"), Extra: o.JSON("extra"),
 	}
 	if err := o.Err(); err != nil {
-		return VerifyResponse{}, fmt.Errorf("reading the answer to verify: %w", err)
+		return VerifyResponse{}, fmt.Errorf("reading the response to verify: %w", err)
 	}
 	return r, nil
 }
 
-// ReadSettle reads a facilitator's answer to /settle.
+// ReadSettle parses a facilitator's response to /settle.
 func ReadSettle(data []byte) (SettleResponse, error) {
-	o, err := readAnswer(data)
+	o, err := readResponse(data)
 	if err != nil {
-		return SettleResponse{}, fmt.Errorf("reading the answer to settle: %w", err)
+		return SettleResponse{}, fmt.Errorf("reading the response to settle: %w", err)
 	}
 	o.Need("success", "success is missing")
 	r := SettleResponse{
-		Success: o.Bool("success"), Transaction: o.Text("transaction", maxText), Network: o.Text("network", maxShort), Payer: o.Text("payer", maxShort),
-		ErrorReason: Reason(o.Text("errorReason", maxText)), ErrorMessage: o.Text("errorMessage", maxAnswer), Amount: o.Text("amount", maxShort),
+		Success: o.Bool("success"), Transaction: o.Text("transaction", maxText), Network: o.Text("network", maxShort),
+		Payer:       o.Text("payer", maxShort),
+		ErrorReason: Reason(o.Text("errorReason", maxText)), ErrorMessage: o.Text("errorMessage", maxResponse),
+		Amount:     o.Text("amount", maxShort),
 		Extensions: o.JSON("extensions"), Extra: o.JSON("extra"),
 	}
 	if err := o.Err(); err != nil {
-		return SettleResponse{}, fmt.Errorf("reading the answer to settle: %w", err)
+		return SettleResponse{}, fmt.Errorf("reading the response to settle: %w", err)
 	}
 	return r, nil
 }
 
-// ReadSupported reads a facilitator's answer to /supported.
+// ReadSupported parses a facilitator's response to /supported.
 func ReadSupported(data []byte) (SupportedResponse, error) {
-	o, err := readAnswer(data)
+	o, err := readResponse(data)
 	if err != nil {
-		return SupportedResponse{}, fmt.Errorf("reading what is supported: %w", err)
+		return SupportedResponse{}, fmt.Errorf("reading the response to supported: %w", err)
 	}
 	o.Need("kinds", "kinds is missing")
 	var r SupportedResponse
 	for _, k := range o.Objects("kinds", 1000) {
 		version, _ := k.Int("x402Version", 0, 1<<31)
 		r.Kinds = append(r.Kinds, SupportedKind{
-			X402Version: int(version), Scheme: k.Text("scheme", maxShort), Network: k.Text("network", maxShort), Extra: k.JSON("extra"),
+			X402Version: int(version), Scheme: k.Text("scheme", maxShort), Network: k.Text("network", maxShort),
+			Extra: k.JSON("extra"),
 		})
 	}
 	r.Extensions = o.Texts("extensions", 1000, maxShort)
@@ -271,7 +300,7 @@ func ReadSupported(data []byte) (SupportedResponse, error) {
 		r.Signers[pattern] = signers.Texts(pattern, 1000, maxShort)
 	}
 	if err := o.Err(); err != nil {
-		return SupportedResponse{}, fmt.Errorf("reading what is supported: %w", err)
+		return SupportedResponse{}, fmt.Errorf("reading the response to supported: %w", err)
 	}
 	return r, nil
 }

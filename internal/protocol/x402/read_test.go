@@ -10,30 +10,31 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ace/internal/foundation/jsonread"
 	"ace/internal/foundation/problem"
 	"ace/internal/protocol/x402"
 )
 
-// good is a payment as a client library writes it.
-const good = `{"x402Version":2,"payload":{"authorization":{"from":"0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC",` +
+// validPayment is a payment as a client library writes it.
+const validPayment = `{"x402Version":2,"payload":{"authorization":{"from":"0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC",` +
 	`"to":"0x90F79bf6EB2c4f870365E785982E1f101E93b906","value":"250000","validAfter":"0","validBefore":"1795218824",` +
 	`"nonce":"0xC1326e18534ee5a8d6c4c1611bea9d2bfb0749cfbb8c9b468ad2bb6e9418cb7a"},"signature":"0xcc98226b73ce1f42"},` +
 	`"resource":{"url":"http://127.0.0.1:14121/v1/services/ai-search-audit/run"},"accepted":{"scheme":"exact","network":"eip155:31337",` +
 	`"amount":"250000","asset":"0x5fbdb2315678afecb367f032d93f642f64180aa3","payTo":"0x90F79bf6EB2c4f870365E785982E1f101E93b906",` +
 	`"maxTimeoutSeconds":60,"extra":{"name":"Dev USD","version":"1"}}}`
 
-// bent is good with one text replaced by another.
-func bent(t testing.TB, old, with string) string {
+// altered returns validPayment with one text replaced by another.
+func altered(t testing.TB, old, with string) string {
 	t.Helper()
-	if strings.Count(good, old) != 1 {
+	if strings.Count(validPayment, old) != 1 {
 		t.Fatalf("%q is not in the payment once", old)
 	}
-	return strings.Replace(good, old, with, 1)
+	return strings.Replace(validPayment, old, with, 1)
 }
 
 func encode(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 
-// refusal answers code and pointer of the first fault, or "read".
+// refusal returns code and pointer of the first error, or "read".
 func refusal(err error) string {
 	if err == nil {
 		return "read"
@@ -55,13 +56,17 @@ func refusal(err error) string {
 func TestReadPayload(t *testing.T) {
 	t.Parallel()
 	const number = `"value":"250000"`
-	value := func(text string) string { return bent(t, number, `"value":`+text) }
+	value := func(text string) string { return altered(t, number, `"value":`+text) }
 	maximum := "115792089237316195423570985008687907853269984665640564039457584007913129639935"
 	tests := []struct{ name, text, want string }{
-		{"as written", good, "read"},
-		{"with spaces", strings.ReplaceAll(good, ",", " ,\n "), "read"},
-		{"no resource", bent(t, `"resource":{"url":"http://127.0.0.1:14121/v1/services/ai-search-audit/run"},`, ""), "read"},
-		{"unknown members", bent(t, `"x402Version":2`, `"x402Version":2,"future":{"a":[1]}`), "read"},
+		{"as written", validPayment, "read"},
+		{"with spaces", strings.ReplaceAll(validPayment, ",", " ,\n "), "read"},
+		{
+			"no resource",
+			altered(t, `"resource":{"url":"http://127.0.0.1:14121/v1/services/ai-search-audit/run"},`, ""),
+			"read",
+		},
+		{"unknown fields", altered(t, `"x402Version":2`, `"x402Version":2,"future":{"a":[1]}`), "read"},
 		{"largest number", value(`"` + maximum + `"`), "read"},
 		{"number beyond 256 bits", value(`"` + maximum[:77] + `6"`), "invalid_payload /payload/authorization/value"},
 		{"79 digits", value(`"` + strings.Repeat("9", 79) + `"`), "invalid_payload /payload/authorization/value"},
@@ -76,29 +81,46 @@ func TestReadPayload(t *testing.T) {
 		{"empty", value(`""`), "invalid_payload /payload/authorization/value"},
 		{"number, no text", value(`250000`), "invalid_payload /payload/authorization/value"},
 		{"null", value(`null`), "invalid_payload /payload/authorization/value"},
-		{"member named twice", value(`"250000","value":"1"`), "invalid_payload"},
-		{"member named twice by an escape", value(`"250000","v\u0061lue":"1"`), "invalid_payload"},
-		{"member in another case", bent(t, number, `"Value":"250000"`), "invalid_payload /payload/authorization/value"},
-		{"version 1", bent(t, `"x402Version":2`, `"x402Version":1`), "invalid_payload /x402Version"},
-		{"version 3", bent(t, `"x402Version":2`, `"x402Version":3`), "invalid_payload /x402Version"},
-		{"version as text", bent(t, `"x402Version":2`, `"x402Version":"2"`), "invalid_payload /x402Version"},
-		{"no version", bent(t, `"x402Version":2,`, ``), "invalid_payload /x402Version"},
-		{"no accepted", bent(t, `"accepted":`, `"refused":`), "invalid_payload /accepted"},
-		{"accepted is text", good[:strings.Index(good, `"accepted":`)] + `"accepted":"all"}`, "invalid_payload /accepted"},
-		{"no payload", bent(t, `"payload":`, `"load":`), "invalid_payload /payload"},
-		{"no signature", bent(t, `"signature":`, `"sign":`), "invalid_payload /payload/signature"},
-		{"signature is no hex", bent(t, `0xcc98226b73ce1f42`, `0xcc98226b73ce1f4g`), "invalid_payload /payload/signature"},
-		{"odd signature", bent(t, `0xcc98226b73ce1f42`, `0xcc98226b73ce1f4`), "invalid_payload /payload/signature"},
-		{"permit2", bent(t, `"authorization":`, `"permit2Authorization":`), "invalid_payload /payload/authorization"},
-		{"short address", bent(t, `"from":"0x3C`, `"from":"0x`), "invalid_payload /payload/authorization/from"},
-		{"short nonce", bent(t, `"nonce":"0xC1`, `"nonce":"0x`), "invalid_payload /payload/authorization/nonce"},
+		{"field named twice", value(`"250000","value":"1"`), "invalid_payload"},
+		{"field duplicated by an escape", value(`"250000","v\u0061lue":"1"`), "invalid_payload"},
+		{
+			"field in another case",
+			altered(t, number, `"Value":"250000"`),
+			"invalid_payload /payload/authorization/value",
+		},
+		{"version 1", altered(t, `"x402Version":2`, `"x402Version":1`), "invalid_payload /x402Version"},
+		{"version 3", altered(t, `"x402Version":2`, `"x402Version":3`), "invalid_payload /x402Version"},
+		{"version as text", altered(t, `"x402Version":2`, `"x402Version":"2"`), "invalid_payload /x402Version"},
+		{"no version", altered(t, `"x402Version":2,`, ``), "invalid_payload /x402Version"},
+		{"no accepted", altered(t, `"accepted":`, `"refused":`), "invalid_payload /accepted"},
+		{
+			"accepted is text", validPayment[:strings.Index(validPayment, `"accepted":`)] + `"accepted":"all"}`,
+			"invalid_payload /accepted",
+		},
+		{"no payload", altered(t, `"payload":`, `"load":`), "invalid_payload /payload"},
+		{"no signature", altered(t, `"signature":`, `"sign":`), "invalid_payload /payload/signature"},
+		{
+			"signature is no hex", altered(t, `0xcc98226b73ce1f42`, `0xcc98226b73ce1f4g`),
+			"invalid_payload /payload/signature",
+		},
+		{"odd signature", altered(t, `0xcc98226b73ce1f42`, `0xcc98226b73ce1f4`), "invalid_payload /payload/signature"},
+		{
+			"permit2",
+			altered(t, `"authorization":`, `"permit2Authorization":`),
+			"invalid_payload /payload/authorization",
+		},
+		{"short address", altered(t, `"from":"0x3C`, `"from":"0x`), "invalid_payload /payload/authorization/from"},
+		{"short nonce", altered(t, `"nonce":"0xC1`, `"nonce":"0x`), "invalid_payload /payload/authorization/nonce"},
 		{"not JSON", `{"x402Version":2`, "invalid_payload"},
 		{"an array", `[]`, "invalid_payload"},
-		{"two values", good + `{}`, "invalid_payload"},
-		{"not UTF-8", bent(t, "Dev USD", "Dev\xffUSD"), "invalid_payload"},
-		{"deep", bent(t, `"extra":{`, `"deep":`+strings.Repeat("[", 70)+strings.Repeat("]", 70)+`,"extra":{`), "invalid_payload"},
-		{"16 KB", good + strings.Repeat(" ", x402.MaxPayload-len(good)), "read"},
-		{"over 16 KB", good + strings.Repeat(" ", x402.MaxPayload-len(good)+1), "invalid_payload"},
+		{"two values", validPayment + `{}`, "invalid_payload"},
+		{"not UTF-8", altered(t, "Dev USD", "Dev\xffUSD"), "invalid_payload"},
+		{
+			"deep", altered(t, `"extra":{`, `"deep":`+strings.Repeat("[", 70)+strings.Repeat("]", 70)+`,"extra":{`),
+			"invalid_payload",
+		},
+		{"16 KB", validPayment + strings.Repeat(" ", x402.MaxPayload-len(validPayment)), "read"},
+		{"over 16 KB", validPayment + strings.Repeat(" ", x402.MaxPayload-len(validPayment)+1), "invalid_payload"},
 	}
 	for _, tt := range tests {
 		p, err := x402.ReadPayload([]byte(tt.text))
@@ -109,7 +131,8 @@ func TestReadPayload(t *testing.T) {
 			t.Errorf("ReadPayload(%s) = %v, %v: one of them has to be nil", tt.name, p, err)
 		}
 		if err == nil {
-			if text, _ := json.Marshal(p); strings.TrimSpace(tt.text) == tt.text && tt.name == "as written" && string(text) != tt.text {
+			if text, _ := json.Marshal(p); strings.TrimSpace(tt.text) == tt.text && tt.name == "as written" &&
+				string(text) != tt.text {
 				t.Errorf("the payment is written as %s, want as it was read", text)
 			}
 		}
@@ -118,12 +141,17 @@ func TestReadPayload(t *testing.T) {
 
 func TestParsePayment(t *testing.T) {
 	t.Parallel()
-	padded := good
+	padded := validPayment
 	for len(padded)%3 != 1 {
 		padded += " "
 	}
 	standard := encode(padded)
-	odd := strings.Replace(good, "Dev USD", "Dev ÿ¿¾ûï USD", 1) // letters that the alphabets write differently
+	odd := strings.Replace(
+		validPayment,
+		"Dev USD",
+		"Dev ÿ¿¾ûï USD",
+		1,
+	) // characters that the base64 alphabets encode differently
 	tests := []struct{ name, text, want string }{
 		{"standard base64", standard, "read"},
 		{"without padding", strings.TrimRight(standard, "="), "read"},
@@ -132,8 +160,8 @@ func TestParsePayment(t *testing.T) {
 		{"standard alphabet", base64.StdEncoding.EncodeToString([]byte(odd)), "read"},
 		{"with spaces around", "  " + standard + "\n", "read"},
 		{"broken into lines", standard[:76] + "\r\n" + standard[76:], "read"},
-		{"JSON itself", good, "read"},
-		{"JSON with spaces around", "\n " + good + " ", "read"},
+		{"JSON itself", validPayment, "read"},
+		{"JSON with spaces around", "\n " + validPayment + " ", "read"},
 		{"a bare signature", "0x" + strings.Repeat("ab", 65), "invalid_payload"},
 		{"mixed alphabets", "-_+/" + standard, "invalid_payload"},
 		{"not base64", "pay me!", "invalid_payload"},
@@ -162,7 +190,7 @@ func TestParsePayment(t *testing.T) {
 
 func TestFromHTTP(t *testing.T) {
 	t.Parallel()
-	other := bent(t, "0xC1326e", "0xD1326e")
+	other := altered(t, "0xC1326e", "0xD1326e")
 	tests := []struct {
 		name   string
 		header http.Header
@@ -170,13 +198,21 @@ func TestFromHTTP(t *testing.T) {
 	}{
 		{"nothing", http.Header{}, "none"},
 		{"empty", http.Header{"Payment-Signature": {" "}}, "none"},
-		{"one", http.Header{"Payment-Signature": {encode(good)}}, "read"},
-		{"the same twice", http.Header{"Payment-Signature": {encode(good), good}}, "read"},
-		{"two", http.Header{"Payment-Signature": {encode(good), encode(other)}}, "invalid_payload"},
-		{"two in one line", http.Header{"Payment-Signature": {encode(good) + ", " + encode(other)}}, "invalid_payload"},
+		{"one", http.Header{"Payment-Signature": {encode(validPayment)}}, "read"},
+		{"the same twice", http.Header{"Payment-Signature": {encode(validPayment), validPayment}}, "read"},
+		{"two", http.Header{"Payment-Signature": {encode(validPayment), encode(other)}}, "invalid_payload"},
+		{
+			"two in one line",
+			http.Header{"Payment-Signature": {encode(validPayment) + ", " + encode(other)}},
+			"invalid_payload",
+		},
 		{"broken", http.Header{"Payment-Signature": {"%%%"}}, "invalid_payload"},
-		{"version 1", http.Header{"X-Payment": {encode(good)}}, "invalid_payload"},
-		{"both versions", http.Header{"X-Payment": {"eyJ4IjoxfQ=="}, "Payment-Signature": {encode(good)}}, "read"},
+		{"version 1", http.Header{"X-Payment": {encode(validPayment)}}, "invalid_payload"},
+		{
+			"both versions",
+			http.Header{"X-Payment": {"eyJ4IjoxfQ=="}, "Payment-Signature": {encode(validPayment)}},
+			"read",
+		},
 	}
 	for _, tt := range tests {
 		p, err := x402.FromHTTP(tt.header)
@@ -188,7 +224,7 @@ func TestFromHTTP(t *testing.T) {
 			t.Errorf("FromHTTP(%s) = %s, want %s", tt.name, got, tt.want)
 		}
 	}
-	_, err := x402.FromHTTP(http.Header{"X-Payment": {encode(good)}})
+	_, err := x402.FromHTTP(http.Header{"X-Payment": {encode(validPayment)}})
 	if p, _ := problem.From(err); !strings.Contains(p.Detail, "PAYMENT-SIGNATURE") {
 		t.Errorf("X-PAYMENT is refused with %q, want a hint", p.Detail)
 	}
@@ -196,10 +232,10 @@ func TestFromHTTP(t *testing.T) {
 
 func TestFromTool(t *testing.T) {
 	t.Parallel()
-	other := bent(t, "0xC1326e", "0xD1326e")
-	resigned := bent(t, "0xcc98226b73ce1f42", "0xdd98226b73ce1f42")
+	other := altered(t, "0xC1326e", "0xD1326e")
+	resigned := altered(t, "0xcc98226b73ce1f42", "0xdd98226b73ce1f42")
 	asText := func(text string) string { b, _ := json.Marshal(text); return string(b) }
-	header := http.Header{"Payment-Signature": {encode(good)}}
+	header := http.Header{"Payment-Signature": {encode(validPayment)}}
 	tests := []struct {
 		name, arguments, meta string
 		header                http.Header
@@ -207,29 +243,67 @@ func TestFromTool(t *testing.T) {
 	}{
 		{"nothing", `{"url":"https://a.example"}`, "", nil, "none", `{"url":"https://a.example"}`},
 		{"no arguments", ``, "", nil, "none", `{}`},
-		{"argument", `{"payment_signature":` + asText(encode(good)) + `,"url":"u","n":1.50}`, "", nil, "read", `{"n":1.50,"url":"u"}`},
-		{"argument of JSON text", `{"payment_signature":` + asText(good) + `}`, "", nil, "read", `{}`},
-		{"argument as object", `{"payment_signature":` + good + `}`, "", nil, "read", `{}`},
+		{
+			"argument",
+			`{"payment_signature":` + asText(encode(validPayment)) + `,"url":"u","n":1.50}`,
+			"",
+			nil,
+			"read",
+			`{"n":1.50,"url":"u"}`,
+		},
+		{"argument of JSON text", `{"payment_signature":` + asText(validPayment) + `}`, "", nil, "read", `{}`},
+		{"argument as object", `{"payment_signature":` + validPayment + `}`, "", nil, "read", `{}`},
 		{"empty argument", `{"payment_signature":" ","url":"u","x":null}`, "", nil, "none", `{"url":"u","x":null}`},
 		{"null argument", `{"payment_signature":null}`, "", nil, "none", `{}`},
-		{"meta object", `{"url":"<u>"}`, `{"x402/payment":` + good + `}`, nil, "read", `{"url":"<u>"}`},
-		{"meta text", `{}`, `{"x402/payment":` + asText(encode(good)) + `,"progressToken":1}`, nil, "read", `{}`},
+		{"meta object", `{"url":"<u>"}`, `{"x402/payment":` + validPayment + `}`, nil, "read", `{"url":"<u>"}`},
+		{
+			"meta text",
+			`{}`,
+			`{"x402/payment":` + asText(encode(validPayment)) + `,"progressToken":1}`,
+			nil,
+			"read",
+			`{}`,
+		},
 		{"meta of others", `{}`, `{"progressToken":"x402"}`, nil, "none", `{}`},
 		{"meta null", `{}`, `{"x402/payment":null}`, nil, "none", `{}`},
-		{"meta with an escaped name", `{}`, `{"x402\/payment":` + good + `}`, nil, "read", `{}`},
+		{"meta with an escaped name", `{}`, `{"x402\/payment":` + validPayment + `}`, nil, "read", `{}`},
 		{"meta number", `{}`, `{"x402/payment":7}`, nil, "invalid_payload", ""},
 		{"meta of version 1", `{}`, `{"x402.payment":"abc"}`, nil, "invalid_payload", ""},
 		{"header", `{}`, "", header, "read", `{}`},
-		{"all three", `{"payment_signature":` + asText(good) + `}`, `{"x402/payment":` + good + `}`, header, "read", `{}`},
-		{"meta against argument", `{"payment_signature":` + asText(other) + `}`, `{"x402/payment":` + good + `}`, nil, "invalid_payload", ""},
+		{
+			"all three",
+			`{"payment_signature":` + asText(validPayment) + `}`,
+			`{"x402/payment":` + validPayment + `}`,
+			header,
+			"read",
+			`{}`,
+		},
+		{
+			"meta against argument",
+			`{"payment_signature":` + asText(other) + `}`,
+			`{"x402/payment":` + validPayment + `}`,
+			nil,
+			"invalid_payload",
+			"",
+		},
 		{"argument against header", `{"payment_signature":` + asText(other) + `}`, "", header, "invalid_payload", ""},
-		{"same nonce, other signature", `{"payment_signature":` + asText(resigned) + `}`, "", header, "invalid_payload", ""},
+		{
+			"same nonce, other signature",
+			`{"payment_signature":` + asText(resigned) + `}`,
+			"",
+			header,
+			"invalid_payload",
+			"",
+		},
 		{"broken argument beside a good header", `{"payment_signature":"0x12"}`, "", header, "invalid_payload", ""},
-		{"too long", `{"payment_signature":` + asText(strings.Repeat("A", 20000)) + `}`, "", nil, "invalid_payload /payment_signature", ""},
-		{"arguments named twice", `{"url":"a","url":"b"}`, "", nil, "invalid_payload", ""},
+		{
+			"too long", `{"payment_signature":` + asText(strings.Repeat("A", 20000)) + `}`, "", nil,
+			"invalid_payload /payment_signature", "",
+		},
+		{"arguments named twice", `{"url":"a","url":"b"}`, "", nil, "invalid_json", ""},
 	}
 	for _, tt := range tests {
-		p, rest, err := x402.FromTool(json.RawMessage(tt.arguments), json.RawMessage(tt.meta), tt.header)
+		p, rest, err := fromTool([]byte(tt.arguments), []byte(tt.meta), tt.header)
 		got := refusal(err)
 		if err == nil && p == nil {
 			got = "none"
@@ -240,9 +314,12 @@ func TestFromTool(t *testing.T) {
 	}
 }
 
-func TestReadAnswers(t *testing.T) {
+func TestReadResponses(t *testing.T) {
 	t.Parallel()
-	settled, err := x402.ReadSettle([]byte(`{"success":false,"errorReason":"settlement_pending","transaction":"0xab","network":"eip155:1","extra":{"a":1},"later":true}`))
+	settled, err := x402.ReadSettle(
+		[]byte(
+			`{"success":false,"errorReason":"settlement_pending","transaction":"0xab","network":"eip155:1","extra":{"a":1},"later":true}`,
+		))
 	if err != nil || settled.ErrorReason != x402.ReasonSettlementPending || settled.Transaction != "0xab" {
 		t.Errorf("ReadSettle = %+v, %v", settled, err)
 	}
@@ -250,25 +327,36 @@ func TestReadAnswers(t *testing.T) {
 	if err != nil || !verified.IsValid || verified.Class() != x402.Accepted {
 		t.Errorf("ReadVerify = %+v, %v", verified, err)
 	}
-	supported, err := x402.ReadSupported([]byte(`{"kinds":[{"x402Version":2,"scheme":"exact","network":"eip155:8453"},{"x402Version":1,"scheme":"exact","network":"base"}],"extensions":["bazaar"],"signers":{"eip155:*":["0x1"]}}`))
-	if err != nil || !supported.Supports("exact", "eip155:8453") || supported.Supports("exact", "base") || supported.Supports("upto", "eip155:8453") {
+	supported, err := x402.ReadSupported(
+		[]byte(
+			`{"kinds":[{"x402Version":2,"scheme":"exact","network":"eip155:8453"},{"x402Version":1,"scheme":"exact","network":"base"}],"extensions":["bazaar"],"signers":{"eip155:*":["0x1"]}}`,
+		))
+	if err != nil || !supported.Supports("exact", "eip155:8453") || supported.Supports("exact", "base") ||
+		supported.Supports("upto", "eip155:8453") {
 		t.Errorf("ReadSupported = %+v, %v", supported, err)
 	}
 	if diff := cmp.Diff(map[string][]string{"eip155:*": {"0x1"}}, supported.Signers); diff != "" {
 		t.Errorf("signers (-want +got):\n%s", diff)
 	}
-	for _, text := range []string{``, `{}`, `[]`, `{"success":"yes"}`, `{"success":true,"success":false}`, `{"success":true,"transaction":7}`, "<html>", `{"success":true}` + strings.Repeat(" ", 1<<20)} {
+	for _, text := range []string{
+		``, `{}`, `[]`, `{"success":"yes"}`, `{"success":true,"success":false}`,
+		`{"success":true,"transaction":7}`, "<html>", `{"success":true}` + strings.Repeat(" ", 1<<20),
+	} {
 		if r, err := x402.ReadSettle([]byte(text)); err == nil {
 			t.Errorf("ReadSettle(%.40s) = %+v, want an error", text, r)
 		}
-		if r, err := x402.ReadVerify([]byte(strings.ReplaceAll(text, "success", "isValid"))); err == nil && !strings.Contains(text, "transaction") {
+		if r, err := x402.ReadVerify([]byte(strings.ReplaceAll(text, "success", "isValid"))); err == nil &&
+			!strings.Contains(text, "transaction") {
 			t.Errorf("ReadVerify(%.40s) = %+v, want an error", text, r)
 		}
 		if r, err := x402.ReadSupported([]byte(strings.ReplaceAll(text, "success", "kinds"))); err == nil {
 			t.Errorf("ReadSupported(%.40s) = %+v, want an error", text, r)
 		}
 	}
-	for _, text := range []string{`{}`, `{"x402Version":1,"accepts":[{}]}`, `{"x402Version":2,"accepts":[]}`, `{"x402Version":2,"accepts":7}`, `no`} {
+	for _, text := range []string{
+		`{}`, `{"x402Version":1,"accepts":[{}]}`, `{"x402Version":2,"accepts":[]}`,
+		`{"x402Version":2,"accepts":7}`, `no`,
+	} {
 		if q, err := x402.ReadRequired([]byte(text)); err == nil {
 			t.Errorf("ReadRequired(%s) = %+v, want an error", text, q)
 		}
@@ -287,18 +375,20 @@ func TestReadFacilitatorRequest(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		``, `[]`, `{}`, `{"x402Version":2}`, `{"x402Version":1,"paymentPayload":` + good + `,"paymentRequirements":{}}`,
-		`{"x402Version":2,"paymentPayload":` + good + `,"paymentRequirements":7}`, `{"x402Version":2,"paymentPayload":{},"paymentRequirements":{}}`,
-		`{"x402Version":2,"x402Version":2,"paymentPayload":` + good + `,"paymentRequirements":{}}`,
+		``, `[]`, `{}`, `{"x402Version":2}`, `{"x402Version":1,"paymentPayload":` + validPayment + `,"paymentRequirements":{}}`,
+		`{"x402Version":2,"paymentPayload":` + validPayment + `,"paymentRequirements":7}`,
+		`{"x402Version":2,"paymentPayload":{},"paymentRequirements":{}}`,
+		`{"x402Version":2,"x402Version":2,"paymentPayload":` + validPayment + `,"paymentRequirements":{}}`,
 	} {
-		if r, err := x402.ReadFacilitatorRequest([]byte(text)); err == nil || !strings.HasPrefix(refusal(err), "invalid_payload") {
+		if r, err := x402.ReadFacilitatorRequest([]byte(text)); err == nil || !strings.HasPrefix(refusal(err),
+			"invalid_payload") {
 			t.Errorf("ReadFacilitatorRequest(%s) = %+v, %v, want invalid_payload", text, r, err)
 		}
 	}
 }
 
 func FuzzReadPayload(f *testing.F) {
-	f.Add([]byte(good))
+	f.Add([]byte(validPayment))
 	f.Add([]byte(`{"x402Version":2,"accepted":{"extra":{"n":1e400}},"payload":{}}`))
 	f.Add([]byte(`{"x402Version":2,"accepted":{"extra":{"n":{"deep":[]}}},"payload":{"signature":"0x"}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -323,17 +413,34 @@ func FuzzReadPayload(f *testing.F) {
 }
 
 func FuzzFromTool(f *testing.F) {
-	f.Add([]byte(`{"payment_signature":"`+encode(good)+`"}`), []byte(`{"x402/payment":{}}`), encode(good))
+	f.Add(
+		[]byte(`{"payment_signature":"`+encode(validPayment)+`"}`),
+		[]byte(`{"x402/payment":{}}`),
+		encode(validPayment),
+	)
 	f.Add([]byte(`{}`), []byte(nil), "")
 	f.Fuzz(func(t *testing.T, arguments, meta []byte, header string) {
-		p, rest, err := x402.FromTool(arguments, meta, http.Header{"Payment-Signature": {header}})
+		p, rest, err := fromTool(arguments, meta, http.Header{"Payment-Signature": {header}})
 		if err != nil {
 			return
 		}
-		var members map[string]json.RawMessage
-		if json.Unmarshal(rest, &members) != nil || members[x402.Argument] != nil {
+		var fields map[string]json.RawMessage
+		if json.Unmarshal(rest, &fields) != nil || fields[x402.Argument] != nil {
 			t.Errorf("the rest of the arguments is %s, want an object without the payment", rest)
 		}
 		_ = p
 	})
+}
+
+// fromTool parses arguments and _meta as the server of the tools does.
+func fromTool(arguments, meta []byte, h http.Header) (*x402.PaymentPayload, json.RawMessage, error) {
+	a, err := jsonread.ParseOptional(arguments)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := jsonread.ParseOptional(meta)
+	if err != nil {
+		return nil, nil, err
+	}
+	return x402.FromTool(a, m, h)
 }

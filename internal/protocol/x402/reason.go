@@ -5,7 +5,7 @@ import "strings"
 // Reason is a machine-readable cause of a refusal. Reasons are an open set.
 type Reason string
 
-// Reasons that are given here. Their names are those of the client libraries.
+// The reasons that we return. Their names are those of the client libraries.
 const (
 	ReasonPaymentRequired      Reason = "payment_required" // nothing was refused: there was no payment
 	ReasonNoMatch              Reason = "no_matching_payment_requirements"
@@ -30,28 +30,26 @@ const (
 	ReasonFacilitatorThrottled Reason = "facilitator_rate_limited"
 )
 
-// Class says what a reason means for the money, and so what to do.
+// Class is the effect of a reason on the payment, and so the next step.
 type Class string
 
 // The classes.
 const (
-	// Accepted is no failure.
+	// Accepted is not a failure.
 	Accepted Class = "accepted"
-	// PayerFinal: this payload will never be settled. Ask for another payment.
+	// PayerFinal: this payload will never be settled. Request another payment.
 	PayerFinal Class = "payer_final"
-	// PayerCanFix: the same payload may be settled once the payer has done
-	// something. Keep the result.
+	// PayerCanFix: the same payload may be settled after an action of the payer. Retain the result.
 	PayerCanFix Class = "payer_can_fix"
 	// Transient: nothing was sent to the chain. Settle the same payload again.
 	Transient Class = "transient"
-	// Ambiguous: the money may have moved. Prove what happened before acting,
-	// and never ask for another payment.
+	// Ambiguous: the transfer may have happened. Verify it before acting, and never request another
+	// payment.
 	Ambiguous Class = "ambiguous"
 )
 
-// classes sorts the reasons that facilitators are known to give, those of the
-// client libraries 2.27 and of CDP, by what they mean at settlement. Everything
-// else is ambiguous.
+// classes classifies the reasons that facilitators are known to return, those of the client
+// libraries 2.27 and of CDP, by their meaning at settlement. All others are ambiguous.
 var classes = map[Reason]Class{
 	ReasonInvalidPayload:                            PayerFinal,
 	ReasonNoMatch:                                   PayerFinal,
@@ -79,32 +77,33 @@ var classes = map[Reason]Class{
 	"invalid_exact_evm_scheme":                      PayerFinal,
 	"invalid_exact_evm_payload_value":               PayerFinal,
 	"invalid_exact_evm_payload_authorization_value": PayerFinal,
-	"invalid_exact_evm_payload_authorization_value_too_low":              PayerFinal,
-	"invalid_exact_evm_payload_authorization_typed_data_message":         PayerFinal,
-	"invalid_exact_evm_payload_authorization_from_address_kyt":           PayerFinal,
-	"invalid_exact_evm_payload_authorization_to_address_kyt":             PayerFinal,
-	"invalid_exact_evm_payload_signature":                                PayerFinal,
-	"invalid_exact_evm_payload_signature_address":                        PayerFinal,
-	"invalid_exact_evm_payload_recipient_mismatch":                       PayerFinal,
-	"invalid_exact_evm_authorization_value":                              PayerFinal,
-	"invalid_exact_evm_authorization_valid_before":                       PayerFinal,
-	"invalid_exact_evm_authorization_valid_after":                        PayerFinal,
-	"invalid_exact_evm_failed_to_parse_signature":                        PayerFinal,
-	"invalid_exact_evm_token_name_mismatch":                              PayerFinal,
-	"invalid_exact_evm_token_version_mismatch":                           PayerFinal,
-	"invalid_exact_evm_eip3009_not_supported":                            PayerFinal,
-	ReasonInsufficientBalance:                                            PayerCanFix,
-	"insufficient_funds":                                                 PayerCanFix,
-	"permit2_allowance_required":                                         PayerCanFix,
-	"settle_exact_node_failure":                                          Transient,
-	ReasonFacilitatorThrottled:                                           Transient,
-	ReasonSettlementPending:                                              Ambiguous,
-	ReasonNonceUsed:                                                      Ambiguous, // by our own earlier attempt, or by someone who sent it first
+	"invalid_exact_evm_payload_authorization_value_too_low":      PayerFinal,
+	"invalid_exact_evm_payload_authorization_typed_data_message": PayerFinal,
+	"invalid_exact_evm_payload_authorization_from_address_kyt":   PayerFinal,
+	"invalid_exact_evm_payload_authorization_to_address_kyt":     PayerFinal,
+	"invalid_exact_evm_payload_signature":                        PayerFinal,
+	"invalid_exact_evm_payload_signature_address":                PayerFinal,
+	"invalid_exact_evm_payload_recipient_mismatch":               PayerFinal,
+	"invalid_exact_evm_authorization_value":                      PayerFinal,
+	"invalid_exact_evm_authorization_valid_before":               PayerFinal,
+	"invalid_exact_evm_authorization_valid_after":                PayerFinal,
+	"invalid_exact_evm_failed_to_parse_signature":                PayerFinal,
+	"invalid_exact_evm_token_name_mismatch":                      PayerFinal,
+	"invalid_exact_evm_token_version_mismatch":                   PayerFinal,
+	"invalid_exact_evm_eip3009_not_supported":                    PayerFinal,
+	ReasonInsufficientBalance:                                    PayerCanFix,
+	"insufficient_funds":                                         PayerCanFix,
+	"permit2_allowance_required":                                 PayerCanFix,
+	"settle_exact_node_failure":                                  Transient,
+	ReasonFacilitatorThrottled:                                   Transient,
+	ReasonSettlementPending:                                      Ambiguous,
+	// by our own earlier attempt, or by another sender
+	ReasonNonceUsed: Ambiguous,
 	"settle_exact_evm_transaction_confirmation_timed_out":                Ambiguous,
 	"invalid_exact_evm_failed_to_get_receipt":                            Ambiguous,
 	"invalid_exact_evm_failed_to_execute_transfer":                       Ambiguous,
 	"invalid_exact_evm_payload_authorization_failed_to_execute_transfer": Ambiguous,
-	"invalid_exact_evm_transaction_simulation_failed":                    Ambiguous, // hides a used nonce
+	"invalid_exact_evm_transaction_simulation_failed":                    Ambiguous, // may be a used nonce
 	"invalid_exact_evm_transfer_event_mismatch":                          Ambiguous,
 	"invalid_transaction_state":                                          Ambiguous,
 	"duplicate_settlement":                                               Ambiguous,
@@ -114,8 +113,8 @@ var classes = map[Reason]Class{
 	ReasonFacilitatorAnswer:                                              Ambiguous,
 }
 
-// Class sorts a reason given at settlement where no transaction is named. ""
-// and reasons that are not in the table are ambiguous.
+// Class classifies a reason of a settlement that names no transaction. "" and unknown reasons are
+// ambiguous.
 func (r Reason) Class() Class {
 	switch c, known := classes[r]; {
 	case known:
@@ -132,9 +131,8 @@ func (r Reason) Known() bool {
 	return known || r == ReasonTransactionFailed
 }
 
-// Class says what the answer means. A refusal for a reason that is not known is
-// ambiguous: nothing was sent by this call, but earlier calls or others may
-// have sent the same authorization.
+// Class classifies the response. A refusal for an unknown reason is ambiguous: nothing was sent by
+// this call, but an earlier or another call may have sent the same authorization.
 func (v VerifyResponse) Class() Class {
 	if v.IsValid {
 		return Accepted
@@ -142,18 +140,17 @@ func (v VerifyResponse) Class() Class {
 	return v.InvalidReason.Class()
 }
 
-// Class says what the answer means for the money that r asks for. Success is
-// believed only with a transaction's hash and the network that was asked for.
-// A refusal that names a transaction is ambiguous whatever its reason, except
-// that a final one without it is final.
+// Class classifies the response by its effect on the transfer that r requests. Success is trusted
+// only with a transaction hash and the requested network. A refusal that names a transaction is
+// ambiguous whatever its reason; a final reason without a transaction is final.
 //
-// After a call whose outcome is unknown, a later refusal of the same payload
-// says nothing about the first one: treat all but Accepted as Ambiguous until
-// there is a proof.
+// After a call whose outcome is unknown, a later refusal of the same payload does not prove
+// anything about the first call: treat every class but Accepted as Ambiguous until there is a
+// proof.
 func (s SettleResponse) Class(r PaymentRequirements) Class {
 	hash := wordShape.MatchString(s.Transaction)
 	switch {
-	case s.Success && hash && s.Network == r.Network && s.names(r):
+	case s.Success && hash && s.Network == r.Network && s.matchesAmount(r):
 		return Accepted
 	case s.Success, s.Transaction != "":
 		return Ambiguous
@@ -161,8 +158,7 @@ func (s SettleResponse) Class(r PaymentRequirements) Class {
 	return s.ErrorReason.Class()
 }
 
-// names reports whether the amount that the answer names, if it names one, is the
-// one that r asks for.
-func (s SettleResponse) names(r PaymentRequirements) bool {
+// matchesAmount reports whether the amount of the response, if any, is the one that r requests.
+func (s SettleResponse) matchesAmount(r PaymentRequirements) bool {
 	return s.Amount == "" || strings.TrimSpace(s.Amount) == r.Amount
 }

@@ -17,14 +17,18 @@ import (
 func terms() x402.PaymentRequirements {
 	return x402.PaymentRequirements{
 		Scheme: "exact", Network: "eip155:8453", Amount: "100000", Asset: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
-		PayTo: "0x90F79bf6EB2c4f870365E785982E1f101E93b906", MaxTimeoutSeconds: 300, Extra: map[string]any{"name": "USD Coin", "version": "2"},
+		PayTo: "0x90F79bf6EB2c4f870365E785982E1f101E93b906", MaxTimeoutSeconds: 300,
+		Extra: map[string]any{"name": "USD Coin", "version": "2"},
 	}
 }
 
 func quote() x402.PaymentRequired {
 	return x402.PaymentRequired{
 		X402Version: x402.Version, Error: "payment_required", Accepts: []x402.PaymentRequirements{terms()},
-		Resource: x402.ResourceInfo{URL: "https://shop.example/mcp", Description: "An audit <of a site>", MimeType: "application/json", ServiceName: "Shop", Tags: []string{"seo"}},
+		Resource: x402.ResourceInfo{
+			URL: "https://shop.example/mcp", Description: "An audit <of a site>",
+			MimeType: "application/json", ServiceName: "Shop", Tags: []string{"seo"},
+		},
 	}
 }
 
@@ -66,7 +70,10 @@ func TestMatch(t *testing.T) {
 
 func TestTarget(t *testing.T) {
 	t.Parallel()
-	target := x402.Target{Paths: []string{"/v1/services/ai-search-audit/run", "/mcp"}, Names: []string{"run_ai_search_audit", "ai-search-audit"}}
+	target := x402.Target{
+		Paths: []string{"/v1/services/ai-search-audit/run", "/mcp"},
+		Names: []string{"run_ai_search_audit", "ai-search-audit"},
+	}
 	tests := []struct {
 		url  string
 		want bool
@@ -114,26 +121,53 @@ func TestClasses(t *testing.T) {
 		want   x402.Class
 	}{
 		{"success", x402.SettleResponse{Success: true, Transaction: hash, Network: "eip155:8453"}, x402.Accepted},
-		{"success with the amount", x402.SettleResponse{Success: true, Transaction: hash, Network: "eip155:8453", Amount: "100000"}, x402.Accepted},
-		{"success with another amount", x402.SettleResponse{Success: true, Transaction: hash, Network: "eip155:8453", Amount: "1"}, x402.Ambiguous},
+		{"success with the amount", x402.SettleResponse{
+			Success: true, Transaction: hash, Network: "eip155:8453",
+			Amount: "100000",
+		}, x402.Accepted},
+		{"success with another amount", x402.SettleResponse{
+			Success: true, Transaction: hash, Network: "eip155:8453",
+			Amount: "1",
+		}, x402.Ambiguous},
 		{"success without transaction", x402.SettleResponse{Success: true, Network: "eip155:8453"}, x402.Ambiguous},
-		{"success with no hash", x402.SettleResponse{Success: true, Transaction: "ok", Network: "eip155:8453"}, x402.Ambiguous},
-		{"success on another network", x402.SettleResponse{Success: true, Transaction: hash, Network: "eip155:84532"}, x402.Ambiguous},
-		{"pending", x402.SettleResponse{Transaction: hash, Network: "eip155:8453", ErrorReason: x402.ReasonSettlementPending}, x402.Ambiguous},
+		{
+			"success with no hash",
+			x402.SettleResponse{Success: true, Transaction: "ok", Network: "eip155:8453"},
+			x402.Ambiguous,
+		},
+		{
+			"success on another network",
+			x402.SettleResponse{Success: true, Transaction: hash, Network: "eip155:84532"},
+			x402.Ambiguous,
+		},
+		{"pending", x402.SettleResponse{
+			Transaction: hash, Network: "eip155:8453",
+			ErrorReason: x402.ReasonSettlementPending,
+		}, x402.Ambiguous},
 		{"pending without transaction", refused(x402.ReasonSettlementPending), x402.Ambiguous},
-		{"failed transaction", x402.SettleResponse{Transaction: hash, Network: "eip155:8453", ErrorReason: x402.ReasonTransactionFailed}, x402.Ambiguous},
+		{"failed transaction", x402.SettleResponse{
+			Transaction: hash, Network: "eip155:8453",
+			ErrorReason: x402.ReasonTransactionFailed,
+		}, x402.Ambiguous},
 		{"transaction not sent", refused(x402.ReasonTransactionFailed), x402.Transient},
 		{"node failure", refused("settle_exact_node_failure"), x402.Transient},
 		{"nonce used", refused(x402.ReasonNonceUsed), x402.Ambiguous},
 		{"duplicate", refused("duplicate_settlement"), x402.Ambiguous},
 		{"timed out", refused("settle_exact_evm_transaction_confirmation_timed_out"), x402.Ambiguous},
 		{"bad signature", refused(x402.ReasonSignature), x402.PayerFinal},
-		{"bad signature, spelled by the specification", refused("invalid_exact_evm_payload_signature"), x402.PayerFinal},
+		{
+			"bad signature, spelled by the specification", refused("invalid_exact_evm_payload_signature"),
+			x402.PayerFinal,
+		},
 		{"expired", refused(x402.ReasonValidBefore), x402.PayerFinal},
 		{"sanctions", refused("kyt_risk_detected"), x402.PayerFinal},
 		{"no money", refused("insufficient_funds"), x402.PayerCanFix},
 		{"no money, spelled by the libraries", refused(x402.ReasonInsufficientBalance), x402.PayerCanFix},
-		{"bad signature with a transaction", x402.SettleResponse{Transaction: hash, ErrorReason: x402.ReasonSignature}, x402.Ambiguous},
+		{
+			"bad signature with a transaction",
+			x402.SettleResponse{Transaction: hash, ErrorReason: x402.ReasonSignature},
+			x402.Ambiguous,
+		},
 		{"never heard of", refused("cosmic_rays"), x402.Ambiguous},
 		{"no reason", refused(""), x402.Ambiguous},
 	}
@@ -150,8 +184,8 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-// TestRecordedReasons checks that every reason which the libraries' server was
-// seen to give is in the table.
+// TestRecordedReasons checks that the table has every reason that the libraries' server was
+// recorded to return.
 func TestRecordedReasons(t *testing.T) {
 	t.Parallel()
 	for _, layout := range layouts {
@@ -212,7 +246,10 @@ func TestUnits(t *testing.T) {
 
 func TestToolResult(t *testing.T) {
 	t.Parallel()
-	refused := x402.SettleResponse{Network: "eip155:8453", ErrorReason: "insufficient_funds", ErrorMessage: "see https://rpc.example/key"}
+	refused := x402.SettleResponse{
+		Network: "eip155:8453", ErrorReason: "insufficient_funds",
+		ErrorMessage: "see https://rpc.example/key",
+	}
 	got, err := quote().ToolResult(&refused)
 	if err != nil {
 		t.Fatal(err)
@@ -224,7 +261,8 @@ func TestToolResult(t *testing.T) {
 	if got.Text != string(got.Structured) || string(meta[x402.MetaError]) != got.Text {
 		t.Errorf("the three places differ: %s\n%s\n%s", got.Structured, got.Text, meta[x402.MetaError])
 	}
-	if want := `{"success":false,"transaction":"","network":"eip155:8453","errorReason":"insufficient_funds"}`; string(meta[x402.MetaResponse]) != want {
+	if want := `{"success":false,"transaction":"","network":"eip155:8453","errorReason":"insufficient_funds"}`; string(
+		meta[x402.MetaResponse]) != want {
 		t.Errorf("what became of the payment = %s, want %s", meta[x402.MetaResponse], want)
 	}
 	read, err := x402.ReadRequired(got.Structured)
@@ -236,10 +274,11 @@ func TestToolResult(t *testing.T) {
 	}
 	plain, err := quote().ToolResult(nil)
 	if err != nil || strings.Contains(string(plain.Meta), x402.MetaResponse) {
-		t.Errorf("meta of a first quote = %s, %v, want no answer of a settlement", plain.Meta, err)
+		t.Errorf("meta of a first quote = %s, %v, want no settlement response", plain.Meta, err)
 	}
 	settled, err := x402.SettleResponse{Success: true, Transaction: "0xab", Network: "eip155:1"}.Meta()
-	if err != nil || string(settled) != `{"x402/payment-response":{"success":true,"transaction":"0xab","network":"eip155:1"}}` {
+	if err != nil ||
+		string(settled) != `{"x402/payment-response":{"success":true,"transaction":"0xab","network":"eip155:1"}}` {
 		t.Errorf("Meta = %s, %v", settled, err)
 	}
 }
@@ -272,7 +311,8 @@ func TestRecordedCalls(t *testing.T) {
 	t.Parallel()
 	for name, paid := range map[string]bool{
 		"mcp/unpaid-quote.json": false, "mcp/paid-by-cloudflare-agents-client.json": false,
-		"mcp/paid-by-meta-object-(x402-mcp-spec).json": true, "mcp/paid-by-payment_signature-argument.json": true, "mcp/replay-by-meta-object.json": true,
+		"mcp/paid-by-meta-object-(x402-mcp-spec).json": true, "mcp/paid-by-payment_signature-argument.json": true,
+		"mcp/replay-by-meta-object.json": true,
 	} {
 		var exchange struct {
 			Requests []struct {
@@ -286,7 +326,7 @@ func TestRecordedCalls(t *testing.T) {
 			t.Fatal(err)
 		}
 		params := exchange.Requests[0].Params
-		p, rest, err := x402.FromTool(params.Arguments, params.Meta, nil)
+		p, rest, err := fromTool(params.Arguments, params.Meta, nil)
 		if err != nil || (p != nil) != paid || string(rest) != `{"url":"https://example.com"}` {
 			t.Errorf("FromTool(%s) = %v, %s, %v, want a payment: %v", name, p, rest, err, paid)
 		}
@@ -313,7 +353,10 @@ func TestHeaderLimit(t *testing.T) {
 		{"large bazaar", func(q *x402.PaymentRequired) {
 			q.Extensions = map[string]x402.Extension{
 				x402.ExtensionIdentifier: x402.Identifier(),
-				x402.ExtensionBazaar:     x402.Bazaar{Tool: "t", Input: json.RawMessage(`{"type":"object"}`), Example: example}.HTTP(),
+				x402.ExtensionBazaar: x402.Bazaar{
+					Tool: "t", Input: json.RawMessage(`{"type":"object"}`),
+					Example: example,
+				}.HTTP(),
 			}
 		}, []string{x402.ExtensionIdentifier}, true},
 		{"large extension", func(q *x402.PaymentRequired) {
@@ -332,7 +375,8 @@ func TestHeaderLimit(t *testing.T) {
 		before := fmt.Sprint(q)
 		value, err := q.Header()
 		if (err == nil) != tt.ok || len(value) > x402.MaxHeader {
-			t.Errorf("Header(%s) = %d bytes, %v, want at most %d and ok %v", tt.name, len(value), err, x402.MaxHeader, tt.ok)
+			t.Errorf("Header(%s) = %d bytes, %v, want at most %d and ok %v", tt.name, len(value), err, x402.MaxHeader,
+				tt.ok)
 		}
 		if fmt.Sprint(q) != before {
 			t.Errorf("Header(%s) changed the quote", tt.name)
@@ -352,14 +396,17 @@ func TestHeaderLimit(t *testing.T) {
 			t.Errorf("extensions of %s (-want +got):\n%s", tt.name, diff)
 		}
 	}
-	settled := x402.SettleResponse{Success: true, Transaction: "0xab", Network: "eip155:1", ErrorMessage: long, Extensions: example}
+	settled := x402.SettleResponse{
+		Success: true, Transaction: "0xab", Network: "eip155:1", ErrorMessage: long,
+		Extensions: example,
+	}
 	value, err := settled.Header()
 	if err != nil || len(value) > 300 {
-		t.Errorf("header of an answer = %d bytes, %v, want it short", len(value), err)
+		t.Errorf("header of a response = %d bytes, %v, want it short", len(value), err)
 	}
 	settled.Payer = long + long + long
 	if _, err := settled.Header(); err == nil {
-		t.Error("an answer that does not fit was written")
+		t.Error("a response that does not fit was written")
 	}
 }
 
@@ -399,15 +446,19 @@ func TestQuoteCheck(t *testing.T) {
 	}
 }
 
-// TestExtensionsFitTheirSchemas checks info against schema with a validator
-// that is not ours, as clients do.
-func TestExtensionsFitTheirSchemas(t *testing.T) {
+// TestExtensionsFitTheirSchemas checks info against schema with an independent validator, as
+// clients do.
+func TestExtensionsMatchTheirSchemas(t *testing.T) {
 	t.Parallel()
 	bazaar := x402.Bazaar{
 		Tool: "run_ai_search_audit", Description: "An audit", Example: json.RawMessage(`{"url":"https://example.com"}`),
-		Input: json.RawMessage(`{"type":"object","properties":{"url":{"type":"string"}},"required":["url"]}`), Output: json.RawMessage(`{"score":71}`),
+		Input:  json.RawMessage(`{"type":"object","properties":{"url":{"type":"string"}},"required":["url"]}`),
+		Output: json.RawMessage(`{"score":71}`),
 	}
-	for name, e := range map[string]x402.Extension{"identifier": x402.Identifier(), "http": bazaar.HTTP(), "mcp": bazaar.MCP()} {
+	for name, e := range map[string]x402.Extension{
+		"identifier": x402.Identifier(), "http": bazaar.HTTP(),
+		"mcp": bazaar.MCP(),
+	} {
 		schema, err := jsonschema.UnmarshalJSON(bytes.NewReader(e.Schema))
 		if err != nil {
 			t.Fatal(err)
@@ -428,7 +479,8 @@ func TestExtensionsFitTheirSchemas(t *testing.T) {
 			t.Errorf("the info of %s does not fit its schema: %v", name, err)
 		}
 	}
-	if text := string(bazaar.MCP().Info); !strings.Contains(text, `"tool":"run_`) || !strings.Contains(text, `"toolName":"run_`) {
+	if text := string(bazaar.MCP().Info); !strings.Contains(text, `"tool":"run_`) || !strings.Contains(text,
+		`"toolName":"run_`) {
 		t.Errorf("info = %s, want the tool named both ways", text)
 	}
 }
@@ -436,7 +488,10 @@ func TestExtensionsFitTheirSchemas(t *testing.T) {
 func TestIdentifier(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ extension, id, refusal string }{
-		{`{"info":{"required":false,"id":"pay_cfb3483013d1480bb6d836f452d2cf98"}}`, "pay_cfb3483013d1480bb6d836f452d2cf98", "read"},
+		{
+			`{"info":{"required":false,"id":"pay_cfb3483013d1480bb6d836f452d2cf98"}}`,
+			"pay_cfb3483013d1480bb6d836f452d2cf98", "read",
+		},
 		{`{"info":{"required":false}}`, "", "read"},
 		{`{}`, "", "read"},
 		{`{"info":{"id":"short"}}`, "", "invalid_payload /extensions/payment-identifier/info/id"},
@@ -446,7 +501,8 @@ func TestIdentifier(t *testing.T) {
 		{`7`, "", "invalid_payload /extensions/payment-identifier"},
 	}
 	for _, tt := range tests {
-		text := strings.Replace(good, `"x402Version":2`, `"x402Version":2,"extensions":{"payment-identifier":`+tt.extension+`}`, 1)
+		text := strings.Replace(validPayment, `"x402Version":2`,
+			`"x402Version":2,"extensions":{"payment-identifier":`+tt.extension+`}`, 1)
 		p, err := x402.ReadPayload([]byte(text))
 		if err != nil {
 			t.Fatal(err)
@@ -465,22 +521,26 @@ func TestIdentifier(t *testing.T) {
 	}
 }
 
-// TestPaymentHidesItself checks that the instrument is in no print and no log.
-func TestPaymentHidesItself(t *testing.T) {
+// TestPaymentHidesItself checks that formatting and logging never show the signature.
+func TestPaymentIsNotPrinted(t *testing.T) {
 	t.Parallel()
-	p, err := x402.ReadPayload([]byte(good))
+	p, err := x402.ReadPayload([]byte(validPayment))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
 	slog.New(slog.NewJSONHandler(&log, nil)).Info("paid", slog.Any("payment", p), slog.Any("copy", *p))
-	for _, text := range []string{fmt.Sprint(p), fmt.Sprintf("%v %+v %#v %s %q %x", *p, *p, *p, p, p, p), log.String()} {
+	for _, text := range []string{
+		fmt.Sprint(p), fmt.Sprintf("%v %+v %#v %s %q %x", *p, *p, *p, p, p, p),
+		log.String(),
+	} {
 		if strings.Contains(text, "cc98226b73ce1f42") || !strings.Contains(text, "0x3c44") {
 			t.Errorf("a printed payment is %s, want the payer without the signature", text)
 		}
 	}
 	want := x402.Key{
-		Network: "eip155:31337", Asset: "0x5fbdb2315678afecb367f032d93f642f64180aa3", Payer: "0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc",
+		Network: "eip155:31337", Asset: "0x5fbdb2315678afecb367f032d93f642f64180aa3",
+		Payer: "0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc",
 		Nonce: "0xc1326e18534ee5a8d6c4c1611bea9d2bfb0749cfbb8c9b468ad2bb6e9418cb7a",
 	}
 	if diff := cmp.Diff(want, p.Key()); diff != "" {

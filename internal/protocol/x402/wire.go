@@ -10,22 +10,22 @@ import (
 	"time"
 )
 
-// Version is the version of the protocol that is spoken.
+// Version is the supported version of the protocol.
 const Version = 2
 
-// SchemeExact is the scheme whose payer pays exactly what is asked.
+// SchemeExact is the scheme of a payment of the exact amount.
 const SchemeExact = "exact"
 
-// PaymentRequired is a quote: what has to be paid, and how.
+// PaymentRequired is a quote: the price and the accepted payments.
 type PaymentRequired struct {
 	X402Version int                   `json:"x402Version"`
-	Error       string                `json:"error,omitempty"` // why the payment is asked for, or refused
+	Error       string                `json:"error,omitempty"` // why the payment is required, or refused
 	Resource    ResourceInfo          `json:"resource"`
 	Accepts     []PaymentRequirements `json:"accepts"` // in order of preference
 	Extensions  map[string]Extension  `json:"extensions,omitempty"`
 }
 
-// ResourceInfo says what is paid for.
+// ResourceInfo describes the resource to pay for.
 type ResourceInfo struct {
 	URL         string   `json:"url"`
 	Description string   `json:"description,omitempty"` // at most 500 characters
@@ -35,7 +35,7 @@ type ResourceInfo struct {
 	IconURL     string   `json:"iconUrl,omitempty"`     // at most 2,048 characters
 }
 
-// PaymentRequirements is one way to pay.
+// PaymentRequirements is one accepted kind of payment.
 type PaymentRequirements struct {
 	Scheme            string         `json:"scheme"`
 	Network           string         `json:"network"` // CAIP-2, for example eip155:8453
@@ -46,7 +46,7 @@ type PaymentRequirements struct {
 	Extra             map[string]any `json:"extra,omitempty"` // name and version of the token's EIP-712 domain
 }
 
-// Domain answers name and version of the token, which its signatures cover.
+// Domain returns name and version of the token, which its signatures cover.
 func (r PaymentRequirements) Domain() (name, version string) {
 	name, _ = r.Extra["name"].(string)
 	version, _ = r.Extra["version"].(string)
@@ -59,14 +59,14 @@ type Extension struct {
 	Schema json.RawMessage `json:"schema,omitempty"`
 }
 
-// PaymentPayload is a payer's answer to a quote: one of the ways to pay, and
-// the signed authorization. Read it with ReadPayload; its JSON is then the one
-// that was read, so that a facilitator sees what the payer sent.
+// PaymentPayload is a payer's payment for a quote: the accepted requirements and the signed
+// authorization. Parse it with ReadPayload; its JSON is then the original text, so that a
+// facilitator sees exactly what the payer sent.
 type PaymentPayload struct {
-	Resource      *ResourceInfo // what the payer thinks to pay for; nil if it did not say
+	Resource      *ResourceInfo // the resource that the payer intends to pay for, or nil
 	Accepted      PaymentRequirements
 	Authorization Authorization
-	Signature     string // 0x and hex: 65 bytes of an account, or what a contract wallet made
+	Signature     string // 0x and hex: 65 bytes of an account, or the signature of a contract wallet
 	Extensions    map[string]json.RawMessage
 
 	raw json.RawMessage
@@ -83,8 +83,8 @@ type Authorization struct {
 	Nonce       string `json:"nonce"`       // 0x and 64 hex digits
 }
 
-// Deadline is the moment from which the authorization is void. One that lies
-// beyond the year 9999 counts as its last second.
+// Deadline returns the time from which the authorization is void. A time after the year 9999 is its
+// last second.
 func (a Authorization) Deadline() time.Time {
 	const last = 253402300799
 	seconds, err := strconv.ParseInt(a.ValidBefore, 10, 64)
@@ -94,11 +94,11 @@ func (a Authorization) Deadline() time.Time {
 	return time.Unix(min(seconds, last), 0).UTC()
 }
 
-// Key names an authorization: the token contract takes each only once. All
-// members are lower case.
+// Key identifies an authorization: the token contract accepts each only once. All fields are lower
+// case.
 type Key struct{ Network, Asset, Payer, Nonce string }
 
-// Key names the authorization of the payload.
+// Key returns the key of the payload's authorization.
 func (p PaymentPayload) Key() Key {
 	return Key{
 		Network: strings.ToLower(p.Accepted.Network), Asset: strings.ToLower(p.Accepted.Asset),
@@ -106,15 +106,16 @@ func (p PaymentPayload) Key() Key {
 	}
 }
 
-// Same reports whether both payloads hold the same signed authorization for
-// the same token.
+// Same reports whether both payloads contain the same signed authorization for the same token.
 func (p PaymentPayload) Same(other *PaymentPayload) bool {
 	return p.Key() == other.Key() && strings.EqualFold(p.Authorization.To, other.Authorization.To) &&
-		p.Authorization.Value == other.Authorization.Value && p.Authorization.ValidAfter == other.Authorization.ValidAfter &&
-		p.Authorization.ValidBefore == other.Authorization.ValidBefore && strings.EqualFold(p.Signature, other.Signature)
+		p.Authorization.Value == other.Authorization.Value &&
+		p.Authorization.ValidAfter == other.Authorization.ValidAfter &&
+		p.Authorization.ValidBefore == other.Authorization.ValidBefore && strings.EqualFold(p.Signature,
+		other.Signature)
 }
 
-// MarshalJSON answers the text that was read, or writes a payload of our own.
+// MarshalJSON returns the parsed text, or encodes a payload that we created.
 func (p PaymentPayload) MarshalJSON() ([]byte, error) {
 	if p.raw != nil {
 		return p.raw, nil
@@ -132,7 +133,7 @@ func (p PaymentPayload) MarshalJSON() ([]byte, error) {
 	}{Version, payload{p.Authorization, p.Signature}, p.Resource, p.Accepted, p.Extensions})
 }
 
-// UnmarshalJSON is ReadPayload.
+// UnmarshalJSON calls ReadPayload.
 func (p *PaymentPayload) UnmarshalJSON(data []byte) error {
 	read, err := ReadPayload(data)
 	if err == nil {
@@ -141,13 +142,13 @@ func (p *PaymentPayload) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// String names the payload without its signature.
+// String describes the payload without its signature.
 func (p PaymentPayload) String() string {
 	k := p.Key()
 	return fmt.Sprintf("payment of %s on %s, nonce %s", k.Payer, k.Network, k.Nonce)
 }
 
-// Format prints String whatever the verb, so that no verb shows the signature.
+// Format prints String for every verb, so that none shows the signature.
 func (p PaymentPayload) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(p.String())) }
 
 // LogValue keeps the signature out of logs.
@@ -160,36 +161,35 @@ type FacilitatorRequest struct {
 	Requirements PaymentRequirements `json:"paymentRequirements"`
 }
 
-// VerifyResponse is what a facilitator says about a payload before the work is
-// done.
+// VerifyResponse is a facilitator's response about a payload before the work is done.
 type VerifyResponse struct {
 	IsValid        bool            `json:"isValid"`
 	InvalidReason  Reason          `json:"invalidReason,omitempty"`
-	InvalidMessage string          `json:"invalidMessage,omitempty"` // a facilitator's own words; may hold internals
+	InvalidMessage string          `json:"invalidMessage,omitempty"` // a facilitator's message; may contain internals
 	Payer          string          `json:"payer,omitempty"`
 	Extensions     json.RawMessage `json:"extensions,omitempty"`
 	Extra          json.RawMessage `json:"extra,omitempty"`
 }
 
-// SettleResponse is what a facilitator says about the transfer. Success alone
-// proves nothing: see Class.
+// SettleResponse is a facilitator's response about the transfer. Success alone proves nothing: see
+// Class.
 type SettleResponse struct {
 	Success      bool            `json:"success"`
 	Transaction  string          `json:"transaction"` // hash; "" when none was sent
 	Network      string          `json:"network"`
 	Payer        string          `json:"payer,omitempty"`
 	ErrorReason  Reason          `json:"errorReason,omitempty"`
-	ErrorMessage string          `json:"errorMessage,omitempty"` // a facilitator's own words; may hold internals
+	ErrorMessage string          `json:"errorMessage,omitempty"` // a facilitator's message; may contain internals
 	Amount       string          `json:"amount,omitempty"`
 	Extensions   json.RawMessage `json:"extensions,omitempty"`
 	Extra        json.RawMessage `json:"extra,omitempty"`
 }
 
-// SupportedResponse is what a facilitator can settle.
+// SupportedResponse lists what a facilitator can settle.
 type SupportedResponse struct {
 	Kinds      []SupportedKind     `json:"kinds"`
 	Extensions []string            `json:"extensions"`
-	Signers    map[string][]string `json:"signers"` // by pattern of network, such as eip155:*
+	Signers    map[string][]string `json:"signers"` // by network pattern, such as eip155:*
 }
 
 // SupportedKind is one combination of version, scheme and network.
@@ -200,8 +200,8 @@ type SupportedKind struct {
 	Extra       json.RawMessage `json:"extra,omitempty"`
 }
 
-// Supports reports whether payments of this scheme on this network, in the
-// version that is spoken here, can be settled.
+// Supports reports whether payments of this scheme on this network, in the supported version, can
+// be settled.
 func (s SupportedResponse) Supports(scheme, network string) bool {
 	for _, k := range s.Kinds {
 		if k.X402Version == Version && k.Scheme == scheme && k.Network == network {

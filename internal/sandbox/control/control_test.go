@@ -54,7 +54,8 @@ func TestPause(t *testing.T) {
 
 func TestHang(t *testing.T) {
 	t.Parallel()
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { control.Hang(w, r, time.Millisecond) }))
+	s := httptest.NewServer(
+		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { control.Hang(w, r, time.Millisecond) }))
 	t.Cleanup(s.Close)
 	res, err := http.Post(s.URL, "application/json", http.NoBody)
 	if err == nil {

@@ -9,7 +9,7 @@
 //	          look for it nowhere else. It names the sitemap below the prefix.
 //
 // There is no llms.txt: to draft one is what the site is for. What is wrong
-// with each page is told on the page answers.
+// with each page is on the page answers.
 package demosite
 
 import (
@@ -48,7 +48,10 @@ type answer struct {
 // "/site"; origin is the address of the listener, or empty for the one that
 // each caller used.
 func New(prefix, origin string) (*Site, error) {
-	s := &Site{prefix: prefix, origin: strings.TrimSuffix(origin, "/"), pages: map[string]*answer{}, files: map[string]*answer{}}
+	s := &Site{
+		prefix: prefix, origin: strings.TrimSuffix(origin, "/"), pages: map[string]*answer{},
+		files: map[string]*answer{},
+	}
 	layout, err := files.ReadFile("layout.html")
 	if err != nil {
 		return nil, fmt.Errorf("reading the practice site: %w", err)
@@ -143,7 +146,8 @@ func readPage(text, layout string) (where string, a *answer, err error) {
 	}
 	a.body = body
 	if frame != "none" {
-		a.body = strings.NewReplacer("{{title}}", html.EscapeString(title), "{{head}}", description+extra, "{{body}}", body, "{{here}}", where).Replace(layout)
+		a.body = strings.NewReplacer("{{title}}", html.EscapeString(title), "{{head}}", description+extra, "{{body}}",
+			body, "{{here}}", where).Replace(layout)
 	}
 	return where, a, nil
 }
@@ -178,7 +182,8 @@ func (s *Site) Robots() http.Handler {
 }
 
 // policy lets scripts and styles come from the site alone.
-const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; base-uri 'none'; " +
+	"form-action 'none'; frame-ancestors 'none'"
 
 func (s *Site) send(w http.ResponseWriter, r *http.Request, a *answer) {
 	origin := s.origin

@@ -15,7 +15,8 @@ import (
 	"ace/internal/browsertest"
 	"ace/internal/foundation/htmltext"
 	"ace/internal/sandbox/demosite"
-	"ace/internal/storefront/crawl"
+	"ace/internal/website/crawl"
+	"ace/internal/website/dom"
 )
 
 // serve serves the site as the sandbox does.
@@ -149,7 +150,7 @@ func jsonLD(t *testing.T, d *crawl.Document) []string {
 	t.Helper()
 	var blocks []string
 	for n := range d.Root.Descendants() {
-		if n.Data == "script" && crawl.Attr(n, "type") == "application/ld+json" && n.FirstChild != nil {
+		if n.Data == "script" && dom.Attr(n, "type") == "application/ld+json" && n.FirstChild != nil {
 			blocks = append(blocks, n.FirstChild.Data)
 		}
 	}
@@ -177,7 +178,8 @@ func TestFaults(t *testing.T) {
 	if w := get(t, h, origin+"/site/offers"); w.Header().Get("X-Robots-Tag") != "noarchive" {
 		t.Errorf("/offers has X-Robots-Tag %q", w.Header().Get("X-Robots-Tag"))
 	}
-	if w := get(t, h, origin+"/site/old-about"); w.Code != http.StatusFound || w.Header().Get("Location") != "/site/our-story" {
+	if w := get(t, h, origin+"/site/old-about"); w.Code != http.StatusFound ||
+		w.Header().Get("Location") != "/site/our-story" {
 		t.Errorf("/old-about answers %d, %q", w.Code, w.Header().Get("Location"))
 	}
 }
@@ -190,7 +192,11 @@ func TestRobotsAndSitemap(t *testing.T) {
 		agent, path string
 		want        bool
 	}{
-		{crawl.Agent, "/site/", true}, {crawl.Agent, "/stripe/v1/charges", false}, {"PerplexityBot", "/site/", false}, {"OAI-SearchBot", "/site/", true}, {crawl.Agent, "/site/staff/rota", false},
+		{crawl.Agent, "/site/", true},
+		{crawl.Agent, "/stripe/v1/charges", false},
+		{"PerplexityBot", "/site/", false},
+		{"OAI-SearchBot", "/site/", true},
+		{crawl.Agent, "/site/staff/rota", false},
 	} {
 		if got := robots.Decide(tt.agent, tt.path).Allowed; got != tt.want {
 			t.Errorf("%s may read %s: %v, want %v", tt.agent, tt.path, got, tt.want)
@@ -209,7 +215,8 @@ func TestRobotsAndSitemap(t *testing.T) {
 		t.Errorf("the sitemap names %d pages (%v)", len(set.URLs), err)
 	}
 	for _, u := range set.URLs {
-		if status := get(t, h, u.Loc).Code; (status == http.StatusNotFound) != strings.HasSuffix(u.Loc, "/catalogue-2024") {
+		if status := get(t, h, u.Loc).Code; (status == http.StatusNotFound) != strings.HasSuffix(u.Loc,
+			"/catalogue-2024") {
 			t.Errorf("%s of the sitemap answers %d", u.Loc, status)
 		}
 	}
@@ -218,10 +225,12 @@ func TestRobotsAndSitemap(t *testing.T) {
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	h := serve(t, "")
-	if w := get(t, h, "http://a.example/site"); w.Code != http.StatusMovedPermanently || w.Header().Get("Location") != "/site/" {
+	if w := get(t, h, "http://a.example/site"); w.Code != http.StatusMovedPermanently ||
+		w.Header().Get("Location") != "/site/" {
 		t.Errorf("/site answers %d, %q", w.Code, w.Header().Get("Location"))
 	}
-	if w := get(t, h, "http://a.example/site/about"); !strings.Contains(w.Body.String(), "http://a.example/site/about") {
+	if w := get(t, h, "http://a.example/site/about"); !strings.Contains(w.Body.String(),
+		"http://a.example/site/about") {
 		t.Errorf("without an origin of its own the site does not use the caller's:\n%.600s", w.Body)
 	}
 	r := httptest.NewRequest(http.MethodGet, "http://a.example/site/about", nil)
@@ -257,13 +266,20 @@ func TestInBrowser(t *testing.T) {
 	t.Cleanup(server.Close)
 	browser := browsertest.Start(t)
 	for name, opts := range map[string]browsertest.Options{
-		"desktop": {}, "dark": {Dark: true}, "phone": browsertest.Phone(), "phone dark": {Width: 360, Height: 740, Mobile: true, Dark: true},
+		"desktop": {}, "dark": {Dark: true}, "phone": browsertest.Phone(), "phone dark": {
+			Width: 360, Height: 740,
+			Mobile: true, Dark: true,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tab := browser.Tab(t, opts)
-			for _, at := range []string{"/", "/bikes/", "/bikes/harbour-3", "/bikes/cargo-8", "/guides/", "/guides/fit-a-bike", "/answers", "/contact", "/nowhere"} {
+			for _, at := range []string{
+				"/", "/bikes/", "/bikes/harbour-3", "/bikes/cargo-8", "/guides/",
+				"/guides/fit-a-bike", "/answers", "/contact", "/nowhere",
+			} {
 				tab.Open(server.URL + "/site" + at)
-				if wide := browsertest.Eval[int](tab, "document.documentElement.scrollWidth - document.documentElement.clientWidth"); wide > 0 {
+				if wide := browsertest.Eval[int](tab,
+					"document.documentElement.scrollWidth - document.documentElement.clientWidth"); wide > 0 {
 					t.Errorf("%s is %d pixels wider than the screen", at, wide)
 				}
 				tab.Shot("site-" + strings.ReplaceAll(name, " ", "-") + strings.ReplaceAll(at, "/", "-"))
@@ -291,12 +307,22 @@ func TestGoodPagesAreAccessible(t *testing.T) {
 	server := httptest.NewServer(serve(t, ""))
 	t.Cleanup(server.Close)
 	browser := browsertest.Start(t)
-	for name, opts := range map[string]browsertest.Options{"light": {}, "phone in the dark": {Width: 360, Height: 740, Mobile: true, Dark: true}} {
+	for name, opts := range map[string]browsertest.Options{
+		"light":             {},
+		"phone in the dark": {Width: 360, Height: 740, Mobile: true, Dark: true},
+	} {
 		t.Run(name, func(t *testing.T) {
 			tab := browser.Tab(t, opts)
-			for _, at := range []string{"/", "/bikes/", "/bikes/harbour-3", "/guides/fit-a-bike", "/about", "/contact", "/answers"} {
+			for _, at := range []string{
+				"/", "/bikes/", "/bikes/harbour-3", "/guides/fit-a-bike", "/about", "/contact",
+				"/answers",
+			} {
 				tab.Open(server.URL + "/site" + at)
-				browsertest.Eval[bool](tab, string(source)+"; window.found = ''; axe.run(document, {resultTypes: ['violations']}).then(r => { window.found = 'done ' + r.violations.map(v => v.id + ': ' + v.nodes.map(n => n.target.join(' ')).join(', ')).join('; ') }); true")
+				browsertest.Eval[bool](tab,
+					string(source)+
+						"; window.found = ''; axe.run(document, {resultTypes: ['violations']}).then(r => { "+
+						"window.found = 'done ' + r.violations.map(v => v.id + ': ' + v.nodes.map(n => "+
+						"n.target.join(' ')).join(', ')).join('; ') }); true")
 				found := ""
 				for found == "" {
 					found = browsertest.Eval[string](tab, "window.found")

@@ -18,11 +18,15 @@ const (
 	FaultTimeoutAfterCommit = "timeout_after_commit" // done, and nothing is answered
 	FaultLatency            = "latency"              // answered late
 	Fault429                = "429"                  // refused with too many requests
-	FaultPending            = "pending"              // nothing is done; the answer is settlement_pending with a transaction
+	// nothing is done; the answer is settlement_pending with a transaction
+	FaultPending            = "pending"
 	FaultPendingAfterCommit = "pending_after_commit" // done, with the same answer
 )
 
-var modes = []string{Fault500, Fault500AfterCommit, FaultTimeout, FaultTimeoutAfterCommit, FaultLatency, Fault429, FaultPending, FaultPendingAfterCommit}
+var modes = []string{
+	Fault500, Fault500AfterCommit, FaultTimeout, FaultTimeoutAfterCommit, FaultLatency, Fault429,
+	FaultPending, FaultPendingAfterCommit,
+}
 
 // Fault makes the next calls of a path go wrong.
 type Fault struct {
@@ -77,12 +81,13 @@ func (l *Ledger) ClearFaults(ctx context.Context) error {
 	return l.db.Tx(ctx, func(tx *sql.Tx) error { return rowstore.PutSetting(ctx, tx, settingFaults, []Fault{}) })
 }
 
-// takeFault answers the fault that a call of path runs into, and counts it;
+// takeFault returns the fault that a call of path runs into, and counts it;
 // nil: none.
 func (l *Ledger) takeFault(ctx context.Context, path string) (found *Fault, err error) {
 	of := func(f Fault) bool { return f.Path == path }
 	var faults []Fault
-	if err := rowstore.Setting(ctx, l.db.Reader(), settingFaults, &faults); err != nil || !slices.ContainsFunc(faults, of) {
+	if err := rowstore.Setting(ctx, l.db.Reader(), settingFaults, &faults); err != nil || !slices.ContainsFunc(faults,
+		of) {
 		return nil, err
 	}
 	err = l.db.Tx(ctx, func(tx *sql.Tx) error {

@@ -20,13 +20,13 @@ import (
 // maxBody bounds a request: 64 KB.
 const maxBody = 64 << 10
 
-type face struct {
+type handler struct {
 	l      *Ledger
 	prefix string
 	pages  *pages
 }
 
-// Handler answers the HTTP face, whose paths begin at "/"; prefix is where it
+// Handler returns the HTTP face, whose paths begin at "/"; prefix is where it
 // is mounted, for links between pages. styles is the address of the sheet that
 // has the sandbox's colours.
 func (l *Ledger) Handler(prefix, styles string) (http.Handler, error) {
@@ -34,7 +34,7 @@ func (l *Ledger) Handler(prefix, styles string) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &face{l: l, prefix: prefix, pages: pages}
+	f := &handler{l: l, prefix: prefix, pages: pages}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /verify", f.faulty("/verify", f.verify))
 	mux.HandleFunc("POST /settle", f.faulty("/settle", f.settle))
@@ -63,7 +63,7 @@ type answer struct {
 }
 
 // faulty runs a call between the faults that a test asked for.
-func (f *face) faulty(path string, call func(r *http.Request, fault *Fault) (answer, error)) http.HandlerFunc {
+func (f *handler) faulty(path string, call func(r *http.Request, fault *Fault) (answer, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		fault, err := f.l.takeFault(r.Context(), path)
 		if err != nil {
@@ -111,10 +111,10 @@ type refusal struct {
 	text   string
 }
 
-// Error answers what the caller reads.
+// Error returns what the caller reads.
 func (r *refusal) Error() string { return r.text }
 
-// asRefusal answers the caller's fault inside err; nil: there is none.
+// asRefusal returns the caller's fault inside err; nil: there is none.
 func asRefusal(err error) *refusal {
 	if r, ok := errors.AsType[*refusal](err); ok {
 		return r
@@ -141,7 +141,7 @@ func read(r *http.Request) (req *x402.FacilitatorRequest, status int, why string
 	return req, 0, ""
 }
 
-func (f *face) verify(r *http.Request, _ *Fault) (answer, error) {
+func (f *handler) verify(r *http.Request, _ *Fault) (answer, error) {
 	req, status, why := read(r)
 	if req == nil {
 		return answer{status, x402.VerifyResponse{InvalidReason: x402.ReasonInvalidPayload, InvalidMessage: why}}, nil
@@ -150,7 +150,7 @@ func (f *face) verify(r *http.Request, _ *Fault) (answer, error) {
 	return answer{http.StatusOK, out}, err
 }
 
-func (f *face) settle(r *http.Request, fault *Fault) (answer, error) {
+func (f *handler) settle(r *http.Request, fault *Fault) (answer, error) {
 	req, status, why := read(r)
 	if req == nil {
 		return answer{status, x402.SettleResponse{ErrorReason: x402.ReasonInvalidPayload, ErrorMessage: why}}, nil
@@ -167,18 +167,19 @@ func (f *face) settle(r *http.Request, fault *Fault) (answer, error) {
 	return answer{http.StatusOK, out}, err
 }
 
-func (f *face) supported(*http.Request, *Fault) (answer, error) {
+func (f *handler) supported(*http.Request, *Fault) (answer, error) {
 	out := x402.SupportedResponse{Extensions: []string{}, Signers: map[string][]string{"eip155:*": {}}}
 	for _, t := range f.l.tokens {
 		if !out.Supports(x402.SchemeExact, t.Network) {
-			out.Kinds = append(out.Kinds, x402.SupportedKind{X402Version: x402.Version, Scheme: x402.SchemeExact, Network: t.Network})
+			out.Kinds = append(out.Kinds,
+				x402.SupportedKind{X402Version: x402.Version, Scheme: x402.SchemeExact, Network: t.Network})
 		}
 	}
 	return answer{http.StatusOK, out}, nil
 }
 
 // faucet gives an address money: {"address":"0x…"}, or a form from the page.
-func (f *face) faucet(w http.ResponseWriter, r *http.Request) {
+func (f *handler) faucet(w http.ResponseWriter, r *http.Request) {
 	if err := http.NewCrossOriginProtection().Check(r); err != nil {
 		f.refuse(w, r, http.StatusForbidden, "The faucet does not answer to pages of other sites.")
 		return
@@ -200,7 +201,8 @@ func (f *face) faucet(w http.ResponseWriter, r *http.Request) {
 	}
 	address, err := evm.ParseAddress(in.Address)
 	if err != nil {
-		f.refuse(w, r, http.StatusBadRequest, "Send the address of an account: 0x and 40 hex digits, with the right checksum if there is one.")
+		f.refuse(w, r, http.StatusBadRequest,
+			"Send the address of an account: 0x and 40 hex digits, with the right checksum if there is one.")
 		return
 	}
 	account, err := f.l.Faucet(r.Context(), address)
@@ -216,10 +218,11 @@ func (f *face) faucet(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (f *face) account(w http.ResponseWriter, r *http.Request) {
+func (f *handler) account(w http.ResponseWriter, r *http.Request) {
 	address, err := evm.ParseAddress(r.PathValue("address"))
 	if err != nil {
-		f.refuse(w, r, http.StatusNotFound, "This is no address of an account: 0x and 40 hex digits, with the right checksum if there is one.")
+		f.refuse(w, r, http.StatusNotFound,
+			"This is no address of an account: 0x and 40 hex digits, with the right checksum if there is one.")
 		return
 	}
 	account, err := f.l.Account(r.Context(), address)
@@ -233,7 +236,7 @@ func (f *face) account(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (f *face) transfer(w http.ResponseWriter, r *http.Request) {
+func (f *handler) transfer(w http.ResponseWriter, r *http.Request) {
 	t, err := byHash(r.Context(), f.l.db.Reader(), strings.ToLower(r.PathValue("hash")))
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
@@ -247,7 +250,7 @@ func (f *face) transfer(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (f *face) index(w http.ResponseWriter, r *http.Request) {
+func (f *handler) index(w http.ResponseWriter, r *http.Request) {
 	token := f.l.tokens[0]
 	all, err := accounts(r.Context(), f.l.db.Reader(), strings.ToLower(token.Asset), 50)
 	if err != nil {
@@ -266,7 +269,7 @@ func (f *face) index(w http.ResponseWriter, r *http.Request) {
 func forPeople(r *http.Request) bool { return strings.Contains(r.Header.Get("Accept"), "text/html") }
 
 // control runs what tests move the ledger with.
-func (f *face) control(h func(r *http.Request) (any, error)) http.HandlerFunc {
+func (f *handler) control(h func(r *http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if why := control.Refusal(r); why != "" {
 			f.refuse(w, r, http.StatusForbidden, why)
@@ -283,7 +286,7 @@ func (f *face) control(h func(r *http.Request) (any, error)) http.HandlerFunc {
 	}
 }
 
-func (f *face) setFaults(r *http.Request) (any, error) {
+func (f *handler) setFaults(r *http.Request) (any, error) {
 	var in struct {
 		API []Fault `json:"api"`
 	}
@@ -299,21 +302,22 @@ func (f *face) setFaults(r *http.Request) (any, error) {
 	return map[string]any{"api": all}, err
 }
 
-func (f *face) clearFaults(r *http.Request) (any, error) {
+func (f *handler) clearFaults(r *http.Request) (any, error) {
 	return map[string]any{"api": []Fault{}}, f.l.ClearFaults(r.Context())
 }
 
-func (f *face) state(r *http.Request) (any, error) { return f.l.State(r.Context()) }
+func (f *handler) state(r *http.Request) (any, error) { return f.l.State(r.Context()) }
 
-// fail answers an internal fault, whose text stays here.
-func (f *face) fail(w http.ResponseWriter, r *http.Request, err error) {
+// fail returns an internal fault, whose text stays here.
+func (f *handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() == nil {
-		f.l.log.ErrorContext(r.Context(), "sandbox request failed", slog.String("path", r.URL.Path), slog.Any("error", err))
+		f.l.log.ErrorContext(r.Context(), "sandbox request failed", slog.String("path", r.URL.Path),
+			slog.Any("error", err))
 	}
 	f.refuse(w, r, http.StatusInternalServerError, "An error occurred inside the sandbox. It has been logged.")
 }
 
-func (f *face) refuse(w http.ResponseWriter, r *http.Request, status int, message string) {
+func (f *handler) refuse(w http.ResponseWriter, r *http.Request, status int, message string) {
 	if forPeople(r) {
 		f.pages.message(w, status, message)
 		return

@@ -70,7 +70,7 @@ type Transfer struct {
 	At                                      time.Time
 }
 
-// token answers the token that terms are paid with.
+// token returns the token that terms are paid with.
 func (l *Ledger) token(terms x402.PaymentRequirements) (evm.Token, bool) {
 	i := slices.IndexFunc(l.tokens, func(t evm.Token) bool {
 		return t.Network == terms.Network && strings.EqualFold(t.Asset, terms.Asset)
@@ -83,7 +83,7 @@ func (l *Ledger) token(terms x402.PaymentRequirements) (evm.Token, bool) {
 
 // judge checks what needs no balance. It answers the first fault, in the order
 // of the client libraries' facilitator.
-func (l *Ledger) judge(r *x402.FacilitatorRequest) x402.Reason {
+func (l *Ledger) check(r *x402.FacilitatorRequest) x402.Reason {
 	terms := r.Requirements
 	if terms.Scheme != x402.SchemeExact {
 		return x402.ReasonUnsupportedScheme
@@ -122,7 +122,7 @@ func amount(p *x402.PaymentPayload) (n int64, ok bool) {
 // Verify says whether a payment could be settled now. It changes nothing.
 func (l *Ledger) Verify(ctx context.Context, r *x402.FacilitatorRequest) (x402.VerifyResponse, error) {
 	payer := r.Payload.Authorization.From
-	reason := l.judge(r)
+	reason := l.check(r)
 	if reason == "" {
 		var err error
 		if reason, err = l.cover(ctx, r.Payload); err != nil {
@@ -159,7 +159,7 @@ func (l *Ledger) Settle(ctx context.Context, r *x402.FacilitatorRequest) (x402.S
 	p, key := r.Payload, r.Payload.Key()
 	done, err := find(ctx, l.db.Reader(), key)
 	if errors.Is(err, sql.ErrNoRows) {
-		if reason := l.judge(r); reason != "" {
+		if reason := l.check(r); reason != "" {
 			return refused(r, reason), nil
 		}
 		var reason x402.Reason
@@ -173,18 +173,25 @@ func (l *Ledger) Settle(ctx context.Context, r *x402.FacilitatorRequest) (x402.S
 	if !done.is(r) || !evm.Signed(p, r.Requirements) {
 		return refused(r, x402.ReasonNonceUsed), nil
 	}
-	return x402.SettleResponse{Success: true, Transaction: done.Tx, Network: done.Network, Payer: p.Authorization.From}, nil
+	return x402.SettleResponse{
+		Success: true, Transaction: done.Tx, Network: done.Network,
+		Payer: p.Authorization.From,
+	}, nil
 }
 
 // is reports whether a transfer did what the request asks for.
 func (t Transfer) is(r *x402.FacilitatorRequest) bool {
 	n, ok := amount(r.Payload)
-	return ok && t.Amount == n && t.Network == r.Requirements.Network && strings.EqualFold(t.PayTo, r.Payload.Authorization.To) &&
+	return ok && t.Amount == n && t.Network == r.Requirements.Network && strings.EqualFold(t.PayTo,
+		r.Payload.Authorization.To) &&
 		strings.EqualFold(t.PayTo, r.Requirements.PayTo) && r.Requirements.Amount == r.Payload.Authorization.Value
 }
 
 func refused(r *x402.FacilitatorRequest, reason x402.Reason) x402.SettleResponse {
-	return x402.SettleResponse{ErrorReason: reason, Network: r.Requirements.Network, Payer: r.Payload.Authorization.From}
+	return x402.SettleResponse{
+		ErrorReason: reason, Network: r.Requirements.Network,
+		Payer: r.Payload.Authorization.From,
+	}
 }
 
 // move spends the nonce and moves the money, or finds that it was done.
@@ -201,7 +208,8 @@ func (l *Ledger) move(ctx context.Context, p *x402.PaymentPayload) (done Transfe
 			return err
 		}
 		done = Transfer{
-			Tx: txHash(key).String(), Network: key.Network, Asset: key.Asset, Payer: key.Payer, PayTo: strings.ToLower(p.Authorization.To),
+			Tx: txHash(key).String(), Network: key.Network, Asset: key.Asset, Payer: key.Payer,
+			PayTo: strings.ToLower(p.Authorization.To),
 			Nonce: key.Nonce, Amount: n, At: time.Now(),
 		}
 		has, err := balance(ctx, tx, key.Asset, key.Payer)
@@ -233,7 +241,7 @@ type Account struct {
 	Transfers []Transfer
 }
 
-// Account answers an address and its latest transfers of the first token. One
+// Account returns an address and its latest transfers of the first token. One
 // that was never seen has the gift.
 func (l *Ledger) Account(ctx context.Context, a evm.Address) (Account, error) {
 	token, address := l.tokens[0], strings.ToLower(a.String())

@@ -157,7 +157,8 @@ func TestPay(t *testing.T) {
 	}
 	var transfer ledger.TransferBody
 	w.call(t, http.MethodGet, "/tx/"+s.Transaction, nil, &transfer)
-	if transfer.Payer != payer || transfer.PayTo != receiver || transfer.Amount != "0.09" || transfer.Atomic != "90000" {
+	if transfer.Payer != payer || transfer.PayTo != receiver || transfer.Amount != "0.09" ||
+		transfer.Atomic != "90000" {
 		t.Errorf("transaction = %+v", transfer)
 	}
 	if got := w.state(t); got != (ledger.State{Accounts: 2, Transfers: 1, Moved: 90000}) {
@@ -189,9 +190,18 @@ func TestRefusals(t *testing.T) {
 		want   x402.Reason
 	}{
 		{"as asked", func(*x402.FacilitatorRequest) {}, ""},
-		{"other scheme", func(r *x402.FacilitatorRequest) { r.Requirements.Scheme = "upto" }, x402.ReasonUnsupportedScheme},
-		{"other network", func(r *x402.FacilitatorRequest) { r.Requirements.Network = "eip155:8453" }, "invalid_network"},
-		{"other token", func(r *x402.FacilitatorRequest) { r.Requirements.Asset = receiver }, "asset_not_deployed_contract"},
+		{
+			"other scheme", func(r *x402.FacilitatorRequest) { r.Requirements.Scheme = "upto" },
+			x402.ReasonUnsupportedScheme,
+		},
+		{
+			"other network", func(r *x402.FacilitatorRequest) { r.Requirements.Network = "eip155:8453" },
+			"invalid_network",
+		},
+		{
+			"other token", func(r *x402.FacilitatorRequest) { r.Requirements.Asset = receiver },
+			"asset_not_deployed_contract",
+		},
 		{"no domain", func(r *x402.FacilitatorRequest) { r.Requirements.Extra = nil }, x402.ReasonMissingDomain},
 		{"other name", func(r *x402.FacilitatorRequest) {
 			r.Requirements.Extra = map[string]any{"name": "USDC", "version": "1"}
@@ -205,13 +215,25 @@ func TestRefusals(t *testing.T) {
 		{"signature of a contract wallet", func(r *x402.FacilitatorRequest) {
 			r.Payload.Signature += "00"
 		}, x402.ReasonSignature},
-		{"more asked than signed", func(r *x402.FacilitatorRequest) { r.Requirements.Amount = "90001" }, x402.ReasonValue},
-		{"less asked than signed", func(r *x402.FacilitatorRequest) { r.Requirements.Amount = "89999" }, x402.ReasonValue},
-		{"other receiver", func(r *x402.FacilitatorRequest) { r.Requirements.PayTo = r.Requirements.Asset }, x402.ReasonRecipient},
+		{
+			"more asked than signed", func(r *x402.FacilitatorRequest) { r.Requirements.Amount = "90001" },
+			x402.ReasonValue,
+		},
+		{
+			"less asked than signed", func(r *x402.FacilitatorRequest) { r.Requirements.Amount = "89999" },
+			x402.ReasonValue,
+		},
+		{
+			"other receiver", func(r *x402.FacilitatorRequest) { r.Requirements.PayTo = r.Requirements.Asset },
+			x402.ReasonRecipient,
+		},
 		{"expired", with(func(a *x402.Authorization) { a.ValidBefore = "1" }), x402.ReasonValidBefore},
 		{"not yet valid", with(func(a *x402.Authorization) { a.ValidAfter = "99999999999" }), x402.ReasonValidAfter},
 		{"no money left", func(r *x402.FacilitatorRequest) { *r = ask(t, poor, "1") }, x402.ReasonInsufficientBalance},
-		{"more than there is", func(r *x402.FacilitatorRequest) { *r = ask(t, key, "5000001") }, x402.ReasonInsufficientBalance},
+		{
+			"more than there is", func(r *x402.FacilitatorRequest) { *r = ask(t, key, "5000001") },
+			x402.ReasonInsufficientBalance,
+		},
 		{"more than all money", func(r *x402.FacilitatorRequest) {
 			*r = ask(t, key, "115792089237316195423570985008687907853269984665640564039457584007913129639935")
 		}, x402.ReasonInsufficientBalance},
@@ -306,16 +328,21 @@ func TestFaucet(t *testing.T) {
 	w := setup(t)
 	address := newKey(t).Address().String()
 	var account ledger.AccountBody
-	if status := w.call(t, http.MethodPost, "/faucet", map[string]string{"address": address}, &account); status != 200 || account.Balance != "10.00" || account.Address != address {
+	if status := w.call(t, http.MethodPost, "/faucet", map[string]string{"address": address},
+		&account); status != 200 || account.Balance != "10.00" || account.Address != address {
 		t.Errorf("faucet = %d %+v, want 10.00", status, account)
 	}
 	for range 198 {
 		w.call(t, http.MethodPost, "/faucet", map[string]string{"address": address}, &account)
 	}
-	if status := w.call(t, http.MethodPost, "/faucet", map[string]string{"address": address}, nil); status != 409 || account.Balance != "1000.00" {
+	if status := w.call(t, http.MethodPost, "/faucet", map[string]string{"address": address}, nil); status != 409 ||
+		account.Balance != "1000.00" {
 		t.Errorf("faucet at %s = %d, want 1000.00 and 409", account.Balance, status)
 	}
-	for _, body := range []string{`{"address":"me"}`, `{}`, `{"address":"0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeD"}`, `no`, `{"address":"` + address + `","amount":"1"}`} {
+	for _, body := range []string{
+		`{"address":"me"}`, `{}`, `{"address":"0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeD"}`,
+		`no`, `{"address":"` + address + `","amount":"1"}`,
+	} {
 		if status := w.call(t, http.MethodPost, "/faucet", body, nil); status != 400 {
 			t.Errorf("faucet(%s) = %d, want 400", body, status)
 		}
@@ -334,7 +361,13 @@ func TestPaths(t *testing.T) {
 		want               int
 		text               string
 	}{
-		{"GET", "/supported", "", 200, `{"kinds":[{"x402Version":2,"scheme":"exact","network":"eip155:31337"}],"extensions":[],"signers":{"eip155:*":[]}}`},
+		{
+			"GET",
+			"/supported",
+			"",
+			200,
+			`{"kinds":[{"x402Version":2,"scheme":"exact","network":"eip155:31337"}],"extensions":[],"signers":{"eip155:*":[]}}`,
+		},
 		{"POST", "/verify", "", 400, `"invalidReason":"invalid_payload"`},
 		{"POST", "/settle", "{}", 400, `"errorReason":"invalid_payload"`},
 		{"POST", "/settle", strings.Replace(string(good), `"x402Version":2`, `"x402Version":1`, 1), 400, "version 2"},
@@ -346,7 +379,10 @@ func TestPaths(t *testing.T) {
 		{"POST", "/_sandbox/faults", `{"api":[{"path":"/settle","mode":"gremlins"}]}`, 400, "The mode of a fault"},
 		{"POST", "/_sandbox/faults", `{"api":[{"path":"/v1","mode":"500"}]}`, 400, "The path of a fault"},
 		{"POST", "/_sandbox/faults", `{"api":[{"path":"/verify","mode":"pending"}]}`, 400, "Only /settle"},
-		{"POST", "/_sandbox/faults", `{"api":[{"path":"/verify","mode":"latency","latency_ms":60001}]}`, 400, "a latency at most"},
+		{
+			"POST", "/_sandbox/faults", `{"api":[{"path":"/verify","mode":"latency","latency_ms":60001}]}`, 400,
+			"a latency at most",
+		},
 		{"POST", "/_sandbox/faults", `{"surprise":1}`, 400, ""},
 		{"GET", "/assets/ledger.css", "", 200, ".ledger"},
 	}
@@ -380,7 +416,8 @@ func TestFaults(t *testing.T) {
 		t.Run(tt.mode, func(t *testing.T) {
 			t.Parallel()
 			w := setup(t)
-			w.call(t, http.MethodPost, "/_sandbox/faults", `{"api":[{"path":"/settle","mode":"`+tt.mode+`","latency_ms":20}]}`, nil)
+			w.call(t, http.MethodPost, "/_sandbox/faults",
+				`{"api":[{"path":"/settle","mode":"`+tt.mode+`","latency_ms":20}]}`, nil)
 			r := ask(t, newKey(t), "90000")
 			if v := w.verify(t, r); !v.IsValid {
 				t.Errorf("verify = %+v: the fault is of another path", v)
@@ -391,14 +428,16 @@ func TestFaults(t *testing.T) {
 			}
 			var first x402.SettleResponse
 			_ = json.Unmarshal(text, &first) // not every answer is one
-			if first.ErrorReason != tt.reason || (tt.reason != "") != (first.Class(r.Requirements) == x402.Ambiguous && first.Transaction != "") {
+			if first.ErrorReason != tt.reason ||
+				(tt.reason != "") != (first.Class(r.Requirements) == x402.Ambiguous && first.Transaction != "") {
 				t.Errorf("settle = %s, want the reason %q with a transaction", text, tt.reason)
 			}
 			if got := w.state(t).Transfers == 1; got != tt.done {
 				t.Errorf("done = %v, want %v", got, tt.done)
 			}
 			again := w.settle(t, r)
-			if !again.Success || tt.reason != "" && again.Transaction != first.Transaction || w.state(t).Transfers != 1 {
+			if !again.Success || tt.reason != "" && again.Transaction != first.Transaction ||
+				w.state(t).Transfers != 1 {
 				t.Errorf("settling again = %+v, want one transfer in all", again)
 			}
 		})
@@ -454,7 +493,8 @@ func TestRecordedPayments(t *testing.T) {
 			t.Parallel()
 			var bodies [2][]byte
 			for i, name := range []string{"verify", "settle"} {
-				data, err := os.ReadFile(filepath.Join(shared, "specs/x402/fixtures", layout, "facilitator-"+name+"-request.json"))
+				data, err := os.ReadFile(filepath.Join(shared, "specs/x402/fixtures", layout,
+					"facilitator-"+name+"-request.json"))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -465,7 +505,10 @@ func TestRecordedPayments(t *testing.T) {
 				t.Fatal(err)
 			}
 			name, version := r.Requirements.Domain()
-			token := evm.Token{Network: r.Requirements.Network, Asset: r.Requirements.Asset, Name: name, Version: version, Decimals: 6}
+			token := evm.Token{
+				Network: r.Requirements.Network, Asset: r.Requirements.Asset, Name: name,
+				Version: version, Decimals: 6,
+			}
 			synctest.Test(t, func(t *testing.T) {
 				w := setupWithoutNetwork(t, token)
 				time.Sleep(time.Until(r.Payload.Authorization.Deadline().Add(-50 * time.Second)))

@@ -58,7 +58,8 @@ func checksummed(address string) string {
 
 func wireTransfer(token evm.Token, t Transfer) TransferBody {
 	return TransferBody{
-		Transaction: t.Tx, Network: t.Network, Asset: checksummed(t.Asset), Payer: checksummed(t.Payer), PayTo: checksummed(t.PayTo), Nonce: t.Nonce,
+		Transaction: t.Tx, Network: t.Network, Asset: checksummed(t.Asset), Payer: checksummed(t.Payer),
+		PayTo: checksummed(t.PayTo), Nonce: t.Nonce,
 		Amount: units(token, t.Amount), Atomic: strconv.FormatInt(t.Amount, 10), At: t.At.Format(time.RFC3339),
 	}
 }
@@ -120,7 +121,10 @@ func (p *pages) index(w http.ResponseWriter, r *http.Request, token evm.Token, a
 	if r.TLS != nil {
 		origin = "https://" + r.Host
 	}
-	v := indexView{frame: frame{"x402 ledger", p.prefix, p.styles}, Origin: origin + p.prefix, Token: token, Gift: units(token, Gift)}
+	v := indexView{
+		frame: frame{"x402 ledger", p.prefix, p.styles}, Origin: origin + p.prefix, Token: token,
+		Gift: units(token, Gift),
+	}
 	for _, a := range all {
 		v.Accounts = append(v.Accounts, accountRow{checksummed(a.Address), units(token, a.Balance)})
 	}
@@ -135,7 +139,8 @@ func (p *pages) account(w http.ResponseWriter, a Account) {
 }
 
 func (p *pages) transfer(w http.ResponseWriter, token evm.Token, t Transfer) {
-	p.write(w, http.StatusOK, "transfer.html", transferView{frame{"Transaction", p.prefix, p.styles}, wireTransfer(token, t), token.Symbol})
+	p.write(w, http.StatusOK, "transfer.html",
+		transferView{frame{"Transaction", p.prefix, p.styles}, wireTransfer(token, t), token.Symbol})
 }
 
 func (p *pages) message(w http.ResponseWriter, status int, text string) {
@@ -149,7 +154,9 @@ func (p *pages) write(w http.ResponseWriter, status int, name string, view any) 
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+	w.Header().Set("Content-Security-Policy",
+		"default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors "+
+			"'none'")
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	w.WriteHeader(status)
 	// A browser that went away is no fault of this process.

@@ -14,7 +14,10 @@ func TestTemplates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	views := map[string]any{"index.html": indexView{}, "account.html": accountView{}, "transfer.html": transferView{}, "message.html": messageView{}}
+	views := map[string]any{
+		"index.html": indexView{}, "account.html": accountView{}, "transfer.html": transferView{},
+		"message.html": messageView{},
+	}
 	for name, view := range views {
 		if err := templatecheck.CheckHTML(template.Must(p.all.Clone()).Lookup(name), view); err != nil {
 			t.Errorf("template %s: %v", name, err)

@@ -21,9 +21,10 @@ func scanTransfer(scan func(...any) error) (Transfer, error) {
 	return t, err
 }
 
-// find answers the transfer of an authorization, or sql.ErrNoRows.
+// find returns the transfer of an authorization, or sql.ErrNoRows.
 func find(ctx context.Context, q rowstore.Querier, k x402.Key) (Transfer, error) {
-	t, err := scanTransfer(q.QueryRowContext(ctx, `SELECT `+transferColumns+` FROM x402_transfers WHERE asset = $1 AND payer = $2 AND nonce = $3`,
+	t, err := scanTransfer(q.QueryRowContext(ctx,
+		`SELECT `+transferColumns+` FROM x402_transfers WHERE asset = $1 AND payer = $2 AND nonce = $3`,
 		k.Asset, k.Payer, k.Nonce).Scan)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return t, fmt.Errorf("looking for an authorization: %w", err)
@@ -31,12 +32,12 @@ func find(ctx context.Context, q rowstore.Querier, k x402.Key) (Transfer, error)
 	return t, err
 }
 
-// byHash answers a transfer by its hash, or sql.ErrNoRows.
+// byHash returns a transfer by its hash, or sql.ErrNoRows.
 func byHash(ctx context.Context, q rowstore.Querier, tx string) (Transfer, error) {
 	return scanTransfer(q.QueryRowContext(ctx, `SELECT `+transferColumns+` FROM x402_transfers WHERE tx = $1`, tx).Scan)
 }
 
-// list answers the latest transfers from or to an address; "": of everybody.
+// list returns the latest transfers from or to an address; "": of everybody.
 func list(ctx context.Context, q rowstore.Querier, address string, limit int) (transfers []Transfer, err error) {
 	rows, err := q.QueryContext(ctx, `SELECT `+transferColumns+` FROM x402_transfers
 		WHERE $1 = '' OR payer = $1 OR pay_to = $1 ORDER BY created_at DESC, tx LIMIT $2`, address, limit)
@@ -56,7 +57,8 @@ func list(ctx context.Context, q rowstore.Querier, address string, limit int) (t
 
 // balance is what an address has; one that was never seen has the gift.
 func balance(ctx context.Context, q rowstore.Querier, asset, address string) (n int64, err error) {
-	err = q.QueryRowContext(ctx, `SELECT balance FROM x402_accounts WHERE asset = $1 AND address = $2`, asset, address).Scan(&n)
+	err = q.QueryRowContext(ctx, `SELECT balance FROM x402_accounts WHERE asset = $1 AND address = $2`, asset,
+		address).Scan(&n)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return Gift, nil
@@ -68,7 +70,8 @@ func balance(ctx context.Context, q rowstore.Querier, asset, address string) (n 
 
 // credit adds to what an address has, or takes away.
 func credit(ctx context.Context, tx *sql.Tx, asset, address string, n int64, now time.Time) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO x402_accounts (asset, address, balance, created_at) VALUES ($1, $2, $3 + $4, $5)
+	_, err := tx.ExecContext(ctx,
+		`INSERT INTO x402_accounts (asset, address, balance, created_at) VALUES ($1, $2, $3 + $4, $5)
 		ON CONFLICT (asset, address) DO UPDATE SET balance = x402_accounts.balance + $4`,
 		asset, address, int64(Gift), n, now.UnixMilli())
 	if err != nil {
@@ -79,7 +82,8 @@ func credit(ctx context.Context, tx *sql.Tx, asset, address string, n int64, now
 
 // write keeps a transfer and moves its money.
 func (t Transfer) write(ctx context.Context, tx *sql.Tx) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO x402_transfers (`+transferColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+	_, err := tx.ExecContext(ctx,
+		`INSERT INTO x402_transfers (`+transferColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
 		t.Tx, t.Network, t.Asset, t.Payer, t.PayTo, t.Nonce, t.Amount, t.At.UnixMilli())
 	if err != nil {
 		return fmt.Errorf("keeping a transfer: %w", err)
@@ -96,9 +100,11 @@ type account struct {
 	Balance int64
 }
 
-// accounts answers the addresses that moved last.
+// accounts returns the addresses that moved last.
 func accounts(ctx context.Context, q rowstore.Querier, asset string, limit int) (all []account, err error) {
-	rows, err := q.QueryContext(ctx, `SELECT address, balance FROM x402_accounts WHERE asset = $1 ORDER BY created_at DESC, address LIMIT $2`, asset, limit)
+	rows, err := q.QueryContext(ctx,
+		`SELECT address, balance FROM x402_accounts WHERE asset = $1 ORDER BY created_at DESC, address LIMIT $2`,
+		asset, limit)
 	if err != nil {
 		return nil, fmt.Errorf("listing accounts: %w", err)
 	}
@@ -123,7 +129,8 @@ type State struct {
 // State counts what the ledger holds.
 func (l *Ledger) State(ctx context.Context) (State, error) {
 	var s State
-	err := l.db.Reader().QueryRowContext(ctx, `SELECT (SELECT COUNT(*) FROM x402_accounts), COUNT(*), COALESCE(SUM(amount), 0) FROM x402_transfers`).
+	err := l.db.Reader().QueryRowContext(ctx,
+		`SELECT (SELECT COUNT(*) FROM x402_accounts), COUNT(*), COALESCE(SUM(amount), 0) FROM x402_transfers`).
 		Scan(&s.Accounts, &s.Transfers, &s.Moved)
 	if err != nil {
 		return s, fmt.Errorf("counting transfers: %w", err)

@@ -21,7 +21,7 @@ type Fault struct {
 	Retry  string `json:"retry_after"`
 }
 
-func (f *face) setFaults(w http.ResponseWriter, r *http.Request) {
+func (f *handler) setFaults(w http.ResponseWriter, r *http.Request) {
 	if why := control.Refusal(r); why != "" {
 		write(w, http.StatusForbidden, map[string]string{"error": why})
 		return
@@ -39,7 +39,7 @@ func (f *face) setFaults(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-func (f *face) clearFaults(w http.ResponseWriter, r *http.Request) {
+func (f *handler) clearFaults(w http.ResponseWriter, r *http.Request) {
 	if why := control.Refusal(r); why != "" {
 		write(w, http.StatusForbidden, map[string]string{"error": why})
 		return
@@ -50,8 +50,8 @@ func (f *face) clearFaults(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// take answers the fault of the next call of a part, or nil.
-func (n *Notes) take(part string) *Fault {
+// take returns the fault of the next call of a part, or nil.
+func (n *Notes) nextFault(part string) *Fault {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	i := slices.IndexFunc(n.faults, func(f Fault) bool { return f.On == part })
@@ -66,9 +66,9 @@ func (n *Notes) take(part string) *Fault {
 }
 
 // faulty runs a call with the fault that a test asked for.
-func (f *face) faulty(part string, call http.HandlerFunc) http.HandlerFunc {
+func (f *handler) faulty(part string, call http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		fault := f.n.take(part)
+		fault := f.n.nextFault(part)
 		if fault == nil {
 			call(w, r)
 			return

@@ -15,14 +15,14 @@ import (
 
 const maxBody = 256 << 10
 
-// Handler answers the HTTP face; prefix is where it is mounted, styles the sheet
+// Handler returns the HTTP face; prefix is where it is mounted, styles the sheet
 // with the sandbox's colours.
 func (n *Notes) Handler(prefix, styles string) (http.Handler, error) {
 	pages, err := newPages(prefix, styles)
 	if err != nil {
 		return nil, err
 	}
-	f := &face{n: n, prefix: prefix, pages: pages}
+	f := &handler{n: n, prefix: prefix, pages: pages}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", f.home)
 	mux.HandleFunc("POST /keys", f.makeKey)
@@ -56,7 +56,7 @@ func (n *Notes) Handler(prefix, styles string) (http.Handler, error) {
 	}), nil
 }
 
-type face struct {
+type handler struct {
 	n      *Notes
 	prefix string
 	pages  *pages
@@ -71,7 +71,7 @@ func write(w http.ResponseWriter, status int, v any) {
 }
 
 // origin is the address of this listener as the caller sees it.
-func (f *face) origin(r *http.Request) string {
+func (f *handler) origin(r *http.Request) string {
 	scheme := "http://"
 	if r.TLS != nil {
 		scheme = "https://"
@@ -79,8 +79,8 @@ func (f *face) origin(r *http.Request) string {
 	return scheme + r.Host + f.prefix
 }
 
-// writeOAuth answers an error of the OAuth endpoints.
-func (f *face) writeOAuth(w http.ResponseWriter, r *http.Request, err error) {
+// writeOAuth returns an error of the OAuth endpoints.
+func (f *handler) writeOAuth(w http.ResponseWriter, r *http.Request, err error) {
 	var own *oauthError
 	if !errors.As(err, &own) {
 		f.n.options.Logger.ErrorContext(r.Context(), "the demo app hit a fault", "error", err)
@@ -89,7 +89,7 @@ func (f *face) writeOAuth(w http.ResponseWriter, r *http.Request, err error) {
 	write(w, own.status, own)
 }
 
-func (f *face) token(w http.ResponseWriter, r *http.Request) {
+func (f *handler) token(w http.ResponseWriter, r *http.Request) {
 	t, err := f.n.grantToken(r.Context(), r)
 	if err != nil {
 		f.writeOAuth(w, r, err)
@@ -98,7 +98,7 @@ func (f *face) token(w http.ResponseWriter, r *http.Request) {
 	write(w, http.StatusOK, t)
 }
 
-func (f *face) revoke(w http.ResponseWriter, r *http.Request) {
+func (f *handler) revoke(w http.ResponseWriter, r *http.Request) {
 	if err := f.n.revoke(r.Context(), r); err != nil {
 		f.writeOAuth(w, r, err)
 		return
@@ -106,10 +106,11 @@ func (f *face) revoke(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusOK)
 }
 
-func (f *face) register(w http.ResponseWriter, r *http.Request) {
+func (f *handler) register(w http.ResponseWriter, r *http.Request) {
 	var in registration
 	if err := httpserver.DecodeJSON(r, &in, maxBody); err != nil {
-		f.writeOAuth(w, r, refuse(http.StatusBadRequest, "invalid_client_metadata", "The body is no JSON that can be read."))
+		f.writeOAuth(w, r,
+			refuse(http.StatusBadRequest, "invalid_client_metadata", "The body is no JSON that can be read."))
 		return
 	}
 	out, err := f.n.register(r.Context(), in)
@@ -121,29 +122,37 @@ func (f *face) register(w http.ResponseWriter, r *http.Request) {
 }
 
 // metadata is RFC 8414, for clients of the MCP endpoint.
-func (f *face) metadata(w http.ResponseWriter, r *http.Request) {
+func (f *handler) metadata(w http.ResponseWriter, r *http.Request) {
 	origin := f.origin(r)
 	write(w, http.StatusOK, map[string]any{
-		"issuer": origin, "authorization_endpoint": origin + "/oauth/authorize", "token_endpoint": origin + "/oauth/token",
+		"issuer": origin, "authorization_endpoint": origin + "/oauth/authorize",
+		"token_endpoint":        origin + "/oauth/token",
 		"registration_endpoint": origin + "/oauth/register", "revocation_endpoint": origin + "/oauth/revoke",
-		"response_types_supported": []string{"code"}, "grant_types_supported": []string{"authorization_code", "refresh_token"},
+		"response_types_supported": []string{"code"}, "grant_types_supported": []string{
+			"authorization_code",
+			"refresh_token",
+		},
 		"code_challenge_methods_supported":      []string{"S256"},
-		"token_endpoint_auth_methods_supported": []string{"client_secret_basic", "client_secret_post", "none"}, "scopes_supported": []string{scopeRead, scopeWrite},
+		"token_endpoint_auth_methods_supported": []string{"client_secret_basic", "client_secret_post", "none"},
+		"scopes_supported":                      []string{scopeRead, scopeWrite},
 	})
 }
 
-// Resource is RFC 9728 for the MCP endpoint: it stands at the root of the
+// Resource is RFC 9728 for the MCP endpoint: it is at the root of the
 // listener, where clients look for it.
-func (f *face) resource(w http.ResponseWriter, r *http.Request) {
+func (f *handler) resource(w http.ResponseWriter, r *http.Request) {
 	origin := f.origin(r)
 	write(w, http.StatusOK, map[string]any{
-		"resource": origin + "/mcp", "authorization_servers": []string{origin}, "scopes_supported": []string{scopeRead, scopeWrite}, "bearer_methods_supported": []string{"header"},
+		"resource": origin + "/mcp", "authorization_servers": []string{origin}, "scopes_supported": []string{
+			scopeRead,
+			scopeWrite,
+		}, "bearer_methods_supported": []string{"header"},
 	})
 }
 
-// Metadata answers what stands at the root of the listener, by path.
+// Metadata returns the documents at the root of the listener, by path.
 func (n *Notes) Metadata(prefix string) map[string]http.HandlerFunc {
-	f := &face{n: n, prefix: prefix}
+	f := &handler{n: n, prefix: prefix}
 	return map[string]http.HandlerFunc{
 		"GET /.well-known/oauth-protected-resource" + prefix + "/mcp": f.resource,
 		"GET /.well-known/oauth-authorization-server" + prefix:        f.metadata,
@@ -151,7 +160,10 @@ func (n *Notes) Metadata(prefix string) map[string]http.HandlerFunc {
 }
 
 // api admits calls of the REST API.
-func (f *face) api(scope string, call func(w http.ResponseWriter, r *http.Request, c *caller) error) http.HandlerFunc {
+func (f *handler) api(
+	scope string,
+	call func(w http.ResponseWriter, r *http.Request, c *caller) error,
+) http.HandlerFunc {
 	return f.faulty("api", func(w http.ResponseWriter, r *http.Request) {
 		c, err := f.n.identify(r.Context(), r)
 		switch {
@@ -178,7 +190,7 @@ type apiError struct {
 
 func (e apiError) Error() string { return e.code }
 
-func (f *face) writeAPI(w http.ResponseWriter, r *http.Request, err error) {
+func (f *handler) writeAPI(w http.ResponseWriter, r *http.Request, err error) {
 	var own apiError
 	if p, ok := problem.From(err); ok {
 		own = apiError{p.Kind.Status(), p.Code, p.Detail}
@@ -189,8 +201,11 @@ func (f *face) writeAPI(w http.ResponseWriter, r *http.Request, err error) {
 	write(w, own.status, map[string]any{"error": map[string]string{"code": own.code, "message": own.message}})
 }
 
-func (f *face) me(w http.ResponseWriter, _ *http.Request, c *caller) error {
-	write(w, http.StatusOK, map[string]string{"id": c.person, "name": c.person, "email": mailbox(c.person), "workspace": "home", "scope": c.scope})
+func (f *handler) me(w http.ResponseWriter, _ *http.Request, c *caller) error {
+	write(w, http.StatusOK, map[string]string{
+		"id": c.person, "name": c.person, "email": mailbox(c.person),
+		"workspace": "home", "scope": c.scope,
+	})
 	return nil
 }
 
@@ -206,7 +221,10 @@ type listed struct {
 func (n *Notes) page(r *http.Request, person, search, cursor string, limit int) (*listed, error) {
 	before, err := strconv.ParseInt("0"+cursor, 10, 64)
 	if err != nil || limit < 1 || limit > 100 {
-		return nil, apiError{http.StatusUnprocessableEntity, "invalid", "limit is 1 to 100, cursor the next of the page before."}
+		return nil, apiError{
+			http.StatusUnprocessableEntity, "invalid",
+			"limit is 1 to 100, cursor the next of the page before.",
+		}
 	}
 	notes, err := n.list(r.Context(), person, search, before, limit+1)
 	if err != nil {
@@ -220,7 +238,7 @@ func (n *Notes) page(r *http.Request, person, search, cursor string, limit int) 
 	return out, nil
 }
 
-func (f *face) listNotes(w http.ResponseWriter, r *http.Request, c *caller) error {
+func (f *handler) listNotes(w http.ResponseWriter, r *http.Request, c *caller) error {
 	q, limit := r.URL.Query(), 20
 	if text := q.Get("limit"); text != "" {
 		limit, _ = strconv.Atoi(text) // 0, which is refused, for nonsense
@@ -247,7 +265,7 @@ func (in noteInput) check(create bool) error {
 	return nil
 }
 
-func (f *face) createNote(w http.ResponseWriter, r *http.Request, c *caller) error {
+func (f *handler) createNote(w http.ResponseWriter, r *http.Request, c *caller) error {
 	var in noteInput
 	if err := httpserver.DecodeJSON(r, &in, maxBody); err != nil {
 		return err
@@ -270,7 +288,7 @@ func noteMissing() error {
 	return apiError{http.StatusNotFound, "not_found", "There is no such note."}
 }
 
-func (f *face) getNote(w http.ResponseWriter, r *http.Request, c *caller) error {
+func (f *handler) getNote(w http.ResponseWriter, r *http.Request, c *caller) error {
 	one, err := f.n.get(r.Context(), c.person, r.PathValue("id"))
 	if err == nil && one == nil {
 		err = noteMissing()
@@ -281,7 +299,7 @@ func (f *face) getNote(w http.ResponseWriter, r *http.Request, c *caller) error 
 	return err
 }
 
-func (f *face) changeNote(w http.ResponseWriter, r *http.Request, c *caller) error {
+func (f *handler) changeNote(w http.ResponseWriter, r *http.Request, c *caller) error {
 	var in noteInput
 	if err := httpserver.DecodeJSON(r, &in, maxBody); err != nil {
 		return err
@@ -299,7 +317,7 @@ func (f *face) changeNote(w http.ResponseWriter, r *http.Request, c *caller) err
 	return err
 }
 
-func (f *face) deleteNote(w http.ResponseWriter, r *http.Request, c *caller) error {
+func (f *handler) deleteNote(w http.ResponseWriter, r *http.Request, c *caller) error {
 	gone, err := f.n.remove(r.Context(), c.person, r.PathValue("id"))
 	if err == nil && !gone {
 		err = noteMissing()
@@ -310,7 +328,7 @@ func (f *face) deleteNote(w http.ResponseWriter, r *http.Request, c *caller) err
 	return err
 }
 
-func (f *face) createHook(w http.ResponseWriter, r *http.Request, c *caller) error {
+func (f *handler) createHook(w http.ResponseWriter, r *http.Request, c *caller) error {
 	var in struct {
 		URL    string   `json:"url"`
 		Events []string `json:"events"`
@@ -320,8 +338,12 @@ func (f *face) createHook(w http.ResponseWriter, r *http.Request, c *caller) err
 	}
 	u, err := url.Parse(in.URL)
 	known := []string{"new_note", "updated_note"}
-	if err != nil || u.Host == "" || len(in.Events) == 0 || slices.ContainsFunc(in.Events, func(e string) bool { return !slices.Contains(known, e) }) {
-		return apiError{http.StatusUnprocessableEntity, "invalid", "A hook has a url, and events of " + strings.Join(known, " and ") + "."}
+	if err != nil || u.Host == "" || len(in.Events) == 0 || slices.ContainsFunc(in.Events,
+		func(e string) bool { return !slices.Contains(known, e) }) {
+		return apiError{
+			http.StatusUnprocessableEntity, "invalid",
+			"A hook has a url, and events of " + strings.Join(known, " and ") + ".",
+		}
 	}
 	h, err := f.n.addHook(r.Context(), c.person, in.URL, in.Events)
 	if err == nil {
@@ -330,7 +352,7 @@ func (f *face) createHook(w http.ResponseWriter, r *http.Request, c *caller) err
 	return err
 }
 
-func (f *face) deleteHook(w http.ResponseWriter, r *http.Request, c *caller) error {
+func (f *handler) deleteHook(w http.ResponseWriter, r *http.Request, c *caller) error {
 	gone, err := f.n.removeHook(r.Context(), c.person, r.PathValue("id"))
 	if err == nil && !gone {
 		err = apiError{http.StatusNotFound, "not_found", "There is no such hook."}

@@ -22,12 +22,19 @@ type callerKey struct{}
 
 // mcp serves the notes as tools. Without a token it says, as MCP asks, where
 // one is to be had.
-func (f *face) mcp() http.Handler {
+func (f *handler) mcp() http.Handler {
 	server := mcp.NewServer(mcp.Implementation{Name: "notes", Title: "Notes", Version: "1.0.0"}, &mcp.Options{
 		Versions:     []string{mcp.Version20251125, mcp.Version20250618, mcp.Version20250326, mcp.Version20241105},
 		Instructions: "Keeps short notes of one person.",
 	})
-	mcp.AddTool(server, mcp.Tool{Name: "list_notes", Title: "List notes", Description: "Lists notes, newest first; search narrows them.", Annotations: mcp.Annotations{ReadOnly: true, Idempotent: true}},
+	mcp.AddTool(server,
+		mcp.Tool{
+			Name: "list_notes", Title: "List notes",
+			Description: "Lists notes, newest first; search narrows them.", Annotations: mcp.Annotations{
+				ReadOnly:   true,
+				Idempotent: true,
+			},
+		},
 		func(ctx context.Context, _ *mcp.Call, in *listInput) (*listed, error) {
 			r := (&http.Request{}).WithContext(ctx)
 			return f.n.page(r, of(ctx).person, in.Search, in.Cursor, in.Limit)
@@ -43,7 +50,8 @@ func (f *face) mcp() http.Handler {
 			return
 		}
 		if c == nil {
-			w.Header().Set("WWW-Authenticate", `Bearer resource_metadata="`+f.root(r)+"/.well-known/oauth-protected-resource"+f.prefix+`/mcp"`)
+			w.Header().Set("WWW-Authenticate",
+				`Bearer resource_metadata="`+f.root(r)+"/.well-known/oauth-protected-resource"+f.prefix+`/mcp"`)
 			f.writeAPI(w, r, apiError{http.StatusUnauthorized, "unauthorized", "Send a token."})
 			return
 		}
@@ -52,7 +60,7 @@ func (f *face) mcp() http.Handler {
 }
 
 // root is the origin of this listener.
-func (f *face) root(r *http.Request) string {
+func (f *handler) root(r *http.Request) string {
 	origin := f.origin(r)
 	return origin[:len(origin)-len(f.prefix)]
 }

@@ -12,7 +12,7 @@
 //	webhooks                    new_note, updated_note; signed with HMAC-SHA256
 //	/notes/_sandbox/…           faults, for tests on the same machine
 //
-// Nobody has a password here: whoever signs in says who they are.
+// Nobody has a password here: users choose a name at sign-in.
 package notes
 
 import (
@@ -66,7 +66,10 @@ func Open(ctx context.Context, db *sqldb.DB, o *Options) (*Notes, error) {
 		n.options.Logger = slog.New(slog.DiscardHandler)
 	}
 	if n.options.Client == nil {
-		n.options.Client = &http.Client{Timeout: 10 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+		n.options.Client = &http.Client{
+			Timeout:       10 * time.Second,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		}
 	}
 	if n.options.AccessLifetime == 0 {
 		n.options.AccessLifetime = time.Hour
@@ -74,8 +77,14 @@ func Open(ctx context.Context, db *sqldb.DB, o *Options) (*Notes, error) {
 	if err := schema.Apply(ctx, db); err != nil {
 		return nil, err
 	}
-	return n, n.write(ctx, `INSERT INTO notes_client (id, digest, name, redirects, created_at) VALUES ($1, $2, $3, '[]', $4) ON CONFLICT (id) DO NOTHING`,
-		ClientID, digest(ClientSecret), "ACE platform", now())
+	return n, n.write(
+		ctx,
+		`INSERT INTO notes_client (id, digest, name, redirects, created_at) VALUES ($1, $2, $3, '[]', $4) ON CONFLICT (id) DO NOTHING`,
+		ClientID,
+		digest(ClientSecret),
+		"ACE platform",
+		now(),
+	)
 }
 
 // Person and note as the API shows them.

@@ -41,12 +41,12 @@ func setup(t *testing.T, o *notes.Options) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	face, err := app.Handler("/notes", "/styles.css")
+	handler, err := app.Handler("/notes", "/styles.css")
 	if err != nil {
 		t.Fatal(err)
 	}
 	mux := http.NewServeMux()
-	mux.Handle("/notes/", http.StripPrefix("/notes", face))
+	mux.Handle("/notes/", http.StripPrefix("/notes", handler))
 	for pattern, h := range app.Metadata("/notes") {
 		mux.HandleFunc(pattern, h)
 	}
@@ -57,7 +57,7 @@ func setup(t *testing.T, o *notes.Options) *world {
 	return &world{t, app, server.URL + "/notes", &client}
 }
 
-// call answers the status and the decoded body.
+// call returns the status and the decoded body.
 func (w *world) call(method, path string, body any, fields ...string) (int, map[string]any, http.Header) {
 	w.t.Helper()
 	var reader io.Reader
@@ -101,7 +101,7 @@ func authorization() url.Values {
 	}
 }
 
-// allow answers where the person is sent after a decision.
+// allow returns where the person is sent after a decision.
 func (w *world) decide(form url.Values, person, decision string) *url.URL {
 	w.t.Helper()
 	form.Set("person", person)
@@ -127,7 +127,10 @@ func (w *world) token(fields url.Values) (int, map[string]any) {
 func (w *world) connect(person string) map[string]any {
 	w.t.Helper()
 	back := w.decide(authorization(), person, "allow")
-	status, body := w.token(url.Values{"grant_type": {"authorization_code"}, "code": {back.Query().Get("code")}, "redirect_uri": {redirect}, "code_verifier": {verifier}})
+	status, body := w.token(url.Values{
+		"grant_type": {"authorization_code"}, "code": {back.Query().Get("code")},
+		"redirect_uri": {redirect}, "code_verifier": {verifier},
+	})
 	if status != http.StatusOK || back.Query().Get("state") != "s1" {
 		w.t.Fatalf("the token endpoint answered %d %v", status, body)
 	}
@@ -139,21 +142,30 @@ func TestOAuth(t *testing.T) {
 	w := setup(t, nil)
 	first := w.connect("Ann")
 	bearer := "Bearer " + first["access_token"].(string)
-	if status, me, _ := w.call(http.MethodGet, "/api/v1/me", nil, "Authorization", bearer); status != 200 || me["id"] != "Ann" || me["email"] != "ann@notes.example" {
+	if status, me, _ := w.call(http.MethodGet, "/api/v1/me", nil, "Authorization", bearer); status != 200 ||
+		me["id"] != "Ann" || me["email"] != "ann@notes.example" {
 		t.Errorf("me = %d %v", status, me)
 	}
-	status, second := w.token(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {first["refresh_token"].(string)}})
-	if status != 200 || second["refresh_token"] == first["refresh_token"] || second["access_token"] == first["access_token"] {
+	status, second := w.token(url.Values{
+		"grant_type":    {"refresh_token"},
+		"refresh_token": {first["refresh_token"].(string)},
+	})
+	if status != 200 || second["refresh_token"] == first["refresh_token"] ||
+		second["access_token"] == first["access_token"] {
 		t.Fatalf("refresh = %d %v", status, second)
 	}
 	if status, _, _ := w.call(http.MethodGet, "/api/v1/me", nil, "Authorization", bearer); status != 401 {
 		t.Errorf("the access token before = %d", status)
 	}
 	// A refresh token that is used twice was copied: the grant ends.
-	if status, body := w.token(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {first["refresh_token"].(string)}}); status != 400 || body["error"] != "invalid_grant" {
+	if status, body := w.token(url.Values{
+		"grant_type":    {"refresh_token"},
+		"refresh_token": {first["refresh_token"].(string)},
+	}); status != 400 || body["error"] != "invalid_grant" {
 		t.Errorf("a spent refresh token = %d %v", status, body)
 	}
-	if status, _, _ := w.call(http.MethodGet, "/api/v1/me", nil, "Authorization", "Bearer "+second["access_token"].(string)); status != 401 {
+	if status, _, _ := w.call(http.MethodGet, "/api/v1/me", nil, "Authorization",
+		"Bearer "+second["access_token"].(string)); status != 401 {
 		t.Errorf("the grant after its token was used twice = %d", status)
 	}
 }
@@ -161,7 +173,8 @@ func TestOAuth(t *testing.T) {
 func TestAuthorizationRefused(t *testing.T) {
 	t.Parallel()
 	w := setup(t, nil)
-	if back := w.decide(authorization(), "Ann", "deny"); back.Query().Get("error") != "access_denied" || back.Query().Get("state") != "s1" {
+	if back := w.decide(authorization(), "Ann", "deny"); back.Query().Get("error") != "access_denied" ||
+		back.Query().Get("state") != "s1" {
 		t.Errorf("denied: %s", back)
 	}
 	tests := []struct {
@@ -194,7 +207,10 @@ func TestTokenRefused(t *testing.T) {
 	w := setup(t, nil)
 	code := func() string { return w.decide(authorization(), "Ann", "allow").Query().Get("code") }
 	used := code()
-	if status, _ := w.token(url.Values{"grant_type": {"authorization_code"}, "code": {used}, "redirect_uri": {redirect}, "code_verifier": {verifier}}); status != 200 {
+	if status, _ := w.token(url.Values{
+		"grant_type": {"authorization_code"}, "code": {used}, "redirect_uri": {redirect},
+		"code_verifier": {verifier},
+	}); status != 200 {
 		t.Fatalf("the first use = %d", status)
 	}
 	tests := []struct {
@@ -202,10 +218,23 @@ func TestTokenRefused(t *testing.T) {
 		fields url.Values
 		code   string
 	}{
-		{"used", url.Values{"grant_type": {"authorization_code"}, "code": {used}, "redirect_uri": {redirect}, "code_verifier": {verifier}}, "invalid_grant"},
-		{"another verifier", url.Values{"grant_type": {"authorization_code"}, "code": {code()}, "redirect_uri": {redirect}, "code_verifier": {"other"}}, "invalid_grant"},
-		{"another redirect", url.Values{"grant_type": {"authorization_code"}, "code": {code()}, "redirect_uri": {redirect + "2"}, "code_verifier": {verifier}}, "invalid_grant"},
-		{"unknown refresh token", url.Values{"grant_type": {"refresh_token"}, "refresh_token": {"nrt_x"}}, "invalid_grant"},
+		{"used", url.Values{
+			"grant_type": {"authorization_code"}, "code": {used}, "redirect_uri": {redirect},
+			"code_verifier": {verifier},
+		}, "invalid_grant"},
+		{"another verifier", url.Values{
+			"grant_type": {"authorization_code"}, "code": {code()},
+			"redirect_uri": {redirect}, "code_verifier": {"other"},
+		}, "invalid_grant"},
+		{"another redirect", url.Values{
+			"grant_type": {"authorization_code"}, "code": {code()},
+			"redirect_uri": {redirect + "2"}, "code_verifier": {verifier},
+		}, "invalid_grant"},
+		{
+			"unknown refresh token",
+			url.Values{"grant_type": {"refresh_token"}, "refresh_token": {"nrt_x"}},
+			"invalid_grant",
+		},
 		{"another grant", url.Values{"grant_type": {"password"}}, "unsupported_grant_type"},
 	}
 	for _, tt := range tests {
@@ -213,7 +242,11 @@ func TestTokenRefused(t *testing.T) {
 			t.Errorf("%s: %d %v, want %s", tt.name, status, body, tt.code)
 		}
 	}
-	if status, body, _ := w.call(http.MethodPost, "/oauth/token", url.Values{"grant_type": {"refresh_token"}, "client_id": {notes.ClientID}, "client_secret": {"wrong"}}); status != 401 || body["error"] != "invalid_client" {
+	if status, body, _ := w.call(http.MethodPost, "/oauth/token",
+		url.Values{
+			"grant_type": {"refresh_token"}, "client_id": {notes.ClientID},
+			"client_secret": {"wrong"},
+		}); status != 401 || body["error"] != "invalid_client" {
 		t.Errorf("a wrong secret: %d %v", status, body)
 	}
 }
@@ -231,32 +264,38 @@ func TestNotes(t *testing.T) {
 	}
 	var ids []string
 	for _, title := range []string{"Milk", "Bread", "Soap"} {
-		status, one, _ := w.call(http.MethodPost, "/api/v1/notes", map[string]string{"title": title, "body": "buy"}, "X-Api-Key", key)
+		status, one, _ := w.call(http.MethodPost, "/api/v1/notes", map[string]string{"title": title, "body": "buy"},
+			"X-Api-Key", key)
 		if status != 201 || one["title"] != title {
 			t.Fatalf("create = %d %v", status, one)
 		}
 		ids = append(ids, one["id"].(string))
 	}
 	_, first, _ := w.call(http.MethodGet, "/api/v1/notes?limit=2", nil, "X-Api-Key", key)
-	_, second, _ := w.call(http.MethodGet, "/api/v1/notes?limit=2&cursor="+first["next"].(string), nil, "X-Api-Key", key)
+	_, second, _ := w.call(http.MethodGet, "/api/v1/notes?limit=2&cursor="+first["next"].(string), nil, "X-Api-Key",
+		key)
 	if len(first["notes"].([]any)) != 2 || len(second["notes"].([]any)) != 1 || second["next"] != nil {
 		t.Errorf("pages %v, %v", first, second)
 	}
-	if _, hits, _ := w.call(http.MethodGet, "/api/v1/notes?search=SOAP", nil, "X-Api-Key", key); len(hits["notes"].([]any)) != 1 {
+	if _, hits, _ := w.call(http.MethodGet, "/api/v1/notes?search=SOAP", nil, "X-Api-Key",
+		key); len(hits["notes"].([]any)) != 1 {
 		t.Errorf("search = %v", hits)
 	}
-	if status, one, _ := w.call(http.MethodPatch, "/api/v1/notes/"+ids[0], map[string]string{"body": "two"}, "X-Api-Key", key); status != 200 || one["title"] != "Milk" || one["body"] != "two" {
+	if status, one, _ := w.call(http.MethodPatch, "/api/v1/notes/"+ids[0], map[string]string{"body": "two"},
+		"X-Api-Key", key); status != 200 || one["title"] != "Milk" || one["body"] != "two" {
 		t.Errorf("change = %d %v", status, one)
 	}
 	for _, method := range []string{http.MethodGet, http.MethodPatch, http.MethodDelete} {
-		if status, _, _ := w.call(method, "/api/v1/notes/"+ids[0], map[string]string{"title": "mine"}, "X-Api-Key", other); status != 404 {
+		if status, _, _ := w.call(method, "/api/v1/notes/"+ids[0], map[string]string{"title": "mine"}, "X-Api-Key",
+			other); status != 404 {
 			t.Errorf("%s of another's note = %d", method, status)
 		}
 	}
 	if status, _, _ := w.call(http.MethodDelete, "/api/v1/notes/"+ids[0], nil, "X-Api-Key", key); status != 204 {
 		t.Errorf("delete = %d", status)
 	}
-	if status, body, _ := w.call(http.MethodPost, "/api/v1/notes", map[string]string{"title": " "}, "X-Api-Key", key); status != 422 || body["error"] == nil {
+	if status, body, _ := w.call(http.MethodPost, "/api/v1/notes", map[string]string{"title": " "}, "X-Api-Key",
+		key); status != 422 || body["error"] == nil {
 		t.Errorf("a note without a title = %d %v", status, body)
 	}
 	if status, _, _ := w.call(http.MethodGet, "/api/v1/notes", nil, "X-Api-Key", "nk_wrong"); status != 401 {
@@ -294,9 +333,11 @@ func TestWebhooks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, hook, _ := w.call(http.MethodPost, "/api/v1/hooks", map[string]any{"url": receiver.URL, "events": []string{"new_note"}}, "X-Api-Key", key)
+	_, hook, _ := w.call(http.MethodPost, "/api/v1/hooks",
+		map[string]any{"url": receiver.URL, "events": []string{"new_note"}}, "X-Api-Key", key)
 	_, one, _ := w.call(http.MethodPost, "/api/v1/notes", map[string]string{"title": "Milk"}, "X-Api-Key", key)
-	w.call(http.MethodPatch, "/api/v1/notes/"+one["id"].(string), map[string]string{"title": "Oat milk"}, "X-Api-Key", key)
+	w.call(http.MethodPatch, "/api/v1/notes/"+one["id"].(string), map[string]string{"title": "Oat milk"}, "X-Api-Key",
+		key)
 	select {
 	case <-arrived:
 	case <-time.After(30 * time.Second):
@@ -306,7 +347,8 @@ func TestWebhooks(t *testing.T) {
 	defer mu.Unlock()
 	mac := hmac.New(sha256.New, []byte(hook["secret"].(string)))
 	_, _ = mac.Write([]byte(posts[0].body))
-	if posts[0].event != "new_note" || posts[0].signature != "sha256="+hex.EncodeToString(mac.Sum(nil)) || !strings.Contains(posts[0].body, "Milk") {
+	if posts[0].event != "new_note" || posts[0].signature != "sha256="+hex.EncodeToString(mac.Sum(nil)) ||
+		!strings.Contains(posts[0].body, "Milk") {
 		t.Errorf("posted %+v", posts[0])
 	}
 }
@@ -314,14 +356,20 @@ func TestWebhooks(t *testing.T) {
 func TestMCP(t *testing.T) {
 	t.Parallel()
 	w := setup(t, nil)
-	call := map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": "create_note", "arguments": map[string]any{"title": "From a tool"}}}
+	call := map[string]any{
+		"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+		"params": map[string]any{"name": "create_note", "arguments": map[string]any{"title": "From a tool"}},
+	}
 	status, _, header := w.call(http.MethodPost, "/mcp", call)
-	if status != 401 || !strings.Contains(header.Get("WWW-Authenticate"), "/.well-known/oauth-protected-resource/notes/mcp") {
+	if status != 401 || !strings.Contains(header.Get("WWW-Authenticate"),
+		"/.well-known/oauth-protected-resource/notes/mcp") {
 		t.Errorf("without a token: %d %q", status, header.Get("WWW-Authenticate"))
 	}
 	granted := w.connect("Ann")
-	status, answer, _ := w.call(http.MethodPost, "/mcp", call, "Authorization", "Bearer "+granted["access_token"].(string), "Accept", "application/json")
-	if status != 200 || answer["result"].(map[string]any)["structuredContent"].(map[string]any)["title"] != "From a tool" {
+	status, answer, _ := w.call(http.MethodPost, "/mcp", call, "Authorization",
+		"Bearer "+granted["access_token"].(string), "Accept", "application/json")
+	if status != 200 ||
+		answer["result"].(map[string]any)["structuredContent"].(map[string]any)["title"] != "From a tool" {
 		t.Errorf("create_note = %d %v", status, answer)
 	}
 }
@@ -331,7 +379,8 @@ func TestFaults(t *testing.T) {
 	w := setup(t, nil)
 	granted := w.connect("Ann")
 	refresh := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {granted["refresh_token"].(string)}}
-	if status, _, _ := w.call(http.MethodPost, "/_sandbox/faults", map[string]any{"faults": []map[string]any{{"on": "token", "status": 503, "code": "busy"}}}); status != 204 {
+	if status, _, _ := w.call(http.MethodPost, "/_sandbox/faults",
+		map[string]any{"faults": []map[string]any{{"on": "token", "status": 503, "code": "busy"}}}); status != 204 {
 		t.Fatalf("setting a fault = %d", status)
 	}
 	if status, body := w.token(refresh); status != 503 || body["error"] != "busy" {

@@ -46,7 +46,9 @@ type client struct {
 func (n *Notes) client(ctx context.Context, id string) (*client, error) {
 	c := &client{}
 	var redirects string
-	ok, err := found(n.db.Reader().QueryRowContext(ctx, `SELECT id, digest, name, redirects FROM notes_client WHERE id = $1`, id).Scan(&c.id, &c.digest, &c.name, &redirects))
+	ok, err := found(
+		n.db.Reader().QueryRowContext(ctx, `SELECT id, digest, name, redirects FROM notes_client WHERE id = $1`,
+			id).Scan(&c.id, &c.digest, &c.name, &redirects))
 	if err != nil || !ok {
 		return nil, err
 	}
@@ -67,14 +69,19 @@ func (n *Notes) readRequest(ctx context.Context, q url.Values) (*request, error)
 		return nil, err
 	}
 	redirect, err := url.Parse(q.Get("redirect_uri"))
-	if c == nil || err != nil || redirect.Host == "" || redirect.Scheme != "http" && redirect.Scheme != "https" || redirect.Fragment != "" ||
+	if c == nil || err != nil || redirect.Host == "" || redirect.Scheme != "http" && redirect.Scheme != "https" ||
+		redirect.Fragment != "" ||
 		len(c.redirects) > 0 && !slices.Contains(c.redirects, redirect.String()) {
-		return nil, refuse(http.StatusBadRequest, "invalid_request", "The app that sent you here is not known, or wants you back at an address that is not its own.")
+		return nil, refuse(http.StatusBadRequest, "invalid_request",
+			"The app that sent you here is not known, or wants you back at an address that is not its own.")
 	}
-	return &request{client: c, redirect: redirect.String(), state: q.Get("state"), challenge: q.Get("code_challenge"), scope: q.Get("scope")}, nil
+	return &request{
+		client: c, redirect: redirect.String(), state: q.Get("state"), challenge: q.Get("code_challenge"),
+		scope: q.Get("scope"),
+	}, nil
 }
 
-// fault is what a sound redirect is told about an unsound request.
+// fault is the OAuth error that a redirect reports.
 func (r *request) fault(q url.Values) string {
 	switch {
 	case q.Get("response_type") != "code":
@@ -114,8 +121,17 @@ func (n *Notes) issueCode(ctx context.Context, r *request, person string) (strin
 	if scope == "" {
 		scope = scopeRead + " " + scopeWrite
 	}
-	return code, n.write(ctx, `INSERT INTO notes_code (digest, client_id, person, redirect, challenge, scope, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-		digest(code), r.client.id, person, r.redirect, r.challenge, scope, now()+codeLifetime.Milliseconds())
+	return code, n.write(
+		ctx,
+		`INSERT INTO notes_code (digest, client_id, person, redirect, challenge, scope, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+		digest(code),
+		r.client.id,
+		person,
+		r.redirect,
+		r.challenge,
+		scope,
+		now()+codeLifetime.Milliseconds(),
+	)
 }
 
 // token is an answer of the token endpoint.
@@ -128,7 +144,7 @@ type token struct {
 	Workspace    string `json:"workspace"`
 }
 
-// grantToken answers POST /oauth/token.
+// grantToken returns POST /oauth/token.
 func (n *Notes) grantToken(ctx context.Context, r *http.Request) (*token, error) {
 	c, err := n.authenticate(ctx, r)
 	if err != nil {
@@ -140,7 +156,8 @@ func (n *Notes) grantToken(ctx context.Context, r *http.Request) (*token, error)
 	case "refresh_token":
 		return n.refresh(ctx, c, r.PostForm.Get("refresh_token"))
 	}
-	return nil, refuse(http.StatusBadRequest, "unsupported_grant_type", "authorization_code and refresh_token are granted here.")
+	return nil, refuse(http.StatusBadRequest, "unsupported_grant_type",
+		"authorization_code and refresh_token are granted here.")
 }
 
 // authenticate finds the client by Basic or by the form.
@@ -160,7 +177,8 @@ func (n *Notes) authenticate(ctx context.Context, r *http.Request) (*client, err
 		return nil, err
 	}
 	if c == nil || c.digest != "" && subtle.ConstantTimeCompare([]byte(c.digest), []byte(digest(password))) != 1 {
-		return nil, refuse(http.StatusUnauthorized, "invalid_client", "The client is not known, or its secret is wrong.")
+		return nil, refuse(http.StatusUnauthorized, "invalid_client",
+			"The client is not known, or its secret is wrong.")
 	}
 	return c, nil
 }
@@ -170,30 +188,48 @@ func (n *Notes) redeem(ctx context.Context, c *client, form url.Values) (*token,
 	var expires int64
 	var ok bool
 	err := n.db.Tx(ctx, func(tx *sql.Tx) (err error) {
-		ok, err = found(tx.QueryRowContext(ctx, `DELETE FROM notes_code WHERE digest = $1 RETURNING client_id, person, redirect, challenge, scope, expires_at`,
-			digest(form.Get("code"))).Scan(&clientID, &person, &redirect, &challenge, &scope, &expires))
+		ok, err = found(tx.QueryRowContext(
+			ctx,
+			`DELETE FROM notes_code WHERE digest = $1 RETURNING client_id, person, redirect, challenge, scope, expires_at`,
+			digest(form.Get("code")),
+		).Scan(&clientID, &person, &redirect, &challenge, &scope, &expires))
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	sum := sha256.Sum256([]byte(form.Get("code_verifier")))
-	if !ok || clientID != c.id || expires < now() || redirect != form.Get("redirect_uri") || challenge != base64.RawURLEncoding.EncodeToString(sum[:]) {
+	if !ok || clientID != c.id || expires < now() || redirect != form.Get("redirect_uri") ||
+		challenge != base64.RawURLEncoding.EncodeToString(sum[:]) {
 		return nil, refuse(http.StatusBadRequest, "invalid_grant", "The code is unknown, used, too old or another's.")
 	}
 	return n.issue(ctx, func(t *token, tx *sql.Tx) error {
 		t.Scope = scope
-		_, err := tx.ExecContext(ctx, `INSERT INTO notes_grant (id, client_id, person, scope, access, refresh, spent, access_until, refreshes, created_at)
-			VALUES ($1, $2, $3, $4, $5, $6, '', $7, 0, $8)`, typeid.New("grant"), c.id, person, scope, digest(t.AccessToken), digest(t.RefreshToken), n.until(), now())
+		_, err := tx.ExecContext(
+			ctx,
+			`INSERT INTO notes_grant (id, client_id, person, scope, access, refresh, spent, access_until, refreshes, created_at)
+			VALUES ($1, $2, $3, $4, $5, $6, '', $7, 0, $8)`,
+			typeid.New("grant"),
+			c.id,
+			person,
+			scope,
+			digest(t.AccessToken),
+			digest(t.RefreshToken),
+			n.until(),
+			now(),
+		)
 		return err
 	})
 }
 
 func (n *Notes) until() int64 { return time.Now().Add(n.options.AccessLifetime).UnixMilli() }
 
-func (n *Notes) issue(ctx context.Context, keep func(t *token, tx *sql.Tx) error) (*token, error) {
-	t := &token{AccessToken: secret("nat"), RefreshToken: secret("nrt"), TokenType: "Bearer", ExpiresIn: int64(n.options.AccessLifetime / time.Second), Workspace: "home"}
-	if err := n.db.Tx(ctx, func(tx *sql.Tx) error { return keep(t, tx) }); err != nil {
+func (n *Notes) issue(ctx context.Context, store func(t *token, tx *sql.Tx) error) (*token, error) {
+	t := &token{
+		AccessToken: secret("nat"), RefreshToken: secret("nrt"), TokenType: "Bearer",
+		ExpiresIn: int64(n.options.AccessLifetime / time.Second), Workspace: "home",
+	}
+	if err := n.db.Tx(ctx, func(tx *sql.Tx) error { return store(t, tx) }); err != nil {
 		if own, ok := err.(*oauthError); ok { //nolint:errorlint // our own, from keep, never wrapped
 			return nil, own
 		}
@@ -209,8 +245,16 @@ func (n *Notes) refresh(ctx context.Context, c *client, presented string) (*toke
 	var stolen bool
 	t, err := n.issue(ctx, func(t *token, tx *sql.Tx) error {
 		stolen = false
-		ok, err := found(tx.QueryRowContext(ctx, `UPDATE notes_grant SET spent = refresh, refresh = $3, access = $4, access_until = $5, refreshes = refreshes + 1
-			WHERE refresh = $1 AND client_id = $2 RETURNING scope`, digest(presented), c.id, digest(t.RefreshToken), digest(t.AccessToken), n.until()).Scan(&t.Scope))
+		ok, err := found(tx.QueryRowContext(
+			ctx,
+			`UPDATE notes_grant SET spent = refresh, refresh = $3, access = $4, access_until = $5, refreshes = refreshes + 1
+			WHERE refresh = $1 AND client_id = $2 RETURNING scope`,
+			digest(presented),
+			c.id,
+			digest(t.RefreshToken),
+			digest(t.AccessToken),
+			n.until(),
+		).Scan(&t.Scope))
 		if err != nil || ok {
 			return err
 		}
@@ -250,7 +294,8 @@ func (n *Notes) register(ctx context.Context, in registration) (*registration, e
 	}
 	for _, address := range in.RedirectURIs {
 		if u, err := url.Parse(address); err != nil || u.Host == "" || u.Fragment != "" || len(address) > 2048 {
-			return nil, refuse(http.StatusBadRequest, "invalid_redirect_uri", "An address to come back to is no address.")
+			return nil, refuse(http.StatusBadRequest, "invalid_redirect_uri",
+				"An address to come back to is no address.")
 		}
 	}
 	redirects, err := json.Marshal(in.RedirectURIs)
@@ -258,7 +303,9 @@ func (n *Notes) register(ctx context.Context, in registration) (*registration, e
 		return nil, fmt.Errorf("encoding addresses: %w", err)
 	}
 	in.ClientID, in.Method, in.IssuedAt = typeid.New("client"), "none", time.Now().Unix()
-	return &in, n.write(ctx, `INSERT INTO notes_client (id, digest, name, redirects, created_at) VALUES ($1, '', $2, $3, $4)`, in.ClientID, in.Name, string(redirects), now())
+	return &in, n.write(ctx,
+		`INSERT INTO notes_client (id, digest, name, redirects, created_at) VALUES ($1, '', $2, $3, $4)`, in.ClientID,
+		in.Name, string(redirects), now())
 }
 
 // caller is who a request of the API acts for.
@@ -273,7 +320,8 @@ func (c *caller) may(scope string) bool { return slices.Contains(strings.Fields(
 func (n *Notes) identify(ctx context.Context, r *http.Request) (*caller, error) {
 	if key := r.Header.Get("X-Api-Key"); key != "" {
 		c := &caller{scope: scopeRead + " " + scopeWrite}
-		ok, err := found(n.db.Reader().QueryRowContext(ctx, `SELECT person FROM notes_key WHERE digest = $1`, digest(key)).Scan(&c.person))
+		ok, err := found(n.db.Reader().QueryRowContext(ctx, `SELECT person FROM notes_key WHERE digest = $1`,
+			digest(key)).Scan(&c.person))
 		if err != nil || !ok {
 			return nil, err
 		}
@@ -284,7 +332,10 @@ func (n *Notes) identify(ctx context.Context, r *http.Request) (*caller, error) 
 		return nil, nil
 	}
 	c := &caller{}
-	ok, err := found(n.db.Reader().QueryRowContext(ctx, `SELECT person, scope FROM notes_grant WHERE access = $1 AND access_until > $2`, digest(presented), now()).Scan(&c.person, &c.scope))
+	ok, err := found(
+		n.db.Reader().QueryRowContext(ctx,
+			`SELECT person, scope FROM notes_grant WHERE access = $1 AND access_until > $2`, digest(presented),
+			now()).Scan(&c.person, &c.scope))
 	if err != nil || !ok {
 		return nil, err
 	}
@@ -294,5 +345,6 @@ func (n *Notes) identify(ctx context.Context, r *http.Request) (*caller, error) 
 // NewKey makes an API key for a person.
 func (n *Notes) NewKey(ctx context.Context, person string) (string, error) {
 	key := secret("nk")
-	return key, n.write(ctx, `INSERT INTO notes_key (digest, person, created_at) VALUES ($1, $2, $3)`, digest(key), person, now())
+	return key, n.write(ctx, `INSERT INTO notes_key (digest, person, created_at) VALUES ($1, $2, $3)`, digest(key),
+		person, now())
 }

@@ -57,12 +57,13 @@ func (p *pages) show(w http.ResponseWriter, status int, name string, v view) {
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Referrer-Policy", "no-referrer")
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'")
+	w.Header().Set("Content-Security-Policy",
+		"default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'")
 	w.WriteHeader(status)
 	_, _ = w.Write(out.Bytes())
 }
 
-func (f *face) home(w http.ResponseWriter, r *http.Request) {
+func (f *handler) home(w http.ResponseWriter, r *http.Request) {
 	f.pages.show(w, http.StatusOK, "home.html", view{Title: "Notes", Origin: f.origin(r)})
 }
 
@@ -76,10 +77,11 @@ func person(r *http.Request) (string, bool) {
 const whoFault = "Say who you are: 1 to 40 letters, digits, spaces, dots and dashes."
 
 // makeKey shows a new API key, once.
-func (f *face) makeKey(w http.ResponseWriter, r *http.Request) {
+func (f *handler) makeKey(w http.ResponseWriter, r *http.Request) {
 	name, ok := person(r)
 	if !ok {
-		f.pages.show(w, http.StatusUnprocessableEntity, "home.html", view{Title: "Notes", Origin: f.origin(r), Fault: whoFault})
+		f.pages.show(w, http.StatusUnprocessableEntity, "home.html",
+			view{Title: "Notes", Origin: f.origin(r), Fault: whoFault})
 		return
 	}
 	key, err := f.n.NewKey(r.Context(), name)
@@ -108,7 +110,7 @@ func scopeWords(scope string) []string {
 }
 
 // authorize asks the person.
-func (f *face) authorize(w http.ResponseWriter, r *http.Request) {
+func (f *handler) authorize(w http.ResponseWriter, r *http.Request) {
 	req, err := f.n.readRequest(r.Context(), r.URL.Query())
 	if err != nil {
 		f.stop(w, r, err)
@@ -121,19 +123,22 @@ func (f *face) authorize(w http.ResponseWriter, r *http.Request) {
 	f.consent(w, http.StatusOK, req, r.URL.Query(), "")
 }
 
-func (f *face) consent(w http.ResponseWriter, status int, req *request, q url.Values, fault string) {
+func (f *handler) consent(w http.ResponseWriter, status int, req *request, q url.Values, fault string) {
 	v := view{Title: "Allow access", App: req.client.name, Scopes: scopeWords(req.scope), Fault: fault}
 	if v.App == "" {
 		v.App = "An app"
 	}
-	for _, name := range []string{"response_type", "client_id", "redirect_uri", "state", "scope", "code_challenge", "code_challenge_method"} {
+	for _, name := range []string{
+		"response_type", "client_id", "redirect_uri", "state", "scope", "code_challenge",
+		"code_challenge_method",
+	} {
 		v.Hidden = append(v.Hidden, pair{name, q.Get(name)})
 	}
 	f.pages.show(w, status, "consent.html", v)
 }
 
 // decide sends the person back with what they chose.
-func (f *face) decide(w http.ResponseWriter, r *http.Request) {
+func (f *handler) decide(w http.ResponseWriter, r *http.Request) {
 	if err := http.NewCrossOriginProtection().Check(r); err != nil {
 		f.stop(w, r, refuse(http.StatusForbidden, "invalid_request", "This form came from another site."))
 		return
@@ -168,8 +173,8 @@ func (f *face) decide(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, req.back(url.Values{"code": {code}, "iss": {f.origin(r)}}), http.StatusSeeOther)
 }
 
-// stop tells the person what cannot be told to the app.
-func (f *face) stop(w http.ResponseWriter, r *http.Request, err error) {
+// stop shows an error that cannot be sent to the app.
+func (f *handler) stop(w http.ResponseWriter, r *http.Request, err error) {
 	var own *oauthError
 	if !errors.As(err, &own) {
 		f.n.options.Logger.ErrorContext(r.Context(), "the demo app hit a fault", "error", err)

@@ -27,10 +27,13 @@ func scanNote(scan func(...any) error) (*note, error) {
 	return n, nil
 }
 
-// list answers notes of a person, newest first, before a number; search looks
+// list returns notes of a person, newest first, before a number; search looks
 // into titles and texts.
 func (n *Notes) list(ctx context.Context, person, search string, before int64, limit int) ([]*note, error) {
-	rows, err := n.db.Reader().QueryContext(ctx, `SELECT `+noteColumns+` FROM notes_note WHERE person = $1 AND (CAST($2 AS BIGINT) = 0 OR seq < $2) ORDER BY seq DESC`, person, before)
+	rows, err := n.db.Reader().QueryContext(ctx,
+		`SELECT `+noteColumns+
+			` FROM notes_note WHERE person = $1 AND (CAST($2 AS BIGINT) = 0 OR seq < $2) ORDER BY seq DESC`, person,
+		before)
 	if err != nil {
 		return nil, fmt.Errorf("listing notes: %w", err)
 	}
@@ -48,9 +51,10 @@ func (n *Notes) list(ctx context.Context, person, search string, before int64, l
 	return all, rows.Err()
 }
 
-// get answers nil for a note that is not there or is another's.
+// get returns nil for a note that is not there or is another's.
 func (n *Notes) get(ctx context.Context, person, id string) (*note, error) {
-	one, err := scanNote(n.db.Reader().QueryRowContext(ctx, `SELECT `+noteColumns+` FROM notes_note WHERE id = $1 AND person = $2`, id, person).Scan)
+	one, err := scanNote(n.db.Reader().QueryRowContext(ctx,
+		`SELECT `+noteColumns+` FROM notes_note WHERE id = $1 AND person = $2`, id, person).Scan)
 	if ok, err := found(err); err != nil || !ok {
 		return nil, err
 	}
@@ -61,8 +65,10 @@ func (n *Notes) create(ctx context.Context, person, title, body string) (*note, 
 	var one *note
 	at := now()
 	err := n.db.Tx(ctx, func(tx *sql.Tx) (err error) {
-		one, err = scanNote(tx.QueryRowContext(ctx, `INSERT INTO notes_note (id, seq, person, title, body, created_at, updated_at)
-			VALUES ($1, (SELECT COALESCE(MAX(seq), 0) + 1 FROM notes_note), $2, $3, $4, $5, $5) RETURNING `+noteColumns, typeid.New("note"), person, title, body, at).Scan)
+		one, err = scanNote(tx.QueryRowContext(ctx,
+			`INSERT INTO notes_note (id, seq, person, title, body, created_at, updated_at)
+			VALUES ($1, (SELECT COALESCE(MAX(seq), 0) + 1 FROM notes_note), $2, $3, $4, $5, $5) RETURNING `+noteColumns,
+			typeid.New("note"), person, title, body, at).Scan)
 		if err != nil {
 			return fmt.Errorf("keeping a note: %w", err)
 		}
@@ -72,12 +78,20 @@ func (n *Notes) create(ctx context.Context, person, title, body string) (*note, 
 	return one, err
 }
 
-// change answers nil for a note that is not there.
+// change returns nil for a note that is not there.
 func (n *Notes) change(ctx context.Context, person, id string, title, body *string) (*note, error) {
 	var one *note
 	err := n.db.Tx(ctx, func(tx *sql.Tx) error {
-		changed, err := scanNote(tx.QueryRowContext(ctx, `UPDATE notes_note SET title = COALESCE(CAST($3 AS TEXT), title), body = COALESCE(CAST($4 AS TEXT), body), updated_at = $5
-			WHERE id = $1 AND person = $2 RETURNING `+noteColumns, id, person, title, body, now()).Scan)
+		changed, err := scanNote(tx.QueryRowContext(
+			ctx,
+			`UPDATE notes_note SET title = COALESCE(CAST($3 AS TEXT), title), body = COALESCE(CAST($4 AS TEXT), body), updated_at = $5
+			WHERE id = $1 AND person = $2 RETURNING `+noteColumns,
+			id,
+			person,
+			title,
+			body,
+			now(),
+		).Scan)
 		if ok, err := found(err); err != nil || !ok {
 			return err
 		}
@@ -118,7 +132,9 @@ func (n *Notes) addHook(ctx context.Context, person, url string, events []string
 	if err != nil {
 		return nil, fmt.Errorf("encoding events: %w", err)
 	}
-	return h, n.write(ctx, `INSERT INTO notes_hook (id, person, url, secret, events, created_at) VALUES ($1, $2, $3, $4, $5, $6)`, h.ID, person, url, h.Secret, string(encoded), at)
+	return h, n.write(ctx,
+		`INSERT INTO notes_hook (id, person, url, secret, events, created_at) VALUES ($1, $2, $3, $4, $5, $6)`, h.ID,
+		person, url, h.Secret, string(encoded), at)
 }
 
 func (n *Notes) removeHook(ctx context.Context, person, id string) (bool, error) {
@@ -144,18 +160,23 @@ func (n *Notes) announce(ctx context.Context, tx *sql.Tx, person, event string, 
 	}
 	for _, id := range hooks {
 		delivery := typeid.New("dlv")
-		body, err := json.Marshal(map[string]any{"id": delivery, "event": event, "note": about, "sent_at": stamp(now())})
+		body, err := json.Marshal(map[string]any{
+			"id": delivery, "event": event, "note": about,
+			"sent_at": stamp(now()),
+		})
 		if err != nil {
 			return fmt.Errorf("encoding an event: %w", err)
 		}
-		if _, err := tx.ExecContext(ctx, `INSERT INTO notes_delivery (id, hook_id, event, body, attempts, due_at) VALUES ($1, $2, $3, $4, 0, $5)`, delivery, id, event, string(body), now()); err != nil {
+		if _, err := tx.ExecContext(ctx,
+			`INSERT INTO notes_delivery (id, hook_id, event, body, attempts, due_at) VALUES ($1, $2, $3, $4, 0, $5)`,
+			delivery, id, event, string(body), now()); err != nil {
 			return fmt.Errorf("keeping an event: %w", err)
 		}
 	}
 	return nil
 }
 
-// hooksFor answers the ids of the hooks that want an event.
+// hooksFor returns the ids of the hooks that want an event.
 func hooksFor(ctx context.Context, tx *sql.Tx, person, event string) ([]string, error) {
 	rows, err := tx.QueryContext(ctx, `SELECT id, events FROM notes_hook WHERE person = $1`, person)
 	if err != nil {
@@ -203,8 +224,10 @@ func (n *Notes) Run(ctx context.Context) {
 func (n *Notes) deliverOne(ctx context.Context) bool {
 	var id, url, key, event, body string
 	var attempts int
-	ok, err := found(n.db.Reader().QueryRowContext(ctx, `SELECT d.id, h.url, h.secret, d.event, d.body, d.attempts FROM notes_delivery d JOIN notes_hook h ON h.id = d.hook_id
-		WHERE d.due_at <= $1 ORDER BY d.due_at, d.id LIMIT 1`, now()).Scan(&id, &url, &key, &event, &body, &attempts))
+	ok, err := found(n.db.Reader().QueryRowContext(ctx,
+		`SELECT d.id, h.url, h.secret, d.event, d.body, d.attempts FROM notes_delivery d JOIN notes_hook h ON h.id = d.hook_id
+		WHERE d.due_at <= $1 ORDER BY d.due_at, d.id LIMIT 1`, now()).
+		Scan(&id, &url, &key, &event, &body, &attempts))
 	if err != nil || !ok {
 		return false
 	}
@@ -213,7 +236,8 @@ func (n *Notes) deliverOne(ctx context.Context) bool {
 	if delivered || attempts >= len(waits) {
 		err = n.write(ctx, `DELETE FROM notes_delivery WHERE id = $1`, id)
 	} else {
-		err = n.write(ctx, `UPDATE notes_delivery SET attempts = attempts + 1, due_at = $2 WHERE id = $1`, id, now()+waits[attempts].Milliseconds())
+		err = n.write(ctx, `UPDATE notes_delivery SET attempts = attempts + 1, due_at = $2 WHERE id = $1`,
+			id, now()+waits[attempts].Milliseconds())
 	}
 	if err != nil {
 		n.options.Logger.ErrorContext(ctx, "noting a delivery of the demo app", "error", err)

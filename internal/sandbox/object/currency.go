@@ -56,16 +56,18 @@ func exponent(currency string) int {
 	}
 }
 
-// CheckAmount answers an error that blames param for an amount that cannot be
+// CheckAmount returns an error that blames param for an amount that cannot be
 // charged in the currency.
 func CheckAmount(param, currency string, amount int64) error {
 	switch {
 	case amount < 0:
 		return Invalid(param, "parameter_invalid_integer", "Invalid non-negative integer: %d", amount)
 	case amount > maxAmount:
-		return Invalid(param, "amount_too_large", "Amount must be no more than %s.", Display(maxAmount/step(currency)*step(currency), currency))
+		return Invalid(param, "amount_too_large", "Amount must be no more than %s.",
+			Display(maxAmount/step(currency)*step(currency), currency))
 	case amount%step(currency) != 0:
-		return Invalid(param, "invalid_charge_amount", "Amounts of %s must be multiples of %d.", strings.ToUpper(currency), step(currency))
+		return Invalid(param, "invalid_charge_amount", "Amounts of %s must be multiples of %d.",
+			strings.ToUpper(currency), step(currency))
 	}
 	return nil
 }

@@ -44,11 +44,6 @@ func Missing(param string) *Error {
 	return Invalid(param, "parameter_missing", "Missing required param: %s.", param)
 }
 
-// Unknown is a parameter that the processor does not know (400).
-func Unknown(param string) *Error {
-	return Invalid(param, "parameter_unknown", "Received unknown parameter: %s", param)
-}
-
 // NoSuch is an id that names nothing (404). Noun is the thing in words.
 func NoSuch(noun, id, param string) *Error {
 	return &Error{

@@ -98,38 +98,38 @@ func (o *ShippingRate) Index() Index {
 	return Index{ID: o.ID, Kind: KindShippingRate, Status: activity(o.Active)}
 }
 
-// Hidden answers what the API never shows of Product objects.
+// Hidden returns what the API never shows of Product objects.
 func (o *Product) Hidden() any { return nil }
 
-// Hidden answers what the API never shows of Price objects.
+// Hidden returns what the API never shows of Price objects.
 func (o *Price) Hidden() any { return nil }
 
-// Hidden answers what the API never shows of Session objects.
+// Hidden returns what the API never shows of Session objects.
 func (o *Session) Hidden() any { return &o.Private }
 
-// Hidden answers what the API never shows of PaymentIntent objects.
+// Hidden returns what the API never shows of PaymentIntent objects.
 func (o *PaymentIntent) Hidden() any { return &o.Private }
 
-// Hidden answers what the API never shows of Charge objects.
+// Hidden returns what the API never shows of Charge objects.
 func (o *Charge) Hidden() any { return nil }
 
-// Hidden answers what the API never shows of Refund objects.
+// Hidden returns what the API never shows of Refund objects.
 func (o *Refund) Hidden() any { return nil }
 
-// Hidden answers what the API never shows of Customer objects.
+// Hidden returns what the API never shows of Customer objects.
 func (o *Customer) Hidden() any { return nil }
 
-// Hidden answers what the API never shows of Subscription objects.
+// Hidden returns what the API never shows of Subscription objects.
 func (o *Subscription) Hidden() any { return &o.Private }
 
-// Hidden answers what the API never shows of Invoice objects.
+// Hidden returns what the API never shows of Invoice objects.
 func (o *Invoice) Hidden() any { return nil }
 
-// Hidden answers what the API never shows of Event objects.
+// Hidden returns what the API never shows of Event objects.
 func (o *Event) Hidden() any { return nil }
 
-// Hidden answers what the API never shows of Endpoint objects.
+// Hidden returns what the API never shows of Endpoint objects.
 func (o *Endpoint) Hidden() any { return &o.Private }
 
-// Hidden answers what the API never shows of ShippingRate objects.
+// Hidden returns what the API never shows of ShippingRate objects.
 func (o *ShippingRate) Hidden() any { return nil }

@@ -228,7 +228,7 @@ type InvoiceParent struct {
 	} `json:"subscription_details"`
 }
 
-// Event tells a change to whoever listens.
+// Event is a change for webhook receivers.
 type Event struct {
 	ID         string       `json:"id"`
 	Object     string       `json:"object"`

@@ -36,17 +36,33 @@ func TestLineAmounts(t *testing.T) {
 		subtotal, tax, total int64
 	}{
 		{"untaxed", Price{Amount: 999, Currency: "usd"}, 3, false, 2997, 0, 2997},
-		{"added, rounded half up", Price{Amount: 1905, Currency: "usd", TaxBehavior: "exclusive"}, 1, true, 1905, 191, 2096},
-		{"unspecified is added", Price{Amount: 1000, Currency: "usd", TaxBehavior: "unspecified"}, 1, true, 1000, 100, 1100},
+		{
+			"added, rounded half up",
+			Price{Amount: 1905, Currency: "usd", TaxBehavior: "exclusive"},
+			1, true, 1905,
+			191, 2096,
+		},
+		{
+			"unspecified is added",
+			Price{Amount: 1000, Currency: "usd", TaxBehavior: "unspecified"},
+			1, true, 1000,
+			100, 1100,
+		},
 		{"contained", Price{Amount: 1100, Currency: "usd", TaxBehavior: "inclusive"}, 1, true, 1100, 100, 1100},
 		{"no decimals", Price{Amount: 4200, Currency: "jpy", TaxBehavior: "exclusive"}, 1, true, 4200, 420, 4620},
 		{"multiples of ten", Price{Amount: 1230, Currency: "kwd", TaxBehavior: "exclusive"}, 1, true, 1230, 120, 1350},
-		{"multiples of a hundred", Price{Amount: 50500, Currency: "isk", TaxBehavior: "exclusive"}, 1, true, 50500, 5100, 55600},
+		{
+			"multiples of a hundred",
+			Price{Amount: 50500, Currency: "isk", TaxBehavior: "exclusive"},
+			1, true, 50500,
+			5100, 55600,
+		},
 	}
 	for _, tt := range tests {
 		subtotal, tax, total := LineAmounts(&tt.price, tt.quantity, tt.taxed)
 		if subtotal != tt.subtotal || tax != tt.tax || total != tt.total {
-			t.Errorf("%s: lineAmounts = %d, %d, %d, want %d, %d, %d", tt.name, subtotal, tax, total, tt.subtotal, tt.tax, tt.total)
+			t.Errorf("%s: lineAmounts = %d, %d, %d, want %d, %d, %d", tt.name, subtotal, tax, total, tt.subtotal,
+				tt.tax, tt.total)
 		}
 		if CheckAmount("x", tt.price.Currency, total) != nil {
 			t.Errorf("%s: the total %d cannot be charged in %s", tt.name, total, tt.price.Currency)

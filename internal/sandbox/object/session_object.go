@@ -48,7 +48,8 @@ func (o *Session) Total() error {
 		o.AutomaticTax.Status = new("complete")
 	}
 	if o.AmountTotal > maxAmount {
-		return Invalid("line_items", "amount_too_large", "The total of a session must be no more than %s.", Display(maxAmount, o.Currency))
+		return Invalid("line_items", "amount_too_large", "The total of a session must be no more than %s.",
+			Display(maxAmount, o.Currency))
 	}
 	return nil
 }
@@ -89,7 +90,7 @@ func (o *Session) NeedsMethod() bool {
 // NeedsShipping reports whether the buyer must give an address for the goods.
 func (o *Session) NeedsShipping() bool { return o.ShippingAddress != nil }
 
-// Option answers the chosen way of shipping, the first one when none is named.
+// Option returns the chosen way of shipping, the first one when none is named.
 func (o *Session) Option(rate string) *ShippingOption {
 	for i, option := range o.ShippingOptions {
 		if rate == "" || option.Rate == rate {
@@ -99,7 +100,7 @@ func (o *Session) Option(rate string) *ShippingOption {
 	return nil
 }
 
-// Lines answers what a session sells.
+// Lines returns what a session sells.
 func (o *Session) Lines() []*LineItem { return o.Private.Lines }
 
 // TrialDays is the length of the free trial; zero: none.

@@ -46,11 +46,23 @@ func testCards() map[string]Verdict {
 		"2223003122003222": accepted,
 		"378282246310005":  accepted,
 		"6011111111111117": accepted,
-		"4000000000000002": {Code: "card_declined", DeclineCode: "generic_decline", Message: "Your card was declined. Use another card, or ask your bank why."},
-		"4000000000009995": {Code: "card_declined", DeclineCode: "insufficient_funds", Message: "Your card has insufficient funds. Use another card."},
+		"4000000000000002": {
+			Code: "card_declined", DeclineCode: "generic_decline",
+			Message: "Your card was declined. Use another card, or ask your bank why.",
+		},
+		"4000000000009995": {
+			Code: "card_declined", DeclineCode: "insufficient_funds",
+			Message: "Your card has insufficient funds. Use another card.",
+		},
 		"4000000000000069": {Code: "expired_card", Message: "Your card has expired. Use another card."},
-		"4000000000000127": {Code: "incorrect_cvc", Message: "Your card's security code is incorrect. Check the code on the card."},
-		"4000000000000119": {Code: "processing_error", Message: "An error occurred while processing your card. Nothing was charged; try again in a little bit."},
+		"4000000000000127": {
+			Code:    "incorrect_cvc",
+			Message: "Your card's security code is incorrect. Check the code on the card.",
+		},
+		"4000000000000119": {
+			Code:    "processing_error",
+			Message: "An error occurred while processing your card. Nothing was charged; try again in a little bit.",
+		},
 		"4000002500003155": {Authenticate: true},
 		"4000000000000341": {FailsLater: true},
 	}
@@ -146,7 +158,7 @@ func expiry(s string) (month, year int, ok bool) {
 	return month, year, month >= 1 && month <= 12
 }
 
-// check answers what is wrong with the typed card, field by field.
+// check returns what is wrong with the typed card, field by field.
 func (c Card) check(now time.Time) (faults []FieldError) {
 	number := digits(c.Number)
 	switch {
@@ -160,7 +172,8 @@ func (c Card) check(now time.Time) (faults []FieldError) {
 	case digits(c.Expiry) == "":
 		faults = append(faults, FieldError{FieldCardExpiry, "Enter the expiry date."})
 	case !ok:
-		faults = append(faults, FieldError{FieldCardExpiry, "Enter the expiry date as month and year, for example 04/34."})
+		faults = append(faults,
+			FieldError{FieldCardExpiry, "Enter the expiry date as month and year, for example 04/34."})
 	case time.Date(year, time.Month(month)+1, 1, 0, 0, 0, 0, time.UTC).Before(now):
 		faults = append(faults, FieldError{FieldCardExpiry, "This card has expired. Use another card."})
 	case year > now.Year()+50:
@@ -175,20 +188,22 @@ func (c Card) check(now time.Time) (faults []FieldError) {
 	case cvc == "":
 		faults = append(faults, FieldError{FieldCardCVC, "Enter the security code."})
 	case !allDigits(cvc) || len(cvc) != want:
-		faults = append(faults, FieldError{FieldCardCVC, "The security code of this card has " + strconv.Itoa(want) + " digits."})
+		faults = append(faults,
+			FieldError{FieldCardCVC, "The security code of this card has " + strconv.Itoa(want) + " digits."})
 	}
 	return faults
 }
 
-// Judge answers what the sandbox's bank says, and all that is kept of the card.
-func (c Card) Judge() (Verdict, *object.MethodDetails) {
+// Check returns what the sandbox's bank says, and all that is kept of the card.
+func (c Card) Check() (Verdict, *object.MethodDetails) {
 	number := digits(c.Number)
 	month, year, _ := expiry(c.Expiry)
 	v, known := testCards()[number]
 	if !known {
 		v = Verdict{
 			Code: "card_declined", DeclineCode: "test_mode_live_card",
-			Message: "This is a sandbox: it takes test cards only. Never type a real card number here; use 4242 4242 4242 4242.",
+			Message: "This is a sandbox: it takes test cards only. Never type a real card number here; use 4242 4242 " +
+				"4242 4242.",
 		}
 	}
 	facts := &object.CardFacts{Brand: brand(number), ExpMonth: month, ExpYear: year, Funding: "credit", Country: "US"}

@@ -61,7 +61,7 @@ type Form struct {
 // MaxDebitAfter is the longest a test bank debit may take.
 const MaxDebitAfter = 14 * 24 * time.Hour
 
-// Check answers all that is wrong with the form, in the order of the page.
+// Check returns all that is wrong with the form, in the order of the page.
 func (f *Form) Check(o *object.Session, now time.Time) (faults []FieldError) {
 	add := func(bad bool, field, message string) {
 		if bad {
@@ -79,7 +79,8 @@ func (f *Form) Check(o *object.Session, now time.Time) (faults []FieldError) {
 	add(f.Name == "", FieldName, "Enter the name of the payer.")
 	add(len(f.Name) > 200, FieldName, "This name is too long.")
 	add(!KnownCountry(f.Address.Country), FieldCountry, "Choose a country or region.")
-	add(!postalCode(f.Address.Country, f.Address.PostalCode), FieldPostalCode, postalAdvice("billing", f.Address.Country))
+	add(!postalCode(f.Address.Country, f.Address.PostalCode), FieldPostalCode,
+		postalAdvice("billing", f.Address.Country))
 	if o.BillingAddress == "required" {
 		add(f.Address.Line1 == "", FieldLine1, "Enter the street and number of the billing address.")
 		add(f.Address.City == "", FieldCity, "Enter the town or city of the billing address.")
@@ -116,9 +117,13 @@ func (f *Form) checkShipping(o *object.Session) (faults []FieldError) {
 	add(!slices.Contains(o.ShippingAddress.Countries, ship.Address.Country), FieldShipCountry,
 		"Choose one of the countries that this shop ships to.")
 	add(ship.Address.Country == "US" && ship.Address.State == "", FieldShipState, "Enter the state.")
-	add(!postalCode(ship.Address.Country, ship.Address.PostalCode), FieldShipPostal, postalAdvice("shipping", ship.Address.Country))
+	add(!postalCode(ship.Address.Country, ship.Address.PostalCode), FieldShipPostal,
+		postalAdvice("shipping", ship.Address.Country))
 	add(o.Option(f.ShippingRate) == nil && len(o.ShippingOptions) > 0, FieldShipRate, "Choose a way of shipping.")
-	for _, v := range []string{ship.Name, ship.Address.Line1, ship.Address.Line2, ship.Address.City, ship.Address.State} {
+	for _, v := range []string{
+		ship.Name, ship.Address.Line1, ship.Address.Line2, ship.Address.City,
+		ship.Address.State,
+	} {
 		if len(v) > 500 {
 			add(true, FieldShipLine1, "A line of the address is too long.")
 		}

@@ -49,7 +49,8 @@ func (tx *Tx) CreateProduct(ctx context.Context, in ProductParams) (*object.Prod
 		return nil, fmt.Errorf("looking for product %s: %w", in.ID, err)
 	}
 	o := &object.Product{
-		ID: in.ID, Object: object.KindProduct, Active: true, Created: tx.now.Unix(), Images: []string{}, Features: []string{},
+		ID: in.ID, Object: object.KindProduct, Active: true, Created: tx.now.Unix(), Images: []string{},
+		Features: []string{},
 		Metadata: map[string]string{}, Type: "service",
 	}
 	if err := in.apply(o, tx.now); err != nil {
@@ -88,7 +89,8 @@ func (tx *Tx) UpdateProduct(ctx context.Context, id string, in ProductParams) (*
 func (in ProductParams) apply(o *object.Product, now time.Time) error {
 	if in.Name != nil {
 		if *in.Name == "" || len(*in.Name) > 5000 {
-			return object.Invalid(in.prefix+"name", "parameter_invalid_empty", "A product needs a name of at most 5000 characters.")
+			return object.Invalid(in.prefix+"name", "parameter_invalid_empty",
+				"A product needs a name of at most 5000 characters.")
 		}
 		o.Name = *in.Name
 	}
@@ -132,8 +134,10 @@ type PriceParams struct {
 // CreatePrice makes a price, and its product too when the params describe one.
 func (tx *Tx) CreatePrice(ctx context.Context, in PriceParams) (*object.Price, error) {
 	o := &object.Price{
-		ID: typeid.New("price_test"), Object: object.KindPrice, Active: true, Scheme: object.BillingSchemeUnit, Created: tx.now.Unix(),
-		Currency: in.Currency, Metadata: map[string]string{}, Recurring: in.Recurring, TaxBehavior: "unspecified", Type: "one_time",
+		ID: typeid.New("price_test"), Object: object.KindPrice, Active: true, Scheme: object.BillingSchemeUnit,
+		Created:  tx.now.Unix(),
+		Currency: in.Currency, Metadata: map[string]string{}, Recurring: in.Recurring, TaxBehavior: "unspecified",
+		Type: "one_time",
 	}
 	return o, tx.createPrice(ctx, o, in)
 }
@@ -164,7 +168,8 @@ func (tx *Tx) checkPrice(in PriceParams) error {
 		return object.Missing("currency")
 	}
 	if !object.KnownCurrency(in.Currency) {
-		return object.Invalid("currency", "", "Invalid currency: %s. The processor takes ISO 4217 codes in lower case.", in.Currency)
+		return object.Invalid("currency", "", "Invalid currency: %s. The processor takes ISO 4217 codes in lower case.",
+			in.Currency)
 	}
 	if in.Amount == nil {
 		return object.Missing("unit_amount")
@@ -179,7 +184,8 @@ func (tx *Tx) checkPrice(in PriceParams) error {
 	longest := map[string]int64{"day": 1095, "week": 156, "month": 36, "year": 3}[r.Interval] // three years
 	switch {
 	case longest == 0:
-		return object.Invalid("recurring[interval]", "", "Invalid recurring[interval]: must be one of day, week, month, or year")
+		return object.Invalid("recurring[interval]",
+			"", "Invalid recurring[interval]: must be one of day, week, month, or year")
 	case r.IntervalCount < 1 || r.IntervalCount > longest:
 		return object.Invalid("recurring[interval_count]", "", "A price is billed at least once in three years.")
 	case r.UsageType != "licensed":
@@ -193,7 +199,8 @@ func (tx *Tx) checkPrice(in PriceParams) error {
 func (tx *Tx) productOf(ctx context.Context, in PriceParams) (string, error) {
 	switch {
 	case in.Product != "" && in.ProductData != nil:
-		return "", object.Invalid("product_data", "", "You may only specify one of these parameters: product, product_data.")
+		return "", object.Invalid("product_data",
+			"", "You may only specify one of these parameters: product, product_data.")
 	case in.ProductData != nil:
 		in.ProductData.prefix = "product_data."
 		product, err := tx.CreateProduct(ctx, *in.ProductData)
@@ -230,7 +237,8 @@ func (tx *Tx) UpdatePrice(ctx context.Context, id string, in PriceParams) (*obje
 func (tx *Tx) applyPrice(ctx context.Context, o *object.Price, in PriceParams) error {
 	if in.TaxBehavior != nil {
 		if !slices.Contains([]string{"inclusive", "exclusive", "unspecified"}, *in.TaxBehavior) {
-			return object.Invalid("tax_behavior", "", "Invalid tax_behavior: must be one of inclusive, exclusive, or unspecified")
+			return object.Invalid("tax_behavior",
+				"", "Invalid tax_behavior: must be one of inclusive, exclusive, or unspecified")
 		}
 		o.TaxBehavior = *in.TaxBehavior
 	}
@@ -251,7 +259,8 @@ func (tx *Tx) applyLookupKey(ctx context.Context, o *object.Price, in PriceParam
 		return nil
 	}
 	if len(*in.LookupKey) > 200 {
-		return object.Invalid("lookup_key", "parameter_invalid_string_empty", "A lookup key has at most 200 characters.")
+		return object.Invalid("lookup_key", "parameter_invalid_string_empty",
+			"A lookup key has at most 200 characters.")
 	}
 	setText(&o.LookupKey, in.LookupKey)
 	if o.LookupKey == nil {
@@ -277,18 +286,6 @@ func (tx *Tx) applyLookupKey(ctx context.Context, o *object.Price, in PriceParam
 		return err
 	}
 	return tx.emit(ctx, "price.updated", holder)
-}
-
-// PriceByKey answers the price that has the lookup key, or nil.
-func (v View) PriceByKey(ctx context.Context, key string) (*object.Price, error) {
-	r, err := rowstore.GetByKey(ctx, v.q, object.KindPrice, key)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("looking for lookup key %s: %w", key, err)
-	}
-	return decode[object.Price](r)
 }
 
 func setText(to **string, v *string) {
@@ -318,7 +315,8 @@ func mergeMetadata(to *map[string]string, from map[string]string, param string) 
 		case len([]rune(k)) > maxMetadataKey:
 			return object.Invalid(param, "", "Metadata keys can have up to %d characters.", maxMetadataKey)
 		case len([]rune(v)) > maxMetadataValue:
-			return object.Invalid(param+"["+k+"]", "", "Metadata values can have up to %d characters.", maxMetadataValue)
+			return object.Invalid(param+"["+k+"]", "", "Metadata values can have up to %d characters.",
+				maxMetadataValue)
 		case v == "":
 			delete(merged, k)
 		default:

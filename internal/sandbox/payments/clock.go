@@ -60,7 +60,8 @@ func (p *Processor) Sweep(ctx context.Context) error {
 			return nil
 		}
 		for _, r := range rows {
-			err := p.Write(ctx, Origin{}, func(ctx context.Context, tx *Tx) error { return tx.actOn(ctx, r.Kind, r.Id) })
+			err := p.Write(ctx, Origin{},
+				func(ctx context.Context, tx *Tx) error { return tx.actOn(ctx, r.Kind, r.Id) })
 			if err != nil {
 				return fmt.Errorf("acting on %s, which is due: %w", r.Id, err)
 			}

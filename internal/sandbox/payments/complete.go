@@ -64,34 +64,43 @@ func (tx *Tx) complete(ctx context.Context, o *object.Session, p payment) (*PayO
 func (tx *Tx) addCustomer(ctx context.Context, o *object.Session, p payment) error {
 	c := &object.Customer{
 		ID: typeid.New("cus_test"), Object: object.KindCustomer, Address: &p.form.Address, Created: tx.now.Unix(),
-		Currency: &o.Currency, Email: p.form.Email, Metadata: map[string]string{}, Name: p.form.Name, Shipping: p.form.Shipping,
+		Currency: &o.Currency, Email: p.form.Email, Metadata: map[string]string{}, Name: p.form.Name,
+		Shipping: p.form.Shipping,
 	}
 	o.Customer = &c.ID
 	return tx.insert(ctx, c)
 }
 
-func (tx *Tx) newCharge(intent *object.PaymentIntent, billing object.BillingDetails, method *object.MethodDetails, status string) *object.Charge {
+func (tx *Tx) newCharge(intent *object.PaymentIntent, billing object.BillingDetails, method *object.MethodDetails,
+	status string,
+) *object.Charge {
 	done := status == "succeeded"
 	c := &object.Charge{
 		ID: typeid.New("ch_test"), Object: object.KindCharge, Amount: intent.Amount, Billing: billing, IsCaptured: done,
 		Created: tx.now.Unix(), Currency: intent.Currency, Customer: intent.Customer, Description: intent.Description,
-		Metadata: intent.Metadata, Paid: done, PaymentIntent: intent.ID, MethodDetails: *method, Shipping: intent.Shipping,
+		Metadata: intent.Metadata, Paid: done, PaymentIntent: intent.ID, MethodDetails: *method,
+		Shipping:     intent.Shipping,
 		ReceiptEmail: intent.ReceiptEmail, Status: status,
 	}
 	if done {
 		c.Captured = intent.Amount
-		c.Outcome = &object.Outcome{NetworkStatus: "approved_by_network", SellerMessage: "Payment complete.", Type: "authorized"}
+		c.Outcome = &object.Outcome{
+			NetworkStatus: "approved_by_network", SellerMessage: "Payment complete.",
+			Type: "authorized",
+		}
 	}
 	return c
 }
 
 func (tx *Tx) payNow(ctx context.Context, o *object.Session, p payment) error {
 	o.PaymentStatus = object.PaymentPaid
-	return tx.take(ctx, o, p, p.method, "succeeded")
+	return tx.recordPayment(ctx, o, p, p.method, "succeeded")
 }
 
 // take stores the session's payment intent and its one charge.
-func (tx *Tx) take(ctx context.Context, o *object.Session, p payment, method *object.MethodDetails, status string) error {
+func (tx *Tx) recordPayment(ctx context.Context, o *object.Session, p payment, method *object.MethodDetails,
+	status string,
+) error {
 	intent, fresh, err := tx.intentOf(ctx, o)
 	if err != nil {
 		return err
@@ -121,8 +130,11 @@ type debit struct {
 // the clock says so.
 func (tx *Tx) payLater(ctx context.Context, o *object.Session, p payment) error {
 	o.PaymentStatus = object.PaymentUnpaid
-	method := &object.MethodDetails{Type: object.MethodDebit, Bank: &object.BankDetail{BankName: "Sandbox Bank", Last4: "6789"}}
-	if err := tx.take(ctx, o, p, method, "pending"); err != nil {
+	method := &object.MethodDetails{
+		Type: object.MethodDebit,
+		Bank: &object.BankDetail{BankName: "Sandbox Bank", Last4: "6789"},
+	}
+	if err := tx.recordPayment(ctx, o, p, method, "pending"); err != nil {
 		return err
 	}
 	doc, err := json.Marshal(debit{Session: o.ID, Fails: p.form.DebitFails})
@@ -130,8 +142,9 @@ func (tx *Tx) payLater(ctx context.Context, o *object.Session, p payment) error 
 		return fmt.Errorf("keeping the debit of %s: %w", o.ID, err)
 	}
 	return rowstore.Insert(ctx, tx.tx, rowstore.Row{
-		Id: typeid.New("deb_test"), Kind: object.KindDebit, Seq: tx.p.nextSeq(), Created: tx.now.UnixMilli(), Status: "pending",
-		Link: o.ID, DueAt: tx.now.Add(p.form.DebitAfter).UnixMilli(), Doc: string(doc), Private: "{}",
+		Id: typeid.New("deb_test"), Kind: object.KindDebit, Seq: tx.p.nextSeq(), Created: tx.now.UnixMilli(),
+		Status: "pending",
+		Link:   o.ID, DueAt: tx.now.Add(p.form.DebitAfter).UnixMilli(), Doc: string(doc), Private: "{}",
 	})
 }
 
@@ -176,6 +189,9 @@ func (tx *Tx) settle(ctx context.Context, r rowstore.Row) error {
 func failDebit(intent *object.PaymentIntent, charge *object.Charge) {
 	const message = "The bank account had insufficient funds for this debit."
 	intent.Status = "requires_payment_method"
-	intent.LastError = &object.LastError{Code: "payment_intent_payment_attempt_failed", Message: message, Type: object.TypeCard}
+	intent.LastError = &object.LastError{
+		Code: "payment_intent_payment_attempt_failed", Message: message,
+		Type: object.TypeCard,
+	}
 	charge.Status, charge.FailureCode, charge.FailureMessage = "failed", new("insufficient_funds"), new(message)
 }

@@ -131,7 +131,7 @@ func (d *delivery) next(now time.Time) {
 	d.nextAt = now.Add(pause).UnixMilli()
 }
 
-// post answers the status of the endpoint's answer, 0 when there was none.
+// post returns the status of the endpoint's answer, 0 when there was none.
 func (p *Processor) post(ctx context.Context, endpoint *object.Endpoint, body []byte) int64 {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, endpoint.URL, bytes.NewReader(body))
 	if err != nil {
@@ -156,7 +156,7 @@ func (p *Processor) post(ctx context.Context, endpoint *object.Endpoint, body []
 	return int64(resp.StatusCode)
 }
 
-// Sign answers the value of the Stripe-Signature header
+// Sign returns the value of the Stripe-Signature header
 // (https://docs.stripe.com/webhooks/signature).
 func Sign(secret string, at time.Time, body []byte) string {
 	t := strconv.FormatInt(at.Unix(), 10)

@@ -29,7 +29,7 @@ type delivery struct {
 	lastStatus      int64
 }
 
-// putDelivery stores a delivery anew, whatever became of an earlier one.
+// putDelivery stores a delivery again, whatever became of an earlier one.
 func putDelivery(ctx context.Context, tx *sql.Tx, d delivery) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO deliveries
 		(event_id, endpoint_id, seq, state, attempts, copies, next_at, last_status)
@@ -44,7 +44,7 @@ func putDelivery(ctx context.Context, tx *sql.Tx, d delivery) error {
 }
 
 // finishAttempt writes what came of an attempt, unless the delivery was
-// scheduled anew meanwhile (seq tells).
+// rescheduled in the meantime (seq tells).
 func finishAttempt(ctx context.Context, tx *sql.Tx, d delivery) error {
 	_, err := tx.ExecContext(ctx, `UPDATE deliveries SET state = $4, attempts = $5, next_at = $6, last_status = $7
 		WHERE event_id = $1 AND endpoint_id = $2 AND seq = $3`,
@@ -56,7 +56,8 @@ func finishAttempt(ctx context.Context, tx *sql.Tx, d delivery) error {
 }
 
 func dueDeliveries(ctx context.Context, q rowstore.Querier, now int64, limit int) (due []delivery, err error) {
-	rows, err := q.QueryContext(ctx, `SELECT event_id, endpoint_id, seq, state, attempts, copies, COALESCE(next_at, 0), last_status
+	rows, err := q.QueryContext(ctx,
+		`SELECT event_id, endpoint_id, seq, state, attempts, copies, COALESCE(next_at, 0), last_status
 		FROM deliveries WHERE state = $1 AND next_at <= $2 ORDER BY next_at, seq LIMIT $3`, statePending, now, limit)
 	if err != nil {
 		return nil, fmt.Errorf("looking for due deliveries: %w", err)
@@ -64,7 +65,8 @@ func dueDeliveries(ctx context.Context, q rowstore.Querier, now int64, limit int
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
 		var d delivery
-		if err := rows.Scan(&d.event, &d.endpoint, &d.seq, &d.state, &d.attempts, &d.copies, &d.nextAt, &d.lastStatus); err != nil {
+		if err := rows.Scan(&d.event, &d.endpoint, &d.seq, &d.state, &d.attempts, &d.copies, &d.nextAt,
+			&d.lastStatus); err != nil {
 			return nil, fmt.Errorf("reading a delivery: %w", err)
 		}
 		due = append(due, d)

@@ -49,7 +49,8 @@ func (tx *Tx) emit(ctx context.Context, eventType string, changed any) error {
 }
 
 func (tx *Tx) endpoints(ctx context.Context, eventType string) (wanted []*object.Endpoint, err error) {
-	rows, err := rowstore.List(ctx, tx.tx, rowstore.Filter{Kind: object.KindEndpoint, Status: "enabled", Limit: maxEndpoints})
+	rows, err := rowstore.List(ctx, tx.tx,
+		rowstore.Filter{Kind: object.KindEndpoint, Status: "enabled", Limit: maxEndpoints})
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +69,8 @@ func (tx *Tx) endpoints(ctx context.Context, eventType string) (wanted []*object
 // schedule stores a delivery, bent by the faults that are set.
 func (tx *Tx) schedule(ctx context.Context, eventID, endpointID string) error {
 	d := delivery{
-		event: eventID, endpoint: endpointID, seq: tx.p.nextSeq(), state: statePending, copies: 1, nextAt: tx.now.UnixMilli(),
+		event: eventID, endpoint: endpointID, seq: tx.p.nextSeq(), state: statePending, copies: 1,
+		nextAt: tx.now.UnixMilli(),
 	}
 	var faults Faults
 	if err := rowstore.Setting(ctx, tx.tx, settingFaults, &faults); err != nil {
@@ -102,7 +104,8 @@ func (tx *Tx) Resend(ctx context.Context, eventID string) error {
 	}
 	for _, endpoint := range endpoints {
 		err := putDelivery(ctx, tx.tx, delivery{
-			event: e.ID, endpoint: endpoint.ID, seq: tx.p.nextSeq(), state: statePending, copies: 1, nextAt: tx.now.UnixMilli(),
+			event: e.ID, endpoint: endpoint.ID, seq: tx.p.nextSeq(), state: statePending, copies: 1,
+			nextAt: tx.now.UnixMilli(),
 		})
 		if err != nil {
 			return err
@@ -132,7 +135,8 @@ func (tx *Tx) CreateEndpoint(ctx context.Context, in EndpointParams) (*object.En
 		return nil, err
 	}
 	if len(rows) == maxEndpoints {
-		return nil, object.RefusedByState("url", "", "You have reached the maximum of %d test webhook endpoints.", maxEndpoints)
+		return nil, object.RefusedByState("url", "", "You have reached the maximum of %d test webhook endpoints.",
+			maxEndpoints)
 	}
 	o, err := tx.newEndpoint(in, "whsec_"+rand.Text())
 	if err != nil {
@@ -151,19 +155,22 @@ func (tx *Tx) newEndpoint(in EndpointParams, secret string) (*object.Endpoint, e
 		return nil, object.Missing("url")
 	}
 	if u, err := url.Parse(in.URL); err != nil || !webURL(in.URL) || u.User != nil {
-		return nil, object.Invalid("url", "url_invalid", "Not a valid URL: a webhook endpoint is an http or https address without a password.")
+		return nil, object.Invalid("url", "url_invalid",
+			"Not a valid URL: a webhook endpoint is an http or https address without a password.")
 	}
 	if len(in.Events) == 0 {
 		return nil, object.Missing("enabled_events")
 	}
 	for _, e := range in.Events {
 		if e != "*" && !slices.Contains(EventTypes(), e) {
-			return nil, object.Invalid("enabled_events", "", "Invalid enabled_events: the sandbox sends no %q; it sends %s, or * for all.",
+			return nil, object.Invalid("enabled_events", "",
+				"Invalid enabled_events: the sandbox sends no %q; it sends %s, or * for all.",
 				e, strings.Join(EventTypes(), ", "))
 		}
 	}
 	o := &object.Endpoint{
-		ID: typeid.New("we_test"), Object: object.KindEndpoint, APIVersion: orNil(in.APIVersion), Created: tx.now.Unix(),
+		ID: typeid.New("we_test"), Object: object.KindEndpoint, APIVersion: orNil(in.APIVersion),
+		Created:     tx.now.Unix(),
 		Description: orNil(in.Description), Events: in.Events, Status: "enabled", URL: in.URL,
 		Private: object.EndpointPrivate{Secret: secret},
 	}

@@ -144,11 +144,12 @@ func (p *Processor) ClearFaults(ctx context.Context) error {
 	})
 }
 
-// TakeFault answers the fault that the call of method and path runs into, and
+// TakeFault returns the fault that the call of method and path runs into, and
 // counts it; nil: none.
 func (p *Processor) TakeFault(ctx context.Context, method, path string) (*APIFault, error) {
 	var faults Faults
-	if err := rowstore.Setting(ctx, p.db.Reader(), settingFaults, &faults); err != nil || faults.find(method, path) < 0 {
+	if err := rowstore.Setting(ctx, p.db.Reader(), settingFaults, &faults); err != nil ||
+		faults.find(method, path) < 0 {
 		return nil, err
 	}
 	var found *APIFault

@@ -21,13 +21,14 @@ type Remembered struct {
 	RequestID string
 }
 
-// Recall answers what the key was answered before, or nil for a new key. The
+// Recall returns what the key was answered before, or nil for a new key. The
 // same key with another fingerprint is an error of type TypeIdempotency.
 func (v View) Recall(ctx context.Context, key, fingerprint string) (*Remembered, error) {
 	var found string
 	var created int64
 	r := &Remembered{}
-	err := v.q.QueryRowContext(ctx, `SELECT fingerprint, status, body, request_id, created_at FROM idempotency WHERE key = $1`, key).
+	err := v.q.QueryRowContext(ctx,
+		`SELECT fingerprint, status, body, request_id, created_at FROM idempotency WHERE key = $1`, key).
 		Scan(&found, &r.Status, &r.Body, &r.RequestID, &created)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
@@ -41,8 +42,9 @@ func (v View) Recall(ctx context.Context, key, fingerprint string) (*Remembered,
 	if found != fingerprint {
 		return nil, &object.Error{
 			Status: 400, Type: object.TypeIdempotency, Refused: true,
-			Message: fmt.Sprintf("Keys for idempotent requests can only be used with the same parameters they were first used with. "+
-				"Try using a key other than '%s' if you meant to execute a different request.", key),
+			Message: fmt.Sprintf(
+				"Keys for idempotent requests can only be used with the same parameters they were first used with. "+
+					"Try using a key other than '%s' if you meant to execute a different request.", key),
 		}
 	}
 	return r, nil
@@ -51,7 +53,8 @@ func (v View) Recall(ctx context.Context, key, fingerprint string) (*Remembered,
 // Remember stores the answer of a key, in the transaction that made it.
 func (tx *Tx) Remember(ctx context.Context, key, fingerprint string, r Remembered) error {
 	now := tx.now.UnixMilli()
-	if _, err := tx.tx.ExecContext(ctx, `DELETE FROM idempotency WHERE created_at <= $1`, now-KeyLife.Milliseconds()); err != nil {
+	if _, err := tx.tx.ExecContext(ctx, `DELETE FROM idempotency WHERE created_at <= $1`,
+		now-KeyLife.Milliseconds()); err != nil {
 		return fmt.Errorf("forgetting old idempotency keys: %w", err)
 	}
 	_, err := tx.tx.ExecContext(ctx, `INSERT INTO idempotency (key, fingerprint, status, body, request_id, created_at)

@@ -60,7 +60,7 @@ func decodeAny(r rowstore.Row) (any, error) {
 	}
 }
 
-// Get answers a pointer to the object of the kind, or a NoSuch error that
+// Get returns a pointer to the object of the kind, or a NoSuch error that
 // blames param.
 func (v View) Get(ctx context.Context, kind, id, param string) (any, error) {
 	r, err := rowstore.Get(ctx, v.q, kind, id)
@@ -77,7 +77,7 @@ func (v View) Get(ctx context.Context, kind, id, param string) (any, error) {
 	return o, err
 }
 
-// List answers one page of objects of the kind and whether there are more.
+// List returns one page of objects of the kind and whether there are more.
 func (v View) List(ctx context.Context, kind string, q Query) (page []any, more bool, err error) {
 	f := rowstore.Filter{
 		Kind: kind, Status: q.Status, Link: q.Link, Since: q.Since * 1000, Until: q.Until * 1000,

@@ -53,7 +53,7 @@ func (tx *Tx) Pay(ctx context.Context, id string, form *payform.Form, payer stri
 	if !o.NeedsMethod() || form.Method == object.MethodDebit {
 		return tx.complete(ctx, o, payment{form: form, payer: payer})
 	}
-	says, method := form.Card.Judge()
+	says, method := form.Card.Check()
 	if says.FailsLater && o.AmountTotal > 0 {
 		says = payform.GenericDecline()
 	}
@@ -67,7 +67,7 @@ func (tx *Tx) Pay(ctx context.Context, id string, form *payform.Form, payer stri
 	}
 }
 
-// ended answers the outcome for a session that can no longer be paid, or nil.
+// ended returns the outcome for a session that can no longer be paid, or nil.
 func ended(o *object.Session) *PayOutcome {
 	switch o.Status {
 	case object.SessionOpen:
@@ -87,13 +87,21 @@ func choose(o *object.Session, form *payform.Form) error {
 	return o.Total()
 }
 
-func (tx *Tx) decline(ctx context.Context, o *object.Session, says payform.Verdict, method *object.MethodDetails) (*PayOutcome, error) {
-	reason := &object.LastError{Code: says.Code, DeclineCode: says.DeclineCode, Message: says.Message, Type: object.TypeCard}
-	return &PayOutcome{Result: Declined, Session: o, Reason: reason}, tx.note(ctx, o, method, reason, "requires_payment_method")
+func (tx *Tx) decline(ctx context.Context, o *object.Session, says payform.Verdict,
+	method *object.MethodDetails,
+) (*PayOutcome, error) {
+	reason := &object.LastError{
+		Code: says.Code, DeclineCode: says.DeclineCode, Message: says.Message,
+		Type: object.TypeCard,
+	}
+	return &PayOutcome{Result: Declined, Session: o, Reason: reason}, tx.note(ctx, o, method, reason,
+		"requires_payment_method")
 }
 
 // note keeps the payment intent of a session that is not paid yet.
-func (tx *Tx) note(ctx context.Context, o *object.Session, method *object.MethodDetails, reason *object.LastError, status string) error {
+func (tx *Tx) note(ctx context.Context, o *object.Session, method *object.MethodDetails, reason *object.LastError,
+	status string,
+) error {
 	if o.Mode != object.ModePayment {
 		return nil
 	}
@@ -116,7 +124,7 @@ func (tx *Tx) save(ctx context.Context, o record, fresh bool) error {
 	return tx.update(ctx, o)
 }
 
-// intentOf answers the one payment intent of a session.
+// intentOf returns the one payment intent of a session.
 func (tx *Tx) intentOf(ctx context.Context, o *object.Session) (intent *object.PaymentIntent, fresh bool, err error) {
 	if o.Private.Intent != "" {
 		intent, err = load[object.PaymentIntent](ctx, tx.View, o.Private.Intent, "payment_intent")
@@ -134,8 +142,10 @@ func (tx *Tx) intentOf(ctx context.Context, o *object.Session) (intent *object.P
 
 func (tx *Tx) newIntent(paidFor string, amount int64, currency string) *object.PaymentIntent {
 	return &object.PaymentIntent{
-		ID: typeid.New("pi_test"), Object: object.KindIntent, Amount: amount, CaptureMethod: "automatic", Created: tx.now.Unix(),
-		Currency: currency, Metadata: map[string]string{}, MethodTypes: []string{object.MethodCard}, Status: "requires_payment_method",
+		ID: typeid.New("pi_test"), Object: object.KindIntent, Amount: amount, CaptureMethod: "automatic",
+		Created:  tx.now.Unix(),
+		Currency: currency, Metadata: map[string]string{}, MethodTypes: []string{object.MethodCard},
+		Status:  "requires_payment_method",
 		Private: object.IntentPrivate{For: paidFor},
 	}
 }
@@ -154,7 +164,9 @@ type attempt struct {
 	Made     time.Time               `json:"made"`
 }
 
-func (tx *Tx) challenge(ctx context.Context, o *object.Session, form *payform.Form, method *object.MethodDetails, payer string) (*PayOutcome, error) {
+func (tx *Tx) challenge(ctx context.Context, o *object.Session, form *payform.Form, method *object.MethodDetails,
+	payer string,
+) (*PayOutcome, error) {
 	doc, err := json.Marshal(attempt{
 		Session: o.ID, Payer: payer, Email: form.Email, Name: form.Name, Address: form.Address, Shipping: form.Shipping,
 		Rate: form.ShippingRate, Method: method, Made: tx.now,
@@ -172,7 +184,7 @@ func (tx *Tx) challenge(ctx context.Context, o *object.Session, form *payform.Fo
 	return &PayOutcome{Result: Challenged, Session: o, Attempt: r.Id}, tx.note(ctx, o, method, nil, "requires_action")
 }
 
-// Resolve answers the question of the buyer's bank. An attempt is answered
+// Resolve returns the question of the buyer's bank. An attempt is answered
 // once; a second answer changes nothing.
 func (tx *Tx) Resolve(ctx context.Context, sessionID, attemptID string, approved bool) (*PayOutcome, error) {
 	o, err := tx.session(ctx, sessionID, "session")
@@ -191,7 +203,8 @@ func (tx *Tx) Resolve(ctx context.Context, sessionID, attemptID string, approved
 		return nil, fmt.Errorf("reading attempt %s: %w", attemptID, err)
 	}
 	form := &payform.Form{
-		Email: a.Email, Method: object.MethodCard, Name: a.Name, Address: a.Address, Shipping: a.Shipping, ShippingRate: a.Rate,
+		Email: a.Email, Method: object.MethodCard, Name: a.Name, Address: a.Address, Shipping: a.Shipping,
+		ShippingRate: a.Rate,
 	}
 	if err := choose(o, form); err != nil {
 		return nil, err

@@ -62,7 +62,7 @@ type EndpointConfig struct {
 }
 
 // Open brings the schema up to date, fills the catalogue at the first start
-// and answers the processor. Run must be called for webhooks to go out.
+// and returns the processor. Run must be called for webhooks to go out.
 func Open(ctx context.Context, db *sqldb.DB, opts *Options) (*Processor, error) {
 	if opts == nil {
 		opts = &Options{}
@@ -148,10 +148,7 @@ type Tx struct {
 	origin Origin
 }
 
-// Now is the moment of the view.
-func (v View) Now() time.Time { return v.now }
-
-// View answers a view that reads what is committed.
+// View returns a view that reads what is committed.
 func (p *Processor) View() View { return View{q: p.db.Reader(), now: p.Now()} }
 
 // Write runs fn in one transaction and, when it commits, wakes the worker. Fn

@@ -64,8 +64,9 @@ func try[T any](ctx context.Context, p *Processor, fn func(ctx context.Context, 
 
 func params(price string) SessionParams {
 	return SessionParams{
-		Mode: object.ModePayment, Lines: []LineParams{{Price: price, Quantity: 1}}, SuccessURL: "https://shop.example/done",
-		PageURL: func(id string) string { return "http://127.0.0.1/" + id },
+		Mode: object.ModePayment, Lines: []LineParams{{Price: price, Quantity: 1}},
+		SuccessURL: "https://shop.example/done",
+		PageURL:    func(id string) string { return "http://127.0.0.1/" + id },
 	}
 }
 
@@ -78,7 +79,10 @@ func openSession(tb testing.TB, p *Processor) *object.Session {
 
 func form(number string) *payform.Form {
 	return &payform.Form{
-		Email: "ada@example.com", Method: object.MethodCard, Card: payform.Card{Number: number, Expiry: "04/44", CVC: "987"}, Name: "Ada",
+		Email: "ada@example.com", Method: object.MethodCard, Card: payform.Card{
+			Number: number, Expiry: "04/44",
+			CVC: "987",
+		}, Name: "Ada",
 		Address: object.Address{Country: "US", PostalCode: "94107"},
 	}
 }
@@ -113,7 +117,8 @@ func TestOneCharge(t *testing.T) {
 					mu.Unlock()
 					return
 				}
-				_, err := try(t.Context(), p, func(ctx context.Context, tx *Tx) (*object.Session, error) { return tx.ExpireSession(ctx, o.ID) })
+				_, err := try(t.Context(), p,
+					func(ctx context.Context, tx *Tx) (*object.Session, error) { return tx.ExpireSession(ctx, o.ID) })
 				var refused *object.Error
 				if err != nil && !errors.As(err, &refused) {
 					t.Errorf("ExpireSession: %v", err)
@@ -130,7 +135,8 @@ func TestOneCharge(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if paid+expired != 1 || s.Objects[object.KindCharge]["succeeded"] != int64(paid) || s.Objects[object.KindSession]["open"] != 0 {
+		if paid+expired != 1 || s.Objects[object.KindCharge]["succeeded"] != int64(paid) ||
+			s.Objects[object.KindSession]["open"] != 0 {
 			t.Errorf("paid %d, expired %d, state %v; want exactly one of both", paid, expired, s.Objects)
 		}
 	})
@@ -160,7 +166,12 @@ func TestListPages(t *testing.T) {
 			{"no such state", Query{Limit: 5, Status: object.SessionComplete}, nil, false},
 			{"from tomorrow", Query{Limit: 5, Since: p.Now().Add(24 * time.Hour).Unix()}, nil, false},
 			{"until yesterday", Query{Limit: 5, Until: p.Now().Add(-24 * time.Hour).Unix()}, nil, false},
-			{"matching", Query{Limit: 1, Match: func(o any) bool { return o.(*object.Session).ID == all[3] }}, all[3:4], false},
+			{
+				"matching",
+				Query{Limit: 1, Match: func(o any) bool { return o.(*object.Session).ID == all[3] }},
+				all[3:4],
+				false,
+			},
 		}
 		for _, tt := range tests {
 			page, more, err := p.View().List(t.Context(), object.KindSession, tt.q)
@@ -175,7 +186,8 @@ func TestListPages(t *testing.T) {
 				t.Errorf("%s: more %v, want %v (-want +got):\n%s", tt.name, more, tt.more, diff)
 			}
 		}
-		if _, _, err := p.View().List(t.Context(), object.KindSession, Query{Limit: 1, StartingAfter: "cs_x"}); !object.IsMissing(err) {
+		if _, _, err := p.View().List(t.Context(), object.KindSession,
+			Query{Limit: 1, StartingAfter: "cs_x"}); !object.IsMissing(err) {
 			t.Errorf("a page after nothing = %v, want resource_missing", err)
 		}
 	})
@@ -194,7 +206,8 @@ func TestIdempotencyStore(t *testing.T) {
 			t.Errorf("Recall (-want +got):\n%s%v", diff, err)
 		}
 		var e *object.Error
-		if _, err := p.View().Recall(t.Context(), "k", "other"); !errors.As(err, &e) || e.Type != object.TypeIdempotency {
+		if _, err := p.View().Recall(t.Context(), "k", "other"); !errors.As(err, &e) ||
+			e.Type != object.TypeIdempotency {
 			t.Errorf("Recall with another fingerprint = %v, want idempotency_error", err)
 		}
 		if _, err := p.Advance(t.Context(), KeyLife); err != nil {
@@ -291,14 +304,19 @@ func TestNothingOfCardIsStored(t *testing.T) {
 
 func TestTrialWithoutCard(t *testing.T) {
 	t.Parallel()
-	tests := []struct{ end, want string }{{"cancel", object.SubCanceled}, {"pause", object.SubPaused}, {"create_invoice", object.SubPastDue}}
+	tests := []struct{ end, want string }{
+		{"cancel", object.SubCanceled},
+		{"pause", object.SubPaused},
+		{"create_invoice", object.SubPastDue},
+	}
 	for _, tt := range tests {
 		t.Run(tt.end, func(t *testing.T) {
 			t.Parallel()
 			p, _ := open(t, sqldbtest.SQLite(t), nil)
 			in := params("price_test_assistant_pro_monthly")
 			in.Mode, in.MethodCollection, in.SubscriptionGiven, in.TrialDays, in.MissingMethodEnd = object.ModeSubscription, "if_required", true, 14, tt.end
-			o := write(t, p, func(ctx context.Context, tx *Tx) (*object.Session, error) { return tx.CreateSession(ctx, in) })
+			o := write(t,
+				p, func(ctx context.Context, tx *Tx) (*object.Session, error) { return tx.CreateSession(ctx, in) })
 			f := form("")
 			if faults := f.Check(o, p.Now()); len(faults) > 0 {
 				t.Fatalf("Check = %v, want no card to be needed", faults)

@@ -15,9 +15,9 @@ import (
 // record is an object that can be stored: a pointer to one of the structs in
 // objects.go and money_objects.go.
 type record interface {
-	// Index answers what the object is searched by.
+	// Index returns what the object is searched by.
 	Index() object.Index
-	// Hidden answers a pointer to what the API never shows, or nil.
+	// Hidden returns a pointer to what the API never shows, or nil.
 	Hidden() any
 }
 

@@ -25,7 +25,8 @@ type seedOffer struct {
 // Catalogue of a first start. Ids and lookup keys never change, so that
 // documentation and tests can name them.
 func seedOffers() []seedOffer {
-	assistant := "A research assistant that reads the sources you give it and answers with quotes. One seat, every model, cancel at any time."
+	assistant := "A research assistant that reads the sources you give it and answers with quotes. One seat, every " +
+		"model, cancel at any time."
 	return []seedOffer{
 		{
 			product: "prod_test_assistant_pro", name: "Assistant Pro", about: assistant, key: "assistant_pro_monthly",
@@ -39,13 +40,15 @@ func seedOffers() []seedOffer {
 		},
 		{
 			product: "prod_test_prompt_handbook", name: "Prompt Handbook", key: "prompt_handbook",
-			about:    "A book of 120 pages on writing instructions for language models, with exercises. PDF and EPUB, yours to keep.",
+			about: "A book of 120 pages on writing instructions for language models, with exercises. PDF and " +
+				"EPUB, yours to keep.",
 			nickname: "Prompt Handbook, download", currency: "usd", amount: 2900, tax: "inclusive",
 			metadata: map[string]string{"category": "software", "delivery": "digital"},
 		},
 		{
 			product: "prod_test_home_box", name: "Home Box", key: "home_box", shippable: true,
-			about:    "A quiet small computer that runs the assistant in your own home. Power supply and cable included, two years of warranty.",
+			about: "A quiet small computer that runs the assistant in your own home. Power supply and cable " +
+				"included, two years of warranty.",
 			nickname: "Home Box", currency: "usd", amount: 14900, tax: "exclusive",
 			metadata: map[string]string{
 				"category": "hardware", "delivery": "shipping", "ship_to": "US,DE",
@@ -61,14 +64,16 @@ func seedOffers() []seedOffer {
 			},
 		},
 		{
-			product: "prod_test_prompt_handbook_jp", name: "Prompt Handbook, Japanese edition", key: "prompt_handbook_jp",
+			product: "prod_test_prompt_handbook_jp", name: "Prompt Handbook, Japanese edition",
+			key:      "prompt_handbook_jp",
 			about:    "The Prompt Handbook in Japanese. PDF and EPUB, yours to keep.",
 			nickname: "Prompt Handbook, Japanese download", currency: "jpy", amount: 4200, tax: "inclusive",
 			metadata: map[string]string{"category": "software", "delivery": "digital"},
 		},
 		{
 			product: "prod_test_setup_call", name: "Setup Call", key: "setup_call",
-			about:    "One hour with an engineer who sets the assistant up for your team, by video call, within five working days.",
+			about: "One hour with an engineer who sets the assistant up for your team, by video call, within five " +
+				"working days.",
 			nickname: "Setup Call, one hour", currency: "usd", amount: 9000, tax: "exclusive",
 			metadata: map[string]string{"category": "service", "delivery": "service"},
 		},
@@ -107,7 +112,8 @@ func (tx *Tx) seedOne(ctx context.Context, o seedOffer, made map[string]bool) er
 		TaxBehavior: &o.tax, Metadata: o.metadata,
 	}
 	price := &object.Price{
-		ID: "price_test_" + o.key, Object: object.KindPrice, Active: true, Scheme: object.BillingSchemeUnit, Created: tx.now.Unix(),
+		ID: "price_test_" + o.key, Object: object.KindPrice, Active: true, Scheme: object.BillingSchemeUnit,
+		Created:  tx.now.Unix(),
 		Currency: o.currency, TaxBehavior: "unspecified", Type: "one_time",
 	}
 	if o.interval != "" {

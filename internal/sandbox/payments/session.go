@@ -73,10 +73,12 @@ func (tx *Tx) CreateSession(ctx context.Context, in SessionParams) (*object.Sess
 	url := in.PageURL(id)
 	o := &object.Session{
 		ID: id, Object: object.KindSession, AutomaticTax: object.AutomaticTax{Enabled: in.AutomaticTax},
-		AdaptivePricing: &object.Enabled{}, BillingAddress: or(in.BillingAddress, "auto"), CancelURL: orNil(in.CancelURL),
+		AdaptivePricing: &object.Enabled{}, BillingAddress: or(in.BillingAddress, "auto"),
+		CancelURL:         orNil(in.CancelURL),
 		ClientReferenceID: orNil(in.ClientReferenceID), Created: tx.now.Unix(), CustomerEmail: orNil(in.CustomerEmail),
 		ExpiresAt: in.ExpiresAt, Locale: orNil(in.Locale), Metadata: map[string]string{}, Mode: in.Mode,
-		MethodCollection: or(in.MethodCollection, "always"), MethodTypes: in.methods(), PaymentStatus: object.PaymentUnpaid,
+		MethodCollection: or(in.MethodCollection, "always"), MethodTypes: in.methods(),
+		PaymentStatus:   object.PaymentUnpaid,
 		ShippingOptions: []object.ShippingOption{}, Status: object.SessionOpen, SuccessURL: in.SuccessURL,
 		UIMode: or(in.UIMode, "hosted_page"), URL: &url,
 		Private: object.SessionPrivate{
@@ -140,10 +142,12 @@ func (in SessionParams) check(now time.Time) error {
 	if in.ExpiresAt != 0 {
 		life := time.Unix(in.ExpiresAt, 0).Sub(now.Truncate(time.Second))
 		if life < MinSessionLife {
-			return object.Invalid("expires_at", "", "The `expires_at` timestamp must be at least 30 minutes from Checkout Session creation.")
+			return object.Invalid("expires_at", "",
+				"The `expires_at` timestamp must be at least 30 minutes from Checkout Session creation.")
 		}
 		if life > MaxSessionLife {
-			return object.Invalid("expires_at", "", "The `expires_at` timestamp must be less than 24 hours from Checkout Session creation.")
+			return object.Invalid("expires_at", "",
+				"The `expires_at` timestamp must be less than 24 hours from Checkout Session creation.")
 		}
 	}
 	if in.CustomerEmail != "" && !payform.ValidEmail(in.CustomerEmail) {
@@ -171,11 +175,13 @@ func (in SessionParams) checkMode() error {
 	case len(in.Lines) > maxLineItems:
 		return object.Invalid("line_items", "", "A session has at most %d line items.", maxLineItems)
 	case in.Mode != object.ModePayment && in.IntentGiven:
-		return object.Invalid("payment_intent_data", "", "You can not pass `payment_intent_data` in `subscription` mode.")
+		return object.Invalid("payment_intent_data",
+			"", "You can not pass `payment_intent_data` in `subscription` mode.")
 	case in.Mode != object.ModeSubscription && in.SubscriptionGiven:
 		return object.Invalid("subscription_data", "", "You can not pass `subscription_data` in `payment` mode.")
 	case in.Mode != object.ModeSubscription && in.MethodCollection != "":
-		return object.Invalid("payment_method_collection", "", "You can only set `payment_method_collection` if there are recurring prices.")
+		return object.Invalid("payment_method_collection",
+			"", "You can only set `payment_method_collection` if there are recurring prices.")
 	case in.Mode != object.ModePayment && in.CustomerCreation != "":
 		return object.Invalid("customer_creation", "", "You can only pass `customer_creation` in `payment` mode.")
 	case in.TrialDays < 0 || in.TrialDays > 730:
@@ -235,7 +241,8 @@ func (tx *Tx) ExpireSession(ctx context.Context, id string) (*object.Session, er
 	}
 	if o.Status != object.SessionOpen {
 		return nil, object.RefusedByState("session", "",
-			"Only Checkout Sessions with a status in [\"open\"] can be expired. This Checkout Session has a status of \"%s\".", o.Status)
+			"Only Checkout Sessions with a status in [\"open\"] can be expired. This Checkout Session has a status "+
+				"of \"%s\".", o.Status)
 	}
 	return o, tx.expire(ctx, o)
 }
@@ -248,7 +255,7 @@ func (tx *Tx) expire(ctx context.Context, o *object.Session) error {
 	return tx.emit(ctx, "checkout.session.expired", o)
 }
 
-// Session answers a session as it is stored.
+// Session returns a session as it is stored.
 func (v View) Session(ctx context.Context, id string) (*object.Session, error) {
 	return load[object.Session](ctx, v, id, "session")
 }

@@ -13,11 +13,14 @@ import (
 // subscribe makes the subscription of a session and its first invoice.
 func (tx *Tx) subscribe(ctx context.Context, o *object.Session, p payment) error {
 	sub := &object.Subscription{
-		ID: typeid.New("sub_test"), Object: object.KindSubscription, AutomaticTax: o.AutomaticTax, BillingAnchor: tx.now.Unix(),
+		ID: typeid.New("sub_test"), Object: object.KindSubscription, AutomaticTax: o.AutomaticTax,
+		BillingAnchor:    tx.now.Unix(),
 		CollectionMethod: "charge_automatically", Created: tx.now.Unix(), Currency: o.Currency, Customer: *o.Customer,
-		Description: o.Private.SubText, Metadata: o.Private.SubMetadata, StartDate: tx.now.Unix(), Status: object.SubActive,
+		Description: o.Private.SubText, Metadata: o.Private.SubMetadata, StartDate: tx.now.Unix(),
+		Status: object.SubActive,
 		Private: object.SubscriptionPrivate{
-			Session: o.ID, TaxOn: o.AutomaticTax.Enabled, Method: p.method, FailsOff: p.failsLater, Billing: p.billing(),
+			Session: o.ID, TaxOn: o.AutomaticTax.Enabled, Method: p.method, FailsOff: p.failsLater,
+			Billing:   p.billing(),
 			EndAction: o.Private.MissingMethodEnd,
 		},
 	}
@@ -34,7 +37,8 @@ func (tx *Tx) subscribe(ctx context.Context, o *object.Session, p payment) error
 		}
 		sub.Private.Items = append(sub.Private.Items, &object.SubItem{
 			ID: typeid.New("si_test"), Object: "subscription_item", Created: tx.now.Unix(), PeriodStart: tx.now.Unix(),
-			PeriodEnd: end.Unix(), Metadata: map[string]string{}, Price: l.Price, Quantity: l.Quantity, Subscription: sub.ID,
+			PeriodEnd: end.Unix(), Metadata: map[string]string{}, Price: l.Price, Quantity: l.Quantity,
+			Subscription: sub.ID,
 		})
 	}
 	sub.ShowItems()
@@ -64,16 +68,20 @@ func nextPeriod(anchor, from time.Time, r *object.Recurring) time.Time {
 	case "year":
 		n *= 12
 	}
-	first := time.Date(from.Year(), from.Month()+time.Month(n), 1, from.Hour(), from.Minute(), from.Second(), 0, from.Location())
+	first := time.Date(from.Year(), from.Month()+time.Month(n), 1, from.Hour(), from.Minute(), from.Second(),
+		0, from.Location())
 	last := first.AddDate(0, 1, -1).Day()
 	return first.AddDate(0, 0, min(anchor.Day(), last)-1)
 }
 
 // invoice bills lines and, when something is due, charges the stored method.
-func (tx *Tx) invoice(ctx context.Context, sub *object.Subscription, lines []*object.LineItem, subtotal, total int64, reason string) (*object.Invoice, error) {
+func (tx *Tx) invoice(ctx context.Context, sub *object.Subscription, lines []*object.LineItem, subtotal, total int64,
+	reason string,
+) (*object.Invoice, error) {
 	item := sub.Private.Items[0]
 	o := &object.Invoice{
-		ID: typeid.New("in_test"), Object: object.KindInvoice, AmountDue: total, AmountLeft: total, AttemptCount: 1, Attempted: true,
+		ID: typeid.New("in_test"), Object: object.KindInvoice, AmountDue: total, AmountLeft: total, AttemptCount: 1,
+		Attempted:     true,
 		BillingReason: reason, Collection: sub.CollectionMethod, Created: tx.now.Unix(), Currency: sub.Currency,
 		Customer: sub.Customer, CustomerEmail: sub.Private.Billing.Email, CustomerName: sub.Private.Billing.Name,
 		Metadata: map[string]string{}, PeriodStart: item.PeriodStart, PeriodEnd: item.PeriodEnd, Status: "open",
@@ -98,8 +106,11 @@ func invoiceLines(lines []*object.LineItem, o *object.Invoice) []any {
 		data = append(data, map[string]any{
 			"id": typeid.New("il_test"), "object": "line_item", "amount": l.Total, "currency": l.Currency,
 			"description": l.Description, "quantity": l.Quantity, "livemode": false, "metadata": map[string]string{},
-			"period":  map[string]int64{"start": o.PeriodStart, "end": o.PeriodEnd},
-			"pricing": map[string]any{"type": "price_details", "price_details": map[string]string{"price": l.Price.ID, "product": l.Price.Product}},
+			"period": map[string]int64{"start": o.PeriodStart, "end": o.PeriodEnd},
+			"pricing": map[string]any{
+				"type":          "price_details",
+				"price_details": map[string]string{"price": l.Price.ID, "product": l.Price.Product},
+			},
 		})
 	}
 	return data
@@ -124,9 +135,12 @@ func (tx *Tx) chargeInvoice(ctx context.Context, sub *object.Subscription, o *ob
 	}
 	o.Status, o.AmountPaid, o.AmountLeft = "paid", o.Total, 0
 	o.Payments.Data = []any{map[string]any{
-		"id": typeid.New("inpay_test"), "object": "invoice_payment", "amount_paid": o.Total, "amount_requested": o.Total,
-		"created": tx.now.Unix(), "currency": o.Currency, "invoice": o.ID, "is_default": true, "livemode": false, "status": "paid",
-		"payment": map[string]string{"type": "payment_intent", "payment_intent": intent.ID},
+		"id": typeid.New("inpay_test"), "object": "invoice_payment", "amount_paid": o.Total,
+		"amount_requested": o.Total,
+		"created":          tx.now.Unix(), "currency": o.Currency, "invoice": o.ID, "is_default": true,
+		"livemode": false,
+		"status":   "paid",
+		"payment":  map[string]string{"type": "payment_intent", "payment_intent": intent.ID},
 	}}
 	return nil
 }
@@ -150,7 +164,10 @@ func (tx *Tx) bill(ctx context.Context, r rowstore.Row) error {
 	var subtotal, total int64
 	for _, item := range sub.Private.Items {
 		item.PeriodStart, item.PeriodEnd = start.Unix(), nextPeriod(anchor, start, item.Price.Recurring).Unix()
-		line := &object.LineItem{Currency: sub.Currency, Description: object.Text(item.Price.Nickname), Price: item.Price, Quantity: item.Quantity}
+		line := &object.LineItem{
+			Currency: sub.Currency, Description: object.Text(item.Price.Nickname),
+			Price: item.Price, Quantity: item.Quantity,
+		}
 		line.Subtotal, line.Tax, line.Total = object.LineAmounts(item.Price, item.Quantity, sub.Private.TaxOn)
 		lines = append(lines, line)
 		subtotal, total = subtotal+line.Subtotal, total+line.Total

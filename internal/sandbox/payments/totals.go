@@ -43,7 +43,8 @@ func (tx *Tx) addLines(ctx context.Context, o *object.Session, in SessionParams)
 		o.Private.Lines = append(o.Private.Lines, line)
 	}
 	if in.Mode == object.ModeSubscription && recurring == nil {
-		return object.Invalid("mode", "", "You must provide at least one recurring price in `subscription` mode when using prices.")
+		return object.Invalid("mode", "",
+			"You must provide at least one recurring price in `subscription` mode when using prices.")
 	}
 	if in.Currency != "" && in.Currency != o.Currency {
 		return object.Invalid("currency", "", "The prices of this session are in %s.", o.Currency)
@@ -68,13 +69,17 @@ func (tx *Tx) sellable(ctx context.Context, id, param string) (*object.Price, er
 func fits(price *object.Price, l LineParams, o *object.Session, recurring *object.Recurring, param string) error {
 	switch {
 	case l.Quantity < 1:
-		return object.Invalid(param+"[quantity]", "parameter_invalid_integer", "Quantity is required and must be at least 1. Set `%s[quantity]`.", param)
+		return object.Invalid(param+"[quantity]", "parameter_invalid_integer",
+			"Quantity is required and must be at least 1. Set `%s[quantity]`.", param)
 	case l.Quantity > 999_999:
 		return object.Invalid(param+"[quantity]", "parameter_invalid_integer", "The quantity can be at most 999999.")
 	case o.Currency != "" && price.Currency != o.Currency:
-		return object.Invalid(param+"[price]", "", "All prices of a session must be in one currency: %s is in %s.", price.ID, price.Currency)
+		return object.Invalid(param+"[price]", "", "All prices of a session must be in one currency: %s is in %s.",
+			price.ID, price.Currency)
 	case o.Mode == object.ModePayment && price.Recurring != nil:
-		return object.Invalid(param+"[price]", "", "You specified `payment` mode but passed a recurring price. Either switch to `subscription` mode or use only one-time prices.")
+		return object.Invalid(param+"[price]", "",
+			"You specified `payment` mode but passed a recurring price. Either switch to `subscription` mode or use "+
+				"only one-time prices.")
 	case price.Recurring != nil && recurring != nil &&
 		(price.Recurring.Interval != recurring.Interval || price.Recurring.IntervalCount != recurring.IntervalCount):
 		return object.Invalid(param+"[price]", "", "All recurring prices of a session must have the same interval.")
@@ -119,7 +124,8 @@ func (tx *Tx) addShipping(ctx context.Context, o *object.Session, in SessionPara
 			return err
 		}
 		if rate.Fixed.Currency != o.Currency {
-			return object.Invalid(param, "", "The shipping rate is in %s, the prices are in %s.", rate.Fixed.Currency, o.Currency)
+			return object.Invalid(param, "", "The shipping rate is in %s, the prices are in %s.", rate.Fixed.Currency,
+				o.Currency)
 		}
 		o.ShippingOptions = append(o.ShippingOptions, object.ShippingOption{Amount: rate.Fixed.Amount, Rate: rate.ID})
 	}
@@ -139,7 +145,9 @@ func (tx *Tx) rateOf(ctx context.Context, option ShippingOptionParams, param str
 	return tx.createShippingRate(ctx, *option.Data, param+"[shipping_rate_data]")
 }
 
-func (tx *Tx) createShippingRate(ctx context.Context, in ShippingRateParams, param string) (*object.ShippingRate, error) {
+func (tx *Tx) createShippingRate(ctx context.Context, in ShippingRateParams,
+	param string,
+) (*object.ShippingRate, error) {
 	switch {
 	case in.DisplayName == "":
 		return nil, object.Missing(param + "[display_name]")
@@ -154,7 +162,8 @@ func (tx *Tx) createShippingRate(ctx context.Context, in ShippingRateParams, par
 		return nil, err
 	}
 	o := &object.ShippingRate{
-		ID: typeid.New("shr_test"), Object: object.KindShippingRate, Active: true, Created: tx.now.Unix(), Estimate: in.Estimate,
+		ID: typeid.New("shr_test"), Object: object.KindShippingRate, Active: true, Created: tx.now.Unix(),
+		Estimate:    in.Estimate,
 		DisplayName: in.DisplayName, Fixed: in.Fixed, TaxBehavior: or(in.TaxBehavior, "unspecified"),
 		TaxCode: orNil(in.TaxCode), Type: "fixed_amount",
 	}

@@ -26,7 +26,10 @@ func typed(v url.Values, o *object.Session) *payform.Form {
 	}
 	f := &payform.Form{
 		Email: get(payform.FieldEmail), Method: get(payform.FieldMethod), Name: get(payform.FieldName),
-		Card: payform.Card{Number: get(payform.FieldCardNumber), Expiry: get(payform.FieldCardExpiry), CVC: get(payform.FieldCardCVC)},
+		Card: payform.Card{
+			Number: get(payform.FieldCardNumber), Expiry: get(payform.FieldCardExpiry),
+			CVC: get(payform.FieldCardCVC),
+		},
 		Address: object.Address{
 			Country: get(payform.FieldCountry), PostalCode: get(payform.FieldPostalCode),
 			Line1: get(payform.FieldLine1), City: get(payform.FieldCity),
@@ -39,7 +42,8 @@ func typed(v url.Values, o *object.Session) *payform.Form {
 	if o.NeedsShipping() {
 		f.Shipping = &object.ShippingDetails{Name: get(payform.FieldShipName), Address: &object.Address{
 			Line1: get(payform.FieldShipLine1), Line2: get(payform.FieldShipLine2), City: get(payform.FieldShipCity),
-			State: get(payform.FieldShipState), PostalCode: get(payform.FieldShipPostal), Country: get(payform.FieldShipCountry),
+			State: get(payform.FieldShipState), PostalCode: get(payform.FieldShipPostal),
+			Country: get(payform.FieldShipCountry),
 		}}
 	}
 	return f
@@ -47,7 +51,10 @@ func typed(v url.Values, o *object.Session) *payform.Form {
 
 // debitAfter says how long a test bank debit may be chosen to take.
 func debitAfter() map[string]time.Duration {
-	return map[string]time.Duration{"now": 0, "10s": 10 * time.Second, "1m": time.Minute, "1h": time.Hour, "3d": 72 * time.Hour}
+	return map[string]time.Duration{
+		"now": 0, "10s": 10 * time.Second, "1m": time.Minute, "1h": time.Hour,
+		"3d": 72 * time.Hour,
+	}
 }
 
 // blank is the form of a first visit.
@@ -69,7 +76,10 @@ type builder struct {
 }
 
 func (b builder) text(id, label, value, autocomplete string) field {
-	return field{ID: id, Label: label, Type: "text", Value: value, Autocomplete: autocomplete, MaxLength: maxField, Error: b.faults[id]}
+	return field{
+		ID: id, Label: label, Type: "text", Value: value, Autocomplete: autocomplete, MaxLength: maxField,
+		Error: b.faults[id],
+	}
 }
 
 func (b builder) countries(id, label, chosen, autocomplete string, allowed []string) field {
@@ -85,7 +95,9 @@ func (b builder) countries(id, label, chosen, autocomplete string, allowed []str
 
 // show makes the page of a session from what was typed. It never repeats a
 // card number or a security code.
-func (h *handler) show(ctx context.Context, o *object.Session, f *payform.Form, faults []payform.FieldError) (*payView, error) {
+func (h *handler) show(ctx context.Context, o *object.Session, f *payform.Form,
+	faults []payform.FieldError,
+) (*payView, error) {
 	b := builder{faults: map[string]string{}}
 	for _, fault := range faults {
 		if b.faults[fault.Field] == "" {
@@ -152,7 +164,10 @@ func (b builder) card(v *payView, f *payform.Form) {
 			{Value: "fails", Text: "The debit fails", Chosen: f.DebitFails},
 		},
 	}
-	v.DebitAfter = field{ID: payform.FieldDebitAfter, Label: "When shall it answer?", Error: b.faults[payform.FieldDebitAfter]}
+	v.DebitAfter = field{
+		ID: payform.FieldDebitAfter, Label: "When shall it answer?",
+		Error: b.faults[payform.FieldDebitAfter],
+	}
 	for _, choice := range []option{
 		{Value: "now", Text: "At once"},
 		{Value: "10s", Text: "After 10 seconds"},
@@ -194,7 +209,8 @@ func (b builder) addresses(v *payView, o *object.Session, f *payform.Form) {
 	}
 	v.Shipping = []field{
 		b.text(payform.FieldShipName, "Name of the recipient", to.Name, "shipping name"),
-		b.countries(payform.FieldShipCountry, "Country", to.Address.Country, "shipping country", o.ShippingAddress.Countries),
+		b.countries(payform.FieldShipCountry, "Country", to.Address.Country, "shipping country",
+			o.ShippingAddress.Countries),
 		b.text(payform.FieldShipLine1, "Street and number", to.Address.Line1, "shipping address-line1"),
 		line2,
 		b.text(payform.FieldShipCity, "Town or city", to.Address.City, "shipping address-level2"),

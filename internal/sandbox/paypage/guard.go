@@ -24,7 +24,7 @@ const cookieName = "ace_sandbox_visit"
 
 var visitShape = regexp.MustCompile(`^[A-Z2-7]{26}$`)
 
-// visit answers the browser's token and hands one out if there is none.
+// visit returns the browser's token and hands one out if there is none.
 func (h *handler) visit(w http.ResponseWriter, r *http.Request) string {
 	if c, err := r.Cookie(cookieName); err == nil && visitShape.MatchString(c.Value) {
 		return c.Value
@@ -101,16 +101,19 @@ func (h *handler) over(w http.ResponseWriter, r *http.Request, o *object.Session
 func (h *handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 	status, v := http.StatusInternalServerError, &messageView{
 		Page: h.page("Something went wrong"), Mood: "bad", Heading: "Something went wrong",
-		Text: "The sandbox could not do this. Open the link again to see whether the order is paid; it is never charged twice.",
+		Text: "The sandbox could not do this. Open the link again to see whether the order is paid; it is never " +
+			"charged twice.",
 	}
 	var tooLarge *http.MaxBytesError
 	switch {
 	case object.IsMissing(err), errors.Is(err, errUnknownPage):
-		status, v.Mood, v.Page, v.Heading = http.StatusNotFound, "lost", h.page("Not found"), "There is no such payment link"
+		status, v.Mood, v.Page, v.Heading = http.StatusNotFound, "lost", h.page(
+			"Not found"), "There is no such payment link"
 		v.Text = "Check that the whole address was copied, or ask the shop for a new link."
 	case errors.Is(err, errForged):
 		status, v.Heading = http.StatusForbidden, "Please open the payment page again"
-		v.Text = "This form did not come from your own payment page, or your browser keeps no cookies. Nothing was charged."
+		v.Text = "This form did not come from your own payment page, or your browser keeps no cookies. Nothing was " +
+			"charged."
 		v.Link, v.LinkText = h.payPath(r.PathValue("id")), "Open the payment page"
 	case errors.Is(err, errUnreadable), errors.As(err, &tooLarge):
 		status, v.Heading = http.StatusBadRequest, "The form could not be read"

@@ -58,7 +58,7 @@ const (
 	authenticateTemplate = "authenticate.html"
 )
 
-// New answers the page. It serves /c/….
+// New returns the page. It serves /c/….
 func New(p *payments.Processor, opts *Options) (http.Handler, error) {
 	if opts == nil {
 		opts = &Options{}
@@ -222,14 +222,17 @@ func (h *handler) pay(w http.ResponseWriter, r *http.Request) error {
 	return h.follow(w, r, out, f, visit)
 }
 
-// follow answers an attempt to pay.
-func (h *handler) follow(w http.ResponseWriter, r *http.Request, out *payments.PayOutcome, f *payform.Form, visit string) error {
+// follow returns an attempt to pay.
+func (h *handler) follow(w http.ResponseWriter, r *http.Request, out *payments.PayOutcome, f *payform.Form,
+	visit string,
+) error {
 	switch out.Result {
 	case payments.Challenged:
 		http.Redirect(w, r, h.payPath(out.Session.ID)+"/authenticate/"+url.PathEscape(out.Attempt), http.StatusSeeOther)
 		return nil
 	case payments.Declined:
-		v, err := h.show(r.Context(), out.Session, f, []payform.FieldError{{Field: blame(out.Reason.Code), Message: out.Reason.Message}})
+		v, err := h.show(r.Context(), out.Session,
+			f, []payform.FieldError{{Field: blame(out.Reason.Code), Message: out.Reason.Message}})
 		if err != nil {
 			return err
 		}
@@ -280,7 +283,8 @@ func (h *handler) question(w http.ResponseWriter, r *http.Request) error {
 	}
 	w.Header().Set("Content-Security-Policy", csp(o.SuccessURL))
 	return h.render(w, http.StatusOK, authenticateTemplate, &authenticateView{
-		Page: h.page("Confirm the payment"), Shop: hostOf(o.SuccessURL), Amount: object.Display(o.AmountTotal, o.Currency),
+		Page: h.page("Confirm the payment"), Shop: hostOf(o.SuccessURL), Amount: object.Display(o.AmountTotal,
+			o.Currency),
 		Action: h.payPath(o.ID) + "/authenticate/" + url.PathEscape(attempt), Token: h.token(h.visit(w, r), o.ID),
 	})
 }

@@ -27,7 +27,10 @@ func TestTemplates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	views := map[string]any{payTemplate: &payView{}, messageTemplate: &messageView{}, authenticateTemplate: &authenticateView{}}
+	views := map[string]any{
+		payTemplate: &payView{}, messageTemplate: &messageView{},
+		authenticateTemplate: &authenticateView{},
+	}
 	for name, view := range views {
 		if err := templatecheck.CheckHTML(all[name], view); err != nil {
 			t.Errorf("template %s: %v", name, err)
@@ -111,7 +114,8 @@ func TestContrast(t *testing.T) {
 func session() *object.Session {
 	return &object.Session{
 		ID: "cs_test_x", Status: object.SessionOpen, Mode: object.ModePayment, Currency: "usd", AmountTotal: 14900,
-		MethodTypes: []string{object.MethodCard, object.MethodDebit}, BillingAddress: "required", SuccessURL: "https://shop.example/",
+		MethodTypes: []string{object.MethodCard, object.MethodDebit}, BillingAddress: "required",
+		SuccessURL:      "https://shop.example/",
 		ShippingAddress: &object.ShippingCollection{Countries: []string{"US", "DE"}},
 	}
 }
@@ -146,9 +150,11 @@ func FuzzCardForm(f *testing.F) {
 	f.Fuzz(func(t *testing.T, email, number, expiry, cvc, name, postal, line, country string) {
 		o := session()
 		sent := url.Values{
-			"email": {email}, "method": {"card"}, "card_number": {number}, "card_expiry": {expiry}, "card_cvc": {cvc}, "name": {name},
+			"email": {email}, "method": {"card"}, "card_number": {number}, "card_expiry": {expiry}, "card_cvc": {cvc},
+			"name":        {name},
 			"postal_code": {postal}, "country": {country}, "line1": {line}, "city": {line}, "shipping_line1": {line},
-			"shipping_country": {country}, "shipping_postal_code": {postal}, "shipping_name": {name}, "shipping_rate": {line},
+			"shipping_country": {country}, "shipping_postal_code": {postal}, "shipping_name": {name},
+			"shipping_rate": {line},
 		}
 		form := typed(sent, o)
 		faults := form.Check(o, h.p.Now())
@@ -195,7 +201,8 @@ func TestSuccessURL(t *testing.T) {
 func TestCSP(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		"https://shop.example/x": "form-action 'self' https://shop.example;", "": "form-action 'self';", "https://a;b/": "form-action 'self';",
+		"https://shop.example/x": "form-action 'self' https://shop.example;", "": "form-action 'self';",
+		"https://a;b/": "form-action 'self';",
 	} {
 		if got := csp(in); !strings.Contains(got, want) || strings.Contains(got, "script-src") {
 			t.Errorf("csp(%q) = %q, want %q in it", in, got, want)
@@ -219,9 +226,11 @@ func TestAccessibleForm(t *testing.T) {
 	}
 	page := b.String()
 	for _, want := range []string{
-		`<html lang="en">`, `autocomplete="email"`, `autocomplete="cc-number"`, `autocomplete="cc-exp"`, `autocomplete="cc-csc"`,
+		`<html lang="en">`, `autocomplete="email"`, `autocomplete="cc-number"`, `autocomplete="cc-exp"`,
+		`autocomplete="cc-csc"`,
 		`autocomplete="billing name"`, `autocomplete="shipping address-line1"`, `autocomplete="shipping postal-code"`,
-		`role="alert"`, `href="#card_number"`, `aria-describedby="card_number-error"`, `id="card_number-error"`, `aria-invalid="true"`,
+		`role="alert"`, `href="#card_number"`, `aria-describedby="card_number-error"`, `id="card_number-error"`,
+		`aria-invalid="true"`,
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %s", want)

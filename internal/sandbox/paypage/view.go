@@ -108,7 +108,8 @@ func terms(o *object.Session) string {
 		}
 		later := object.Display(o.DueLater(), o.Currency) + " " + every(l.Price.Recurring) + " until canceled."
 		if days := o.TrialDays(); days > 0 {
-			return fmt.Sprintf("Free for %s, then %s Due today: %s", plural(days, "day"), later, object.Display(o.AmountTotal, o.Currency))
+			return fmt.Sprintf("Free for %s, then %s Due today: %s", plural(days, "day"),
+				later, object.Display(o.AmountTotal, o.Currency))
 		}
 		return later
 	}
@@ -127,7 +128,8 @@ func lines(o *object.Session) []lineView {
 	for _, l := range o.Lines() {
 		first, _ := utf8.DecodeRuneInString(l.Description)
 		v := lineView{
-			Initial: strings.ToUpper(string(first)), Name: l.Description, Amount: object.Display(l.Price.Amount*l.Quantity, l.Currency),
+			Initial: strings.ToUpper(string(first)), Name: l.Description,
+			Amount: object.Display(l.Price.Amount*l.Quantity, l.Currency),
 		}
 		if l.Price.Nickname != nil && *l.Price.Nickname != l.Description {
 			v.Detail = *l.Price.Nickname
@@ -168,7 +170,8 @@ func (v *payView) words(o *object.Session) {
 	}
 	switch {
 	case o.Mode == object.ModeSubscription && o.TrialDays() > 0:
-		v.Purpose, v.Heading, v.Button, v.ButtonTotal = "Try "+v.Lines[0].Name, "Start your free trial", "Start trial", false
+		v.Purpose, v.Heading, v.Button, v.ButtonTotal = "Try "+
+			v.Lines[0].Name, "Start your free trial", "Start trial", false
 		v.Agreement = "By pressing the button you agree to be charged as stated: " + v.Terms
 	case o.Mode == object.ModeSubscription:
 		v.Purpose, v.Heading, v.Button = "Subscribe to "+v.Lines[0].Name, "Subscribe", "Subscribe for"

@@ -82,7 +82,7 @@ func OrNull[T comparable](v T) sql.Null[T] {
 	return sql.Null[T]{V: v, Valid: v != zero}
 }
 
-// Get answers sql.ErrNoRows when nothing of that kind has the id.
+// Get returns sql.ErrNoRows when nothing of that kind has the id.
 func Get(ctx context.Context, q Querier, kind, id string) (Row, error) {
 	return scanRow(q.QueryRowContext(ctx,
 		`SELECT `+rowColumns+` FROM objects WHERE id = $1 AND kind = $2`, id, kind).Scan)
@@ -105,7 +105,7 @@ type Filter struct {
 	Limit              int
 }
 
-// List answers the rows that a filter chooses, the newest first unless it says
+// List returns the rows that a filter chooses, the newest first unless it says
 // otherwise.
 func List(ctx context.Context, q Querier, f Filter) ([]Row, error) {
 	where, args := []string{"kind = $1"}, []any{f.Kind}
@@ -141,9 +141,10 @@ func List(ctx context.Context, q Querier, f Filter) ([]Row, error) {
 	return queryRows(ctx, q, query, args...)
 }
 
-// Due answers what the clock has to act on, the longest overdue first.
+// Due returns what the clock has to act on, the longest overdue first.
 func Due(ctx context.Context, q Querier, now int64, limit int) ([]Row, error) {
-	return queryRows(ctx, q, `SELECT `+rowColumns+` FROM objects WHERE due_at <= $1 ORDER BY due_at, seq LIMIT $2`, now, limit)
+	return queryRows(ctx, q, `SELECT `+rowColumns+` FROM objects WHERE due_at <= $1 ORDER BY due_at, seq LIMIT $2`,
+		now, limit)
 }
 
 func queryRows(ctx context.Context, q Querier, query string, args ...any) (out []Row, err error) {
@@ -162,7 +163,7 @@ func queryRows(ctx context.Context, q Querier, query string, args ...any) (out [
 	return out, rows.Err()
 }
 
-// Count answers how many objects there are of each kind and status.
+// Count returns how many objects there are of each kind and status.
 func Count(ctx context.Context, q Querier) (counts map[string]map[string]int64, err error) {
 	rows, err := q.QueryContext(ctx, `SELECT kind, status, COUNT(*) FROM objects GROUP BY kind, status`)
 	if err != nil {

@@ -26,7 +26,7 @@ type Person struct {
 	http *http.Client
 }
 
-// NewPerson answers a person. client, if not nil, makes the calls; it is not
+// NewPerson returns a person. client, if not nil, makes the calls; it is not
 // changed.
 func NewPerson(t testing.TB, client *http.Client) *Person {
 	t.Helper()
@@ -88,7 +88,9 @@ var csrf = regexp.MustCompile(`name="csrf" value="([^"]+)"`)
 // card and sends it. more are further fields: name, value, name, value, …
 func (p *Person) Pay(address, card string, more ...string) Seen {
 	p.t.Helper()
-	return p.Submit(address, append([]string{"method", "card", "card_number", card, "card_expiry", "04 / 44", "card_cvc", "123"}, more...)...)
+	return p.Submit(address,
+		append([]string{"method", "card", "card_number", card, "card_expiry", "04 / 44", "card_cvc", "123"},
+			more...)...)
 }
 
 // PayLater is Pay with the test bank debit. outcome is "succeeds" or "fails",
@@ -111,7 +113,10 @@ func (p *Person) Submit(address string, fields ...string) Seen {
 	if token == nil {
 		return page // expired, paid already or not a pay page
 	}
-	form := url.Values{"csrf": {token[1]}, "email": {"ada@example.com"}, "name": {"Ada Lovelace"}, "country": {"US"}, "postal_code": {"94107"}}
+	form := url.Values{
+		"csrf": {token[1]}, "email": {"ada@example.com"}, "name": {"Ada Lovelace"}, "country": {"US"},
+		"postal_code": {"94107"},
+	}
 	for i := 0; i+1 < len(fields); i += 2 {
 		form.Set(fields[i], fields[i+1])
 	}
@@ -121,7 +126,8 @@ func (p *Person) Submit(address string, fields ...string) Seen {
 // ShippingAddress are the fields of an address in the United States.
 func ShippingAddress() []string {
 	return []string{
-		"shipping_name", "Ada Lovelace", "shipping_line1", "1 Analytical Way", "shipping_city", "San Francisco", "shipping_state", "CA",
+		"shipping_name", "Ada Lovelace", "shipping_line1", "1 Analytical Way", "shipping_city", "San Francisco",
+		"shipping_state", "CA",
 		"shipping_postal_code", "94107", "shipping_country", "US",
 	}
 }

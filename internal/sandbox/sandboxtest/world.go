@@ -7,14 +7,15 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
 
 	"ace/internal/foundation/sqldb"
+	"ace/internal/foundation/sqldb/sqldbtest"
 	"ace/internal/sandbox"
 	"ace/internal/sandbox/ledger"
+	"ace/internal/sandbox/schema"
 )
 
 // Key is a secret key that a World takes.
@@ -26,23 +27,27 @@ type World struct {
 	t   testing.TB
 }
 
-// Start starts a sandbox with a database and a clock of its own. webhooks are
-// told of its events.
+// Start starts a sandbox with a database and a clock of its own. webhooks receive
+// its events.
 func Start(t testing.TB, webhooks ...sandbox.Webhook) *World {
 	t.Helper()
-	db, err := sqldb.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "sandbox.db"), nil)
+	migrations, err := schema.Migrations()
 	if err != nil {
 		t.Fatal(err)
 	}
-	box, err := sandbox.New(t.Context(), db, &sandbox.Options{StripeKeys: []string{Key}, Webhooks: webhooks})
+	db, err := sqldb.Open(t.Context(), sqldbtest.Migrated(t, migrations), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(box.Handler())
+	instance, err := sandbox.New(t.Context(), db, &sandbox.Options{StripeKeys: []string{Key}, Webhooks: webhooks})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(instance.Handler())
 	ctx, stop := context.WithCancel(context.Background())
 	var work sync.WaitGroup
 	work.Go(func() {
-		if err := box.Run(ctx); err != nil {
+		if err := instance.Run(ctx); err != nil {
 			t.Errorf("running the sandbox: %v", err)
 		}
 	})
@@ -57,7 +62,7 @@ func Start(t testing.TB, webhooks ...sandbox.Webhook) *World {
 	return &World{server.URL, t}
 }
 
-// At answers the controls of a sandbox that runs at an address.
+// At returns the controls of a sandbox that runs at an address.
 func At(t testing.TB, address string) *World {
 	t.Helper()
 	return &World{address, t}
@@ -73,7 +78,8 @@ func (w *World) Advance(d time.Duration) {
 // "500_after_commit", "timeout", "timeout_after_commit", "429".
 func (w *World) FailAPI(method, path, mode string, count int) {
 	w.t.Helper()
-	w.control(http.MethodPost, "/faults", map[string]any{"api": []any{map[string]any{"method": method, "path": path, "mode": mode, "count": count}}}, nil)
+	w.control(http.MethodPost, "/faults",
+		map[string]any{"api": []any{map[string]any{"method": method, "path": path, "mode": mode, "count": count}}}, nil)
 }
 
 // BendWebhooks sets one webhook fault: "drop", "duplicate", "delay_seconds" or
@@ -88,7 +94,8 @@ func (w *World) BendWebhooks(fault string, n int) {
 // "pending_after_commit".
 func (w *World) FailX402(path, mode string, count int) {
 	w.t.Helper()
-	body, err := json.Marshal(map[string]any{"api": []any{map[string]any{"path": path, "mode": mode, "count": count, "latency_ms": 500}}})
+	body, err := json.Marshal(
+		map[string]any{"api": []any{map[string]any{"path": path, "mode": mode, "count": count, "latency_ms": 500}}})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -20,11 +20,20 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Apply brings db, which belongs to the sandbox alone, up to date.
-func Apply(ctx context.Context, db *sqldb.DB) error {
+// Migrations are the migrations of the sandbox's database, for sqldb.Migrate.
+func Migrations() (fs.FS, error) {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
-		return fmt.Errorf("reading the sandbox's migrations: %w", err)
+		return nil, fmt.Errorf("reading the sandbox's migrations: %w", err)
+	}
+	return files, nil
+}
+
+// Apply brings db, which belongs to the sandbox alone, up to date.
+func Apply(ctx context.Context, db *sqldb.DB) error {
+	files, err := Migrations()
+	if err != nil {
+		return err
 	}
 	if _, err := db.Migrate(ctx, files); err != nil {
 		return fmt.Errorf("preparing the sandbox's database: %w", err)

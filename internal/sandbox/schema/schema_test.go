@@ -20,7 +20,10 @@ func TestApply(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, table := range []string{"objects", "deliveries", "x402_accounts", "x402_transfers", "notes_grant", "notes_note"} {
+	for _, table := range []string{
+		"objects", "deliveries", "x402_accounts", "x402_transfers", "notes_grant",
+		"notes_note",
+	} {
 		if _, err := db.Reader().ExecContext(t.Context(), "SELECT 1 FROM "+table+" LIMIT 1"); err != nil {
 			t.Errorf("reading %s: %v", table, err)
 		}

@@ -63,7 +63,8 @@ func jsonBody(r *http.Request, v any) error {
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 			return err
 		}
-		return object.Invalid("", "", "The JSON of the body cannot be read: a field is unknown, has the wrong type, or the text is cut off.")
+		return object.Invalid("",
+			"", "The JSON of the body cannot be read: a field is unknown, has the wrong type, or the text is cut off.")
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return object.Invalid("", "", "The body holds more than one JSON value.")
@@ -102,7 +103,8 @@ func (s *server) clearFaults(r *http.Request) (any, error) {
 
 func (s *server) resend(r *http.Request) (any, error) {
 	id := r.PathValue("id")
-	err := s.p.Write(r.Context(), payments.Origin{}, func(ctx context.Context, tx *payments.Tx) error { return tx.Resend(ctx, id) })
+	err := s.p.Write(r.Context(), payments.Origin{},
+		func(ctx context.Context, tx *payments.Tx) error { return tx.Resend(ctx, id) })
 	return map[string]any{"id": id, "resent": err == nil}, err
 }
 

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"strings"
 
+	"ace/internal/foundation/plainjson"
 	"ace/internal/sandbox/object"
 	"ace/internal/sandbox/payments"
 )
@@ -66,7 +67,8 @@ func render(ctx context.Context, v payments.View, out any, paths []string) (stri
 		for _, path := range paths {
 			segments := strings.Split(path, ".")
 			if len(segments) > maxExpand {
-				return "", object.Invalid("expand", "", "You cannot expand more than %d levels of a property (%s).", maxExpand, path)
+				return "", object.Invalid("expand", "", "You cannot expand more than %d levels of a property (%s).",
+					maxExpand, path)
 			}
 			if err := e.walk(ctx, root, segments, path); err != nil {
 				return "", err
@@ -75,8 +77,7 @@ func render(ctx context.Context, v payments.View, out any, paths []string) (stri
 		tree = root
 	}
 	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
+	enc := plainjson.NewEncoder(&b)
 	enc.SetIndent("", "  ")
 	if err := enc.Encode(tree); err != nil {
 		return "", fmt.Errorf("writing the answer: %w", err)

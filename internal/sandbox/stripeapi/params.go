@@ -36,7 +36,8 @@ func newPriceParams(f *stripeform.Reader) (payments.PriceParams, error) {
 	if data := f.Object("product_data"); data != nil {
 		p := payments.ProductParams{
 			ID: data.String("id"), Name: data.Text("name"), Active: data.Bool("active"), TaxCode: data.Text("tax_code"),
-			UnitLabel: data.Text("unit_label"), Descriptor: data.Text("statement_descriptor"), Metadata: data.Map("metadata"),
+			UnitLabel: data.Text("unit_label"), Descriptor: data.Text("statement_descriptor"),
+			Metadata: data.Map("metadata"),
 		}
 		in.ProductData = &p
 	}
@@ -66,7 +67,10 @@ func sessionParams(f *stripeform.Reader) payments.SessionParams {
 	}
 	in.MethodTypes, _ = f.Strings("payment_method_types")
 	for _, l := range f.Objects("line_items") {
-		in.Lines = append(in.Lines, payments.LineParams{Price: l.String("price"), Quantity: l.IntOr("quantity", 0), Metadata: l.Map("metadata")})
+		in.Lines = append(in.Lines, payments.LineParams{
+			Price: l.String("price"), Quantity: l.IntOr("quantity", 0),
+			Metadata: l.Map("metadata"),
+		})
 	}
 	if tax := f.Object("automatic_tax"); tax != nil {
 		enabled := tax.Bool("enabled")
@@ -76,7 +80,8 @@ func sessionParams(f *stripeform.Reader) payments.SessionParams {
 		in.IntentGiven, in.IntentMetadata, in.IntentText = true, d.Map("metadata"), d.Text("description")
 	}
 	if d := f.Object("subscription_data"); d != nil {
-		in.SubscriptionGiven, in.SubscriptionMetadata, in.SubscriptionText = true, d.Map("metadata"), d.Text("description")
+		in.SubscriptionGiven, in.SubscriptionMetadata, in.SubscriptionText = true, d.Map("metadata"), d.Text(
+			"description")
 		if in.TrialDays = d.IntOr("trial_period_days", 0); d.Has("trial_period_days") && in.TrialDays == 0 {
 			in.TrialDays = -1 // zero days are no trial, and no valid value either
 		}
@@ -135,10 +140,12 @@ func query(f *stripeform.Reader) (payments.Query, error) {
 		StartingAfter: f.String("starting_after"), EndingBefore: f.String("ending_before"),
 	}
 	if q.Limit < 1 || q.Limit > payments.MaxLimit {
-		return q, object.Invalid("limit", "parameter_invalid_integer", "Invalid limit: a page holds 1 to %d objects.", payments.MaxLimit)
+		return q, object.Invalid("limit", "parameter_invalid_integer", "Invalid limit: a page holds 1 to %d objects.",
+			payments.MaxLimit)
 	}
 	if q.StartingAfter != "" && q.EndingBefore != "" {
-		return q, object.Invalid("ending_before", "", "You may only specify one of these parameters: starting_after, ending_before.")
+		return q, object.Invalid("ending_before",
+			"", "You may only specify one of these parameters: starting_after, ending_before.")
 	}
 	return q, nil
 }

@@ -56,11 +56,12 @@ func (s *server) routes(mux *http.ServeMux) {
 	mux.HandleFunc("/", s.unknownRoute)
 }
 
-// unknownRoute answers other paths and methods.
+// unknownRoute returns other paths and methods.
 func (s *server) unknownRoute(w http.ResponseWriter, r *http.Request) {
 	s.fail(w, r, &object.Error{
 		Status: http.StatusNotFound, Type: object.TypeInvalidRequest, Refused: true,
-		Message: "Unrecognized request URL (" + r.Method + ": " + r.URL.Path + "). The sandbox speaks a part of the API only; " +
+		Message: "Unrecognized request URL (" + r.Method + ": " + r.URL.Path +
+			"). The sandbox speaks a part of the API only; " +
 			"see the package documentation of internal/sandbox/stripeapi for the list.",
 	})
 }
@@ -104,7 +105,9 @@ func account(_ context.Context, _ payments.View, c *call) (any, error) {
 	}
 	return map[string]any{
 		"id": payments.AccountID, "object": "account", "business_profile": map[string]any{"name": "ACE sandbox"},
-		"charges_enabled": true, "country": "US", "default_currency": "usd", "details_submitted": true, "metadata": map[string]string{"mode": "sandbox"},
-		"payouts_enabled": false, "type": "standard", "settings": map[string]any{"dashboard": map[string]any{"display_name": "ACE sandbox, no real money"}},
+		"charges_enabled": true, "country": "US", "default_currency": "usd", "details_submitted": true,
+		"metadata":        map[string]string{"mode": "sandbox"},
+		"payouts_enabled": false, "type": "standard",
+		"settings": map[string]any{"dashboard": map[string]any{"display_name": "ACE sandbox, no real money"}},
 	}, nil
 }

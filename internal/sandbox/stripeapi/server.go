@@ -36,7 +36,7 @@ type Options struct {
 	// Keys are the accepted secret keys. Empty: every key that looks like a
 	// secret test key.
 	Keys []string
-	// PageURL answers the address of a session's pay page. Required.
+	// PageURL returns the address of a session's pay page. Required.
 	PageURL func(r *http.Request, sessionID string) string
 }
 
@@ -52,7 +52,7 @@ type server struct {
 	busy map[string]bool // idempotency keys that are being worked on
 }
 
-// New answers the face. It serves /v1/… and /_sandbox/….
+// New returns the face. It serves /v1/… and /_sandbox/….
 func New(p *payments.Processor, opts *Options) http.Handler {
 	s := &server{p: p, log: opts.Logger, opts: *opts, busy: map[string]bool{}}
 	if s.log == nil {
@@ -151,9 +151,12 @@ func (s *server) authenticate(r *http.Request) error {
 	}
 	switch {
 	case !ok || key == "":
-		return unauthorized("You did not provide an API key. Send it in the Authorization header: Authorization: Bearer sk_test_….")
+		return unauthorized(
+			"You did not provide an API key. Send it in the Authorization header: Authorization: Bearer sk_test_….")
 	case strings.HasPrefix(key, "sk_live_"), strings.HasPrefix(key, "rk_live_"):
-		return unauthorized("This is a sandbox, and a live key was sent to it. Use a key that starts with sk_test_, and consider to roll the live key.")
+		return unauthorized(
+			"This is a sandbox, and a live key was sent to it. Use a key that starts with sk_test_, and consider to " +
+				"roll the live key.")
 	case !keyShape.MatchString(key):
 		return unauthorized("Invalid API Key provided. The sandbox takes keys that start with sk_test_.")
 	case len(s.opts.Keys) > 0 && !s.configured(key):
@@ -171,7 +174,10 @@ func (s *server) configured(key string) bool {
 }
 
 func unauthorized(message string) error {
-	return &object.Error{Status: http.StatusUnauthorized, Type: object.TypeInvalidRequest, Message: message, Refused: true}
+	return &object.Error{
+		Status: http.StatusUnauthorized, Type: object.TypeInvalidRequest, Message: message,
+		Refused: true,
+	}
 }
 
 // decode reads the parameters and, among them, what is to be expanded.
@@ -185,17 +191,18 @@ func decode(r *http.Request, raw string) (*call, error) {
 	return c, nil
 }
 
-// fail answers an error in Stripe's shape. The text of an internal one stays
+// fail returns an error in Stripe's shape. The text of an internal one stays
 // here.
 func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	e := asError(err)
 	if e.Status >= http.StatusInternalServerError && !errors.Is(err, errInjected) && r.Context().Err() == nil {
-		s.log.ErrorContext(r.Context(), "sandbox request failed", slog.String("path", r.URL.Path), slog.Any("error", err))
+		s.log.ErrorContext(r.Context(), "sandbox request failed", slog.String("path", r.URL.Path),
+			slog.Any("error", err))
 	}
 	writeBody(w, e.Status, errorBody(e))
 }
 
-// asError answers the error that is told to the caller.
+// asError returns the error for the caller.
 func asError(err error) *object.Error {
 	var e *object.Error
 	var form *stripeform.Error

@@ -41,10 +41,11 @@ func (s *server) write(h writeFunc) http.HandlerFunc {
 		if key == "" || r.Method != http.MethodPost {
 			return s.execute(w, c, h, f, "", "")
 		}
-		if !s.begin(key) {
+		if !s.lockKey(key) {
 			return &object.Error{
 				Status: http.StatusConflict, Type: object.TypeIdempotency, Code: "idempotency_key_in_use",
-				Message: "There is currently another in-progress request using this Idempotency-Key. Wait for it, then send the same request again.",
+				Message: "There is currently another in-progress request using this Idempotency-Key. Wait for it, " +
+					"then send the same request again.",
 			}
 		}
 		defer s.end(key)
@@ -62,7 +63,7 @@ func (s *server) write(h writeFunc) http.HandlerFunc {
 	})
 }
 
-func (s *server) begin(key string) bool {
+func (s *server) lockKey(key string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.busy[key] {
@@ -84,41 +85,43 @@ func (s *server) execute(w http.ResponseWriter, c *call, h writeFunc, f *payment
 	ctx := c.r.Context()
 	requestID := w.Header().Get("Request-Id")
 	var answer payments.Remembered
-	err := s.p.Write(ctx, payments.Origin{RequestID: requestID, IdempotencyKey: key}, func(ctx context.Context, tx *payments.Tx) error {
-		again, err := decode(c.r, c.raw) // a repeated transaction reads the form anew
-		if err != nil {
-			return err
-		}
-		out, err := h(ctx, tx, again)
-		if err != nil {
-			return err
-		}
-		text, err := render(ctx, tx.View, out, c.expand)
-		if err != nil {
-			return err
-		}
-		answer = payments.Remembered{Status: http.StatusOK, Body: text, RequestID: requestID}
-		if f != nil && f.Mode == payments.Fault500AfterCommit {
-			e := asError(errInjected)
-			answer.Status, answer.Body = e.Status, errorBody(e)
-		}
-		if key == "" {
-			return nil
-		}
-		return tx.Remember(ctx, key, print, answer)
-	})
+	err := s.p.Write(ctx, payments.Origin{RequestID: requestID, IdempotencyKey: key},
+		func(ctx context.Context, tx *payments.Tx) error {
+			again, err := decode(c.r, c.raw) // a repeated transaction parses the form again
+			if err != nil {
+				return err
+			}
+			out, err := h(ctx, tx, again)
+			if err != nil {
+				return err
+			}
+			text, err := render(ctx, tx.View, out, c.expand)
+			if err != nil {
+				return err
+			}
+			answer = payments.Remembered{Status: http.StatusOK, Body: text, RequestID: requestID}
+			if f != nil && f.Mode == payments.Fault500AfterCommit {
+				e := asError(errInjected)
+				answer.Status, answer.Body = e.Status, errorBody(e)
+			}
+			if key == "" {
+				return nil
+			}
+			return tx.Remember(ctx, key, print, answer)
+		})
 	if err == nil {
 		return s.answer(w, c.r, f, answer.Status, answer.Body)
 	}
 	if e := asError(err); key != "" && !e.Refused && ctx.Err() == nil {
-		kept := payments.Remembered{Status: e.Status, Body: errorBody(e), RequestID: requestID}
-		keep := s.p.Write(ctx, payments.Origin{}, func(ctx context.Context, tx *payments.Tx) error { return tx.Remember(ctx, key, print, kept) })
-		err = errors.Join(err, keep)
+		response := payments.Remembered{Status: e.Status, Body: errorBody(e), RequestID: requestID}
+		storeErr := s.p.Write(ctx, payments.Origin{},
+			func(ctx context.Context, tx *payments.Tx) error { return tx.Remember(ctx, key, print, response) })
+		err = errors.Join(err, storeErr)
 	}
 	return err
 }
 
-// answer writes the answer, unless a fault stands in the way.
+// answer writes the answer, unless an injected fault prevents it.
 func (s *server) answer(w http.ResponseWriter, r *http.Request, f *payments.APIFault, status int, text string) error {
 	if f != nil {
 		switch f.Mode {
@@ -173,7 +176,8 @@ func body(r *http.Request) (string, error) {
 	}
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || media != "application/x-www-form-urlencoded" {
-		return "", object.Invalid("", "", "Invalid request: the content type of a POST is application/x-www-form-urlencoded.")
+		return "", object.Invalid("", "",
+			"Invalid request: the content type of a POST is application/x-www-form-urlencoded.")
 	}
 	if r.URL.RawQuery != "" {
 		return r.URL.RawQuery + "&" + string(raw), nil

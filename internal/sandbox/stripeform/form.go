@@ -75,7 +75,8 @@ func Parse(body string) (*Reader, error) {
 		if err != nil {
 			return nil, &Error{Message: "The form is not URL-encoded: a % must be followed by two hexadecimal digits."}
 		}
-		if strings.ContainsRune(value, 0) || strings.ToValidUTF8(value, "") != value || strings.ToValidUTF8(key, "") != key {
+		if strings.ContainsRune(value, 0) || strings.ToValidUTF8(value, "") != value || strings.ToValidUTF8(key,
+			"") != key {
 			return nil, &Error{Message: "The form holds bytes that are not UTF-8 text."}
 		}
 		if err := root.put(key, value); err != nil {
@@ -132,7 +133,7 @@ func clash(name string) error {
 	return &Error{Param: name, Message: "This parameter is sent both as a value and as an object."}
 }
 
-// slot answers the index that "[]" stands for: a new element, or the newest
+// slot returns the index that "[]" stands for: a new element, or the newest
 // one while it lacks what is being put.
 func (n *node) slot(rest []string) string {
 	last := -1
@@ -156,7 +157,7 @@ func (n *node) slot(rest []string) string {
 	return strconv.Itoa(last + 1)
 }
 
-// elements answers the children in the order of their indices.
+// elements returns the children in the order of their indices.
 func (n *node) elements() ([]*node, error) {
 	type element struct {
 		i int

@@ -53,7 +53,10 @@ func TestParse(t *testing.T) {
 		{"escaped brackets", "a%5Bb%5D=1", m{"a": m{"b": "1"}}},
 		{"indices", "a[0]=x&a[1]=y", m{"a": m{"0": "x", "1": "y"}}},
 		{"no indices", "a[]=x&a[]=y", m{"a": m{"0": "x", "1": "y"}}},
-		{"objects without indices", "a[][b]=1&a[][c]=2&a[][b]=3", m{"a": m{"0": m{"b": "1", "c": "2"}, "1": m{"b": "3"}}}},
+		{
+			"objects without indices", "a[][b]=1&a[][c]=2&a[][b]=3",
+			m{"a": m{"0": m{"b": "1", "c": "2"}, "1": m{"b": "3"}}},
+		},
 		{"last value wins", "a=1&a=2", m{"a": "2"}},
 		{"dots are no brackets", "a.b=1", m{"a.b": "1"}},
 	}
@@ -108,14 +111,30 @@ func TestReader(t *testing.T) {
 		{"object as text", "a[b]=1", func(r *Reader) any { return r.String("a") }, "", "Invalid string"},
 		{"integer", "a=-12", func(r *Reader) any { return *r.Int("a") }, int64(-12), ""},
 		{"no integer", "a=1.5", func(r *Reader) any { return r.Int("a") == nil }, true, "Invalid integer"},
-		{"huge integer", "a=9223372036854775808", func(r *Reader) any { return r.IntOr("a", 7) }, int64(7), "Invalid integer"},
+		{
+			"huge integer", "a=9223372036854775808", func(r *Reader) any { return r.IntOr("a", 7) }, int64(7),
+			"Invalid integer",
+		},
 		{"truth", "a=true", func(r *Reader) any { return *r.Bool("a") }, true, ""},
 		{"no truth", "a=1", func(r *Reader) any { return r.Bool("a") == nil }, true, "Invalid boolean"},
-		{"array in order", "a[1]=y&a[0]=x", func(r *Reader) any { v, _ := r.Strings("a"); return v }, []string{"x", "y"}, ""},
+		{
+			"array in order", "a[1]=y&a[0]=x", func(r *Reader) any { v, _ := r.Strings("a"); return v },
+			[]string{"x", "y"},
+			"",
+		},
 		{"empty array", "a=", func(r *Reader) any { _, given := r.Strings("a"); return given }, true, ""},
-		{"array of objects as texts", "a[0][b]=x", func(r *Reader) any { _, given := r.Strings("a"); return given }, true, "one value"},
-		{"array with names", "a[x]=1", func(r *Reader) any { v, _ := r.Strings("a"); return len(v) }, 0, "Invalid array"},
-		{"array with a wild index", "a[1000000]=1", func(r *Reader) any { v, _ := r.Strings("a"); return len(v) }, 0, "Invalid array"},
+		{
+			"array of objects as texts", "a[0][b]=x", func(r *Reader) any { _, given := r.Strings("a"); return given },
+			true, "one value",
+		},
+		{
+			"array with names", "a[x]=1", func(r *Reader) any { v, _ := r.Strings("a"); return len(v) },
+			0, "Invalid array",
+		},
+		{
+			"array with a wild index", "a[1000000]=1", func(r *Reader) any { v, _ := r.Strings("a"); return len(v) },
+			0, "Invalid array",
+		},
 		{"map", "a[x]=1&a[y]=2", func(r *Reader) any { return r.Map("a") }, map[string]string{"x": "1", "y": "2"}, ""},
 		{"cleared map", "a=", func(r *Reader) any { return len(r.Map("a")) }, 0, ""},
 		{"text as map", "a=x", func(r *Reader) any { return len(r.Map("a")) }, 0, "Invalid hash"},
@@ -123,8 +142,14 @@ func TestReader(t *testing.T) {
 		{"text as object", "a=x", func(r *Reader) any { return r.Object("a") == nil }, true, "Invalid object"},
 		{"text as objects", "a=x", func(r *Reader) any { return len(r.Objects("a")) }, 0, "Invalid array"},
 		{"texts as objects", "a[0]=x", func(r *Reader) any { return len(r.Objects("a")) }, 0, "Invalid object"},
-		{"unknown inside", "a[b]=1&a[c]=2", func(r *Reader) any { return r.Object("a").String("b") }, "1", "unknown parameter: a[c]"},
-		{"unknown before wrong", "x=1&a=no", func(r *Reader) any { return r.Int("a") == nil }, true, "unknown parameter: x"},
+		{
+			"unknown inside", "a[b]=1&a[c]=2", func(r *Reader) any { return r.Object("a").String("b") }, "1",
+			"unknown parameter: a[c]",
+		},
+		{
+			"unknown before wrong", "x=1&a=no", func(r *Reader) any { return r.Int("a") == nil }, true,
+			"unknown parameter: x",
+		},
 	}
 	for _, tt := range tests {
 		r, err := Parse(tt.in)
@@ -145,7 +170,8 @@ func TestReader(t *testing.T) {
 // is read whole holds every value that was sent last.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
-		"", "a=1", "line_items[0][price]=p&line_items[0][quantity]=1&expand[]=x", "a[]=1&a[]=2", "a[][b]=1&a[][b]=2", "a[b=1",
+		"", "a=1", "line_items[0][price]=p&line_items[0][quantity]=1&expand[]=x", "a[]=1&a[]=2", "a[][b]=1&a[][b]=2",
+		"a[b=1",
 		"a%5B0%5D=%F0%9F%98%80", "=&=&[]=", "a[b][c][d][e][f][g][h][i]=1", "metadata[k]=v&metadata=",
 	} {
 		f.Add(seed)

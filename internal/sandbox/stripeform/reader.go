@@ -18,7 +18,7 @@ func (r *Reader) fail(param, code, format string, args ...any) {
 	}
 }
 
-// scalar answers the value of name, or nil when it was not sent.
+// scalar returns the value of name, or nil when it was not sent.
 func (r *Reader) scalar(name string) *node {
 	n := r.node.children[name]
 	if n == nil {
@@ -33,7 +33,7 @@ func (r *Reader) scalar(name string) *node {
 	return n
 }
 
-// adopt makes everything below known: the fault of the whole is told instead.
+// adopt makes everything below known: the error of the whole is reported instead.
 func (n *node) adopt() {
 	n.known = true
 	for _, c := range n.children {
@@ -41,18 +41,10 @@ func (n *node) adopt() {
 	}
 }
 
-// Name is the full name of a parameter of this reader.
-func (r *Reader) Name(name string) string {
-	if r.node.name == "" {
-		return name
-	}
-	return r.node.name + "[" + name + "]"
-}
-
 // Has reports whether name was sent, as a value or as an object.
 func (r *Reader) Has(name string) bool { return r.node.children[name] != nil }
 
-// Text answers the text of name, nil when it was not sent.
+// Text returns the text of name, nil when it was not sent.
 func (r *Reader) Text(name string) *string {
 	n := r.scalar(name)
 	if n == nil {
@@ -61,7 +53,7 @@ func (r *Reader) Text(name string) *string {
 	return &n.value
 }
 
-// String answers the text of name, empty when it was not sent.
+// String returns the text of name, empty when it was not sent.
 func (r *Reader) String(name string) string {
 	if t := r.Text(name); t != nil {
 		return *t
@@ -69,7 +61,7 @@ func (r *Reader) String(name string) string {
 	return ""
 }
 
-// Int answers the integer of name, nil when it was not sent.
+// Int returns the integer of name, nil when it was not sent.
 func (r *Reader) Int(name string) *int64 {
 	n := r.scalar(name)
 	if n == nil {
@@ -83,7 +75,7 @@ func (r *Reader) Int(name string) *int64 {
 	return &v
 }
 
-// IntOr answers the integer of name, or otherwise when it was not sent.
+// IntOr returns the integer of name, or otherwise when it was not sent.
 func (r *Reader) IntOr(name string, otherwise int64) int64 {
 	if v := r.Int(name); v != nil {
 		return *v
@@ -91,7 +83,7 @@ func (r *Reader) IntOr(name string, otherwise int64) int64 {
 	return otherwise
 }
 
-// Bool answers the truth value of name, nil when it was not sent.
+// Bool returns the truth value of name, nil when it was not sent.
 func (r *Reader) Bool(name string) *bool {
 	n := r.scalar(name)
 	if n == nil {
@@ -107,7 +99,7 @@ func (r *Reader) Bool(name string) *bool {
 	return nil
 }
 
-// Strings answers the array of name. Given tells an empty one from none.
+// Strings returns the array of name. Given tells an empty one from none.
 func (r *Reader) Strings(name string) (values []string, given bool) {
 	n := r.node.children[name]
 	if n == nil {
@@ -142,7 +134,7 @@ func (r *Reader) failWith(err error, n *node) {
 	}
 }
 
-// Map answers the texts inside name, nil when it was not sent. An empty value
+// Map returns the texts inside name, nil when it was not sent. An empty value
 // for the whole answers an empty map.
 func (r *Reader) Map(name string) map[string]string {
 	n := r.node.children[name]
@@ -165,7 +157,7 @@ func (r *Reader) Map(name string) map[string]string {
 	return values
 }
 
-// Object answers a reader of the object name, nil when it was not sent.
+// Object returns a reader of the object name, nil when it was not sent.
 func (r *Reader) Object(name string) *Reader {
 	n := r.node.children[name]
 	if n == nil {
@@ -179,7 +171,7 @@ func (r *Reader) Object(name string) *Reader {
 	return &Reader{node: n, fault: r.fault}
 }
 
-// Objects answers readers of the elements of the array name.
+// Objects returns readers of the elements of the array name.
 func (r *Reader) Objects(name string) []*Reader {
 	n := r.node.children[name]
 	if n == nil {
@@ -207,7 +199,7 @@ func (r *Reader) Objects(name string) []*Reader {
 	return out
 }
 
-// Err answers the first fault: a name that nobody asked for comes before a
+// Err returns the first fault: a name that nobody asked for comes before a
 // wrong value. Call it when everything has been read.
 func (r *Reader) Err() error {
 	if name, found := r.node.unknown(); found {

@@ -40,6 +40,6 @@ func Start(t *testing.T) string {
 			return "http://" + strings.TrimSpace(address)
 		}
 	}
-	t.Fatalf("%s said no address", binary)
+	t.Fatalf("%s printed no address", binary)
 	return ""
 }

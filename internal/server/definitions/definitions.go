@@ -91,7 +91,7 @@ func shipped(sandbox string) ([]*app.App, error) {
 	return append(apps, demo...), err
 }
 
-// list answers the definitions in a folder, by name; not those in folders
+// list returns the definitions in a folder, by name; not those in folders
 // inside, where tools that keep versions put theirs.
 func list(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
@@ -152,7 +152,8 @@ func Lint(o Options, paths ...string) (read int, faults Faults, err error) {
 			return 0, nil, err
 		}
 		if len(found) == 0 {
-			return 0, nil, fmt.Errorf("%s holds no definition: they are called APP.yaml and stand in the folder itself", path)
+			return 0, nil, fmt.Errorf("%s holds no definition: they are called APP.yaml and stand in the folder itself",
+				path)
 		}
 		all = append(all, found...)
 	}
@@ -197,7 +198,8 @@ func (o *Options) read(paths []string) (apps []*app.App, faults Faults) {
 			continue
 		}
 		if first := files[a.ID]; first != "" {
-			faults = append(faults, Fault{path, "id", fmt.Sprintf("%s defines %s already: take one of them away", first, a.ID)})
+			faults = append(faults,
+				Fault{path, "id", fmt.Sprintf("%s defines %s already: take one of them away", first, a.ID)})
 			continue
 		}
 		files[a.ID] = path
@@ -209,7 +211,10 @@ func (o *Options) read(paths []string) (apps []*app.App, faults Faults) {
 func (o *Options) readOne(path string) (*app.App, Faults) {
 	info, err := os.Stat(path)
 	if err == nil && info.Size() > maxSize {
-		return nil, Faults{{path, "the file", fmt.Sprintf("it is larger than %d bytes: a definition describes one app", maxSize)}}
+		return nil, Faults{{
+			path, "the file",
+			fmt.Sprintf("it is larger than %d bytes: a definition describes one app", maxSize),
+		}}
 	}
 	text, err := os.ReadFile(path) //nolint:gosec // the operator names the folder
 	if err != nil {
@@ -224,7 +229,11 @@ func (o *Options) readOne(path string) (*app.App, Faults) {
 	}
 	faults := placed(path, a.Check(o.Private))
 	if strings.HasPrefix(a.ID, ownPrefix) {
-		faults = append(faults, Fault{path, "id", fmt.Sprintf("%q begins like a connector that an account adds itself: leave %s out", a.ID, ownPrefix)})
+		faults = append(faults,
+			Fault{
+				path, "id",
+				fmt.Sprintf("%q begins like a connector that an account adds itself: leave %s out", a.ID, ownPrefix),
+			})
 	}
 	return a, faults
 }

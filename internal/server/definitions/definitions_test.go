@@ -66,7 +66,8 @@ func TestLoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([][]string{{"acme-tasks", "github"}, {"github"}}, [][]string{set.Own, set.Replaced}); diff != "" {
+	if diff := cmp.Diff([][]string{{"acme-tasks", "github"}, {"github"}},
+		[][]string{set.Own, set.Replaced}); diff != "" {
 		t.Errorf("own, replaced (-want +got):\n%s", diff)
 	}
 	names := map[string]string{}
@@ -79,11 +80,13 @@ func TestLoad(t *testing.T) {
 			t.Errorf("%s: listed %v", a.ID, a.Listed)
 		}
 	}
-	if len(names) != len(shipped.Apps)+2 || names["github"] != "Our GitHub" || names["acme-tasks"] == "" || names["demo-notes"] == "" {
+	if len(names) != len(shipped.Apps)+2 || names["github"] != "Our GitHub" || names["acme-tasks"] == "" ||
+		names["demo-notes"] == "" {
 		t.Errorf("%d apps beside %d that are shipped: %v", len(names), len(shipped.Apps), names)
 	}
 	before, after := shipped.Report(), set.Report()
-	if after.Apps != before.Apps+1 || after.Own != 2 || after.Checked.Oldest != "2026-11-20" || after.Whoami != before.Whoami+1 {
+	if after.Apps != before.Apps+1 || after.Own != 2 || after.Checked.Oldest != "2026-11-20" ||
+		after.Whoami != before.Whoami+1 {
 		t.Errorf("report = %+v, without the folder %+v", after, before)
 	}
 }
@@ -96,19 +99,47 @@ func TestLoadRefuses(t *testing.T) {
 		private bool
 		want    []string // FILE: PLACE: beginning of the text
 	}{
-		{"misread", map[string]string{"a.yaml": changed("about: Adds", "abuot: Adds")}, false, []string{`a.yaml: line 16: nothing is called "abuot" here: mend the name`}},
-		{"no sense", map[string]string{"a.yaml": changed("POST /tasks", "SEND /tasks")}, false, []string{`a.yaml: tools/add_task/call: "SEND /tasks" is no method and path`}},
+		{
+			"misread",
+			map[string]string{"a.yaml": changed("about: Adds", "abuot: Adds")},
+			false,
+			[]string{`a.yaml: line 16: nothing is called "abuot" here: mend the name`},
+		},
+		{
+			"no sense",
+			map[string]string{"a.yaml": changed("POST /tasks", "SEND /tasks")},
+			false,
+			[]string{`a.yaml: tools/add_task/call: "SEND /tasks" is no method and path`},
+		},
 		{
 			"two files",
-			map[string]string{"a.yaml": changed("tasks.acme.example/api", "user@x/api"), "b.yaml": changed("id: acme-tasks", "id: b", "checked: 2026-11-20", "checked: soon")},
+			map[string]string{
+				"a.yaml": changed("tasks.acme.example/api", "user@x/api"),
+				"b.yaml": changed("id: acme-tasks", "id: b", "checked: 2026-11-20", "checked: soon"),
+			},
 			false,
 			[]string{"a.yaml: base: an address holds no user", `b.yaml: checked: "soon" is no date like 2026-11-21`},
 		},
 		{"one app twice", map[string]string{"a.yaml": tasks, "b.yaml": tasks}, false, []string{"b.yaml: id: "}},
-		{"an id of connectors", map[string]string{"a.yaml": changed("id: acme-tasks", "id: x-acme")}, false, []string{`a.yaml: id: "x-acme" begins like a connector`}},
-		{"http", map[string]string{"a.yaml": changed("base: https:", "base: http:")}, false, []string{`a.yaml: base: "http://tasks.acme.example/api" is not https`}},
+		{
+			"an id of connectors",
+			map[string]string{"a.yaml": changed("id: acme-tasks", "id: x-acme")},
+			false,
+			[]string{`a.yaml: id: "x-acme" begins like a connector`},
+		},
+		{
+			"http",
+			map[string]string{"a.yaml": changed("base: https:", "base: http:")},
+			false,
+			[]string{`a.yaml: base: "http://tasks.acme.example/api" is not https`},
+		},
 		{"http on private networks", map[string]string{"a.yaml": changed("base: https:", "base: http:")}, true, nil},
-		{"too large", map[string]string{"a.yaml": tasks + strings.Repeat("# more\n", 200_000)}, false, []string{"a.yaml: the file: it is larger than 1048576 bytes"}},
+		{
+			"too large",
+			map[string]string{"a.yaml": tasks + strings.Repeat("# more\n", 200_000)},
+			false,
+			[]string{"a.yaml: the file: it is larger than 1048576 bytes"},
+		},
 		{"empty", map[string]string{"a.yaml": ""}, false, []string{"a.yaml: the file: it is empty"}},
 	}
 	for _, tt := range tests {
@@ -142,7 +173,8 @@ func check(t *testing.T, what, dir string, err error, want []string) {
 		t.Errorf("%s = %q: not a line for each fault", what, err)
 	}
 	for _, w := range want {
-		if !slices.ContainsFunc(faults, func(f definitions.Fault) bool { return strings.HasPrefix(f.String(), dir+"/"+w) }) {
+		if !slices.ContainsFunc(faults,
+			func(f definitions.Fault) bool { return strings.HasPrefix(f.String(), dir+"/"+w) }) {
 			t.Errorf("%s = %v, want %q", what, err, w)
 		}
 	}
@@ -150,18 +182,21 @@ func check(t *testing.T, what, dir string, err error, want []string) {
 
 func TestLint(t *testing.T) {
 	t.Parallel()
-	good, bad := folder(t, map[string]string{"a.yaml": tasks}), folder(t, map[string]string{"a.yaml": changed("id: acme-tasks", "id: Acme")})
+	good, bad := folder(t, map[string]string{"a.yaml": tasks}), folder(t,
+		map[string]string{"a.yaml": changed("id: acme-tasks", "id: Acme")})
 	all, faults, err := definitions.Lint(definitions.Options{})
 	if err != nil || len(faults) > 0 || all < 30 {
 		t.Errorf("what is shipped: %d definitions, faults %v, %v", all, faults, err)
 	}
-	if read, faults, err := definitions.Lint(definitions.Options{Dir: good}); read != all+1 || len(faults) > 0 || err != nil {
+	if read, faults, err := definitions.Lint(definitions.Options{Dir: good}); read != all+1 || len(faults) > 0 ||
+		err != nil {
 		t.Errorf("with a folder: %d definitions, faults %v, %v", read, faults, err)
 	}
 	if _, faults, err := definitions.Lint(definitions.Options{Dir: bad}); len(faults) != 1 || err != nil {
 		t.Errorf("with a fault in the folder: %v, %v", faults, err)
 	}
-	if read, faults, err := definitions.Lint(definitions.Options{}, filepath.Join(good, "a.yaml"), bad); read != 2 || len(faults) != 1 || err != nil {
+	if read, faults, err := definitions.Lint(definitions.Options{}, filepath.Join(good, "a.yaml"), bad); read != 2 ||
+		len(faults) != 1 || err != nil {
 		t.Errorf("a file and a folder: %d definitions, faults %v, %v", read, faults, err)
 	}
 	for _, path := range []string{t.TempDir(), filepath.Join(good, "none.yaml")} {

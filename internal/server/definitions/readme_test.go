@@ -28,6 +28,7 @@ func TestReadme(t *testing.T) {
 	r := set.Report()
 	apps, tools := (r.Apps-1)/10*10, (r.Tools-1)/100*100
 	if string(told[1]) != strconv.Itoa(apps) || string(told[2]) != strconv.Itoa(tools) {
-		t.Errorf("the README tells of %s apps and %s tools; there are %d and %d: write more than %d and %d", told[1], told[2], r.Apps, r.Tools, apps, tools)
+		t.Errorf("the README tells of %s apps and %s tools; there are %d and %d: write more than %d and %d", told[1],
+			told[2], r.Apps, r.Tools, apps, tools)
 	}
 }

@@ -80,7 +80,7 @@ type Payer struct {
 	opts Options
 }
 
-// New answers a payer.
+// New returns a payer.
 func New(key evm.Key, o *Options) *Payer {
 	p := &Payer{key: key}
 	if o != nil {
@@ -194,7 +194,8 @@ func (p *Payer) Buy(ctx context.Context, what Purchase) (*Receipt, error) {
 		return nil, err
 	}
 	return &Receipt{
-		Quote: *quote, Payer: p.key.Address().String(), Transaction: order.Payment.Transaction, OrderURL: order.URL, Order: order.whole,
+		Quote: *quote, Payer: p.key.Address().String(), Transaction: order.Payment.Transaction, OrderURL: order.URL,
+		Order:  order.whole,
 		Result: order.Result, Files: order.Files,
 	}, nil
 }
@@ -216,19 +217,25 @@ func (p *Payer) choose(required *x402.PaymentRequired, what Purchase) (*Quote, e
 	for _, terms := range required.Accepts {
 		token, known := evm.TokenOf(terms.Network)
 		if !known || !token.Is(terms) || terms.Check() != nil {
-			reasons = append(reasons, fmt.Errorf("%s of %s on %s is not known here", terms.Asset, required.Resource.URL, terms.Network))
+			reasons = append(reasons,
+				fmt.Errorf("%s of %s on %s is not known here", terms.Asset, required.Resource.URL, terms.Network))
 			continue
 		}
-		quote := &Quote{Service: ServiceID(what.Service), Price: x402.FormatUnits(terms.Amount, token.Decimals), Symbol: token.Symbol, Terms: terms}
+		quote := &Quote{
+			Service: ServiceID(what.Service), Price: x402.FormatUnits(terms.Amount, token.Decimals),
+			Symbol: token.Symbol, Terms: terms,
+		}
 		most, err := x402.ParseUnits(what.Max, token.Decimals)
 		if err != nil {
 			return nil, err
 		}
 		switch {
 		case over(terms.Amount, most):
-			reasons = append(reasons, fmt.Errorf("it costs %s %s on %s, more than %s; allow more with --max", quote.Price, quote.Symbol, terms.Network, what.Max))
+			reasons = append(reasons, fmt.Errorf("it costs %s %s on %s, more than %s; allow more with --max",
+				quote.Price, quote.Symbol, terms.Network, what.Max))
 		case !p.opts.Live && !slices.Contains(testNetworks, terms.Network):
-			reasons = append(reasons, fmt.Errorf("it costs real money, %s %s on %s; add --live to spend it", quote.Price, quote.Symbol, terms.Network))
+			reasons = append(reasons, fmt.Errorf("it costs real money, %s %s on %s; add --live to spend it",
+				quote.Price, quote.Symbol, terms.Network))
 		default:
 			return quote, nil
 		}
@@ -266,7 +273,8 @@ func (p *Payer) Balance(ctx context.Context, sandbox string) (*Balance, error) {
 	}
 	defer func() { _ = res.Body.Close() }()
 	var b Balance
-	if err := json.NewDecoder(io.LimitReader(res.Body, maxAnswer)).Decode(&b); err != nil || res.StatusCode != http.StatusOK || b.Balance == "" {
+	if err := json.NewDecoder(io.LimitReader(res.Body, maxAnswer)).Decode(&b); err != nil ||
+		res.StatusCode != http.StatusOK || b.Balance == "" {
 		return nil, fmt.Errorf("the sandbox answered %s to a question about an account", res.Status)
 	}
 	return &b, nil

@@ -69,7 +69,10 @@ func terms(network, amount string) x402.PaymentRequirements {
 // due asks for a payment.
 func due(reason string, ways ...x402.PaymentRequirements) step {
 	return func(w http.ResponseWriter, _ *http.Request) {
-		q := x402.PaymentRequired{X402Version: 2, Error: reason, Resource: x402.ResourceInfo{URL: "https://store.example/v1/services/ai-search-audit/run"}, Accepts: ways}
+		q := x402.PaymentRequired{
+			X402Version: 2, Error: reason,
+			Resource: x402.ResourceInfo{URL: "https://store.example/v1/services/ai-search-audit/run"}, Accepts: ways,
+		}
 		value, _ := q.Header()
 		w.Header().Set(x402.HeaderRequired, value)
 		w.WriteHeader(http.StatusPaymentRequired)
@@ -77,7 +80,7 @@ func due(reason string, ways ...x402.PaymentRequirements) step {
 	}
 }
 
-// says answers a status and a body.
+// says returns a status and a body.
 func says(status int, body string, headers ...string) step {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		for i := 0; i < len(headers); i += 2 {
@@ -90,10 +93,14 @@ func says(status int, body string, headers ...string) step {
 
 const (
 	orderURL  = "https://public.example/v1/orders/svo_1"
-	completed = `{"object":"service_order","id":"svo_1","url":"` + orderURL + `","state":"completed","payment":{"transaction":"0xab"},"result":{"score":71},"files":[{"name":"report.html","url":"https://public.example/f"}]}`
-	running   = `{"object":"service_order","id":"svo_1","url":"` + orderURL + `","state":"running","next_action":"wait","progress":{"stage":"crawling","pages_done":%d,"pages_total":10},"payment":{}}`
-	pending   = `{"object":"service_order","id":"svo_1","url":"` + orderURL + `","state":"settlement_pending","next_action":"retry_with_same_payment","payment":{}}`
-	awaiting  = `{"object":"service_order","id":"svo_1","url":"` + orderURL + `","state":"awaiting_settlement","next_action":"retry_with_same_payment","payment":{}}`
+	completed = `{"object":"service_order","id":"svo_1","url":"` + orderURL +
+		`","state":"completed","payment":{"transaction":"0xab"},"result":{"score":71},"files":[{"name":"report.html","url":"https://public.example/f"}]}`
+	running = `{"object":"service_order","id":"svo_1","url":"` + orderURL +
+		`","state":"running","next_action":"wait","progress":{"stage":"crawling","pages_done":%d,"pages_total":10},"payment":{}}`
+	pending = `{"object":"service_order","id":"svo_1","url":"` + orderURL +
+		`","state":"settlement_pending","next_action":"retry_with_same_payment","payment":{}}`
+	awaiting = `{"object":"service_order","id":"svo_1","url":"` + orderURL +
+		`","state":"awaiting_settlement","next_action":"retry_with_same_payment","payment":{}}`
 )
 
 func newKey(t testing.TB) evm.Key {
@@ -120,28 +127,93 @@ func TestBuy(t *testing.T) {
 		{"at once", []step{dev, says(200, completed)}, []string{run, run + " p"}, "quoted paying", ""},
 		{
 			"slowly",
-			[]step{dev, says(202, fmt.Sprintf(running, 1), "Retry-After", "2"), says(200, fmt.Sprintf(running, 5)), says(200, awaiting), says(200, completed)},
+			[]step{
+				dev, says(202, fmt.Sprintf(running, 1), "Retry-After", "2"), says(200, fmt.Sprintf(running, 5)),
+				says(200, awaiting), says(200, completed),
+			},
 			[]string{run, run + " p", look, look, run + " p"},
 			"quoted paying running running running", "",
 		},
-		{"pending, then paid", []step{dev, says(202, pending, "Retry-After", "5"), says(202, pending), says(200, completed)}, []string{run, run + " p", run + " p", run + " p"}, "quoted paying pending pending", ""},
-		{"the answer is lost", []step{dev, nil, says(200, completed)}, []string{run, run + " p", run + " p"}, "quoted paying retrying", ""},
-		{"busy", []step{says(429, "", "Retry-After", "1"), dev, says(429, "", "Retry-After", "1"), says(200, completed)}, []string{run, run, run + " p", run + " p"}, "quoted paying", ""},
-		{"a gateway fails", []step{dev, says(502, "<html>"), says(504, ""), says(503, `{"code":"facilitator_away","detail":"Later."}`, "Retry-After", "3"), says(200, completed)}, []string{run, run + " p", run + " p", run + " p", run + " p"}, "quoted paying retrying retrying retrying", ""},
-		{"the order cannot be read", []step{dev, says(202, fmt.Sprintf(running, 1)), says(404, "{}"), says(200, completed)}, []string{run, run + " p", look, run + " p"}, "quoted paying running", ""},
-		{"refused", []step{dev, due("insufficient_funds", terms(evm.DevNetwork, "90000"))}, []string{run, run + " p"}, "quoted paying", "did not take the payment: insufficient_funds"},
-		{"the work fails", []step{dev, says(502, `{"code":"service_failed","detail":"The site is down.","charged":false}`)}, []string{run, run + " p"}, "quoted paying", "The site is down. (service_failed)"},
-		{"another request was paid", []step{dev, says(409, `{"code":"payment_bound_to_other_request","detail":"No."}`)}, []string{run, run + " p"}, "quoted paying", "payment_bound_to_other_request"},
-		{"not for sale", []step{says(503, `{"code":"payments_not_configured","detail":"Not now."}`)}, []string{run}, "", "payments_not_configured"},
+		{
+			"pending, then paid",
+			[]step{dev, says(202, pending, "Retry-After", "5"), says(202, pending), says(200, completed)},
+			[]string{
+				run,
+				run + " p", run + " p", run + " p",
+			},
+			"quoted paying pending pending", "",
+		},
+		{
+			"the answer is lost",
+			[]step{dev, nil, says(200, completed)},
+			[]string{run, run + " p", run + " p"},
+			"quoted paying retrying", "",
+		},
+		{"busy", []step{
+			says(429, "", "Retry-After", "1"), dev, says(429, "", "Retry-After", "1"),
+			says(200, completed),
+		}, []string{run, run, run + " p", run + " p"}, "quoted paying", ""},
+		{
+			"a gateway fails",
+			[]step{
+				dev, says(502, "<html>"), says(504, ""),
+				says(503, `{"code":"facilitator_away","detail":"Later."}`, "Retry-After", "3"), says(200, completed),
+			},
+			[]string{run, run + " p", run + " p", run + " p", run + " p"},
+			"quoted paying retrying retrying retrying",
+			"",
+		},
+		{"the order cannot be read", []step{
+			dev, says(202, fmt.Sprintf(running, 1)), says(404, "{}"),
+			says(200, completed),
+		}, []string{run, run + " p", look, run + " p"}, "quoted paying running", ""},
+		{
+			"refused",
+			[]step{dev, due("insufficient_funds", terms(evm.DevNetwork, "90000"))},
+			[]string{run, run + " p"},
+			"quoted paying", "did not take the payment: insufficient_funds",
+		},
+		{
+			"the work fails",
+			[]step{dev, says(502, `{"code":"service_failed","detail":"The site is down.","charged":false}`)},
+			[]string{run, run + " p"},
+			"quoted paying", "The site is down. (service_failed)",
+		},
+		{
+			"another request was paid",
+			[]step{dev, says(409, `{"code":"payment_bound_to_other_request","detail":"No."}`)},
+			[]string{run, run + " p"},
+			"quoted paying", "payment_bound_to_other_request",
+		},
+		{
+			"not for sale",
+			[]step{says(503, `{"code":"payments_not_configured","detail":"Not now."}`)},
+			[]string{run},
+			"", "payments_not_configured",
+		},
 		{"no store", []step{says(404, "<html>")}, []string{run}, "", "status 404"},
 		{"nobody there", []step{nil}, []string{run}, "", "is it running?"},
 		{"too dear", []step{due("", terms(evm.DevNetwork, "100001"))}, []string{run}, "", "more than 0.10"},
 		{"real money", []step{due("", terms("eip155:8453", "90000"))}, []string{run}, "", "--live"},
 		{"a strange token", []step{due("", terms("eip155:5", "90000"))}, []string{run}, "", "not known here"},
-		{"the second way", []step{due("", terms("eip155:8453", "90000"), terms("eip155:84532", "90000")), says(200, completed)}, []string{run, run + " p"}, "quoted paying", ""},
-		{"a quote in the body alone", []step{says(402, quoteBody), says(200, completed)}, []string{run, run + " p"}, "quoted paying", ""},
+		{"the second way", []step{
+			due("", terms("eip155:8453", "90000"), terms("eip155:84532", "90000")),
+			says(200, completed),
+		}, []string{run, run + " p"}, "quoted paying", ""},
+		{
+			"a quote in the body alone",
+			[]step{says(402, quoteBody), says(200, completed)},
+			[]string{run, run + " p"},
+			"quoted paying", "",
+		},
 		{"a quote that is none", []step{says(402, `{"x402Version":1,"accepts":[]}`)}, []string{run}, "", "version 1"},
-		{"an answer that is none", []step{dev, says(200, "OK")}, []string{run, run + " p"}, "quoted paying", "cannot be read"},
+		{
+			"an answer that is none",
+			[]step{dev, says(200, "OK")},
+			[]string{run, run + " p"},
+			"quoted paying",
+			"cannot be read",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -149,11 +221,16 @@ func TestBuy(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				store := &script{t: t, steps: tt.steps, payments: map[string]bool{}}
 				var told []string
-				buyer := payer.New(newKey(t), &payer.Options{Client: &http.Client{Transport: store}, Notice: func(n payer.Notice) error {
-					told = append(told, string(n.Step))
-					return nil
-				}})
-				receipt, err := buyer.Buy(t.Context(), payer.Purchase{Store: "http://127.0.0.1:8080/", Service: "run_ai_search_audit", Arguments: map[string]string{"url": "https://example.com"}})
+				buyer := payer.New(newKey(t),
+					&payer.Options{Client: &http.Client{Transport: store}, Notice: func(n payer.Notice) error {
+						told = append(told, string(n.Step))
+						return nil
+					}})
+				receipt, err := buyer.Buy(t.Context(),
+					payer.Purchase{
+						Store: "http://127.0.0.1:8080/", Service: "run_ai_search_audit",
+						Arguments: map[string]string{"url": "https://example.com"},
+					})
 				if (err == nil) != (tt.fails == "") || err != nil && !strings.Contains(err.Error(), tt.fails) {
 					t.Fatalf("Buy = %+v, %v, want %q", receipt, err, tt.fails)
 				}
@@ -166,7 +243,8 @@ func TestBuy(t *testing.T) {
 				if len(store.payments) > 1 {
 					t.Errorf("%d payments were signed, want one at most", len(store.payments))
 				}
-				if err == nil && (string(receipt.Result) != `{"score":71}` || receipt.Transaction != "0xab" || receipt.OrderURL != orderURL || len(receipt.Files) != 1) {
+				if err == nil && (string(receipt.Result) != `{"score":71}` || receipt.Transaction != "0xab" ||
+					receipt.OrderURL != orderURL || len(receipt.Files) != 1) {
 					t.Errorf("receipt = %+v", receipt)
 				}
 			})
@@ -175,18 +253,22 @@ func TestBuy(t *testing.T) {
 }
 
 const quoteBody = `{"x402Version":2,"resource":{"url":"u"},"accepts":[{"scheme":"exact","network":"eip155:31337","amount":"90000",` +
-	`"asset":"0xDE00000000000000000000000000000000000402","payTo":"` + receiver + `","maxTimeoutSeconds":300,"extra":{"name":"Dev USD","version":"1"}}]}`
+	`"asset":"0xDE00000000000000000000000000000000000402","payTo":"` + receiver +
+	`","maxTimeoutSeconds":300,"extra":{"name":"Dev USD","version":"1"}}]}`
 
 func TestStopBeforeSigning(t *testing.T) {
 	t.Parallel()
 	store := &script{t: t, steps: []step{due("", terms(evm.DevNetwork, "90000"))}, payments: map[string]bool{}}
 	no := errors.New("too dear for me")
 	var quote *payer.Quote
-	buyer := payer.New(newKey(t), &payer.Options{Client: &http.Client{Transport: store}, Notice: func(n payer.Notice) error {
-		quote = n.Quote
-		return no
-	}})
-	if _, err := buyer.Buy(t.Context(), payer.Purchase{Store: "http://s.example", Service: "ai-search-audit"}); !errors.Is(err, no) || len(store.asked) != 1 {
+	buyer := payer.New(newKey(t),
+		&payer.Options{Client: &http.Client{Transport: store}, Notice: func(n payer.Notice) error {
+			quote = n.Quote
+			return no
+		}})
+	if _, err := buyer.Buy(t.Context(),
+		payer.Purchase{Store: "http://s.example", Service: "ai-search-audit"}); !errors.Is(err, no) ||
+		len(store.asked) != 1 {
 		t.Errorf("Buy = %v after %v, want it to stop", err, store.asked)
 	}
 	if quote.Price != "0.09" || quote.Symbol != "Dev USD" || quote.Service != "ai-search-audit" {
@@ -196,14 +278,18 @@ func TestStopBeforeSigning(t *testing.T) {
 
 func TestLiveAndMax(t *testing.T) {
 	t.Parallel()
-	store := &script{t: t, steps: []step{due("", terms("eip155:8453", "2000000")), says(200, completed)}, payments: map[string]bool{}}
+	store := &script{
+		t: t, steps: []step{due("", terms("eip155:8453", "2000000")), says(200, completed)},
+		payments: map[string]bool{},
+	}
 	buyer := payer.New(newKey(t), &payer.Options{Client: &http.Client{Transport: store}, Live: true})
 	if _, err := buyer.Buy(t.Context(), payer.Purchase{Store: "http://s.example", Service: "x", Max: "2"}); err != nil {
 		t.Errorf("Buy with the right bound = %v", err)
 	}
 	for _, most := range []string{"1.99", "many", "-1"} {
 		store.steps = []step{due("", terms("eip155:8453", "2000000"))}
-		if _, err := buyer.Buy(t.Context(), payer.Purchase{Store: "http://s.example", Service: "x", Max: most}); err == nil {
+		if _, err := buyer.Buy(t.Context(),
+			payer.Purchase{Store: "http://s.example", Service: "x", Max: most}); err == nil {
 			t.Errorf("Buy with the bound %q worked", most)
 		}
 	}
@@ -215,15 +301,20 @@ func TestGivesUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		gone := says(503, `{"code":"service_unavailable","detail":"Later."}`, "Retry-After", "60")
-		store := &script{t: t, steps: []step{due("", terms(evm.DevNetwork, "90000")), gone, gone, gone, gone, gone, gone, gone}, payments: map[string]bool{}}
+		store := &script{t: t, steps: []step{
+			due("", terms(evm.DevNetwork, "90000")), gone, gone, gone, gone, gone,
+			gone, gone,
+		}, payments: map[string]bool{}}
 		buyer := payer.New(newKey(t), &payer.Options{Client: &http.Client{Transport: store}})
-		if _, err := buyer.Buy(t.Context(), payer.Purchase{Store: "http://s.example", Service: "x"}); err == nil || !strings.Contains(err.Error(), "Later.") {
+		if _, err := buyer.Buy(t.Context(), payer.Purchase{Store: "http://s.example", Service: "x"}); err == nil ||
+			!strings.Contains(err.Error(), "Later.") {
 			t.Errorf("Buy = %v, want the store's words", err)
 		}
 		store.steps = []step{due("", terms(evm.DevNetwork, "90000")), says(202, pending, "Retry-After", "100")}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if _, err := buyer.Buy(ctx, payer.Purchase{Store: "http://s.example", Service: "x"}); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "http://s.example/v1/orders/svo_1") {
+		if _, err := buyer.Buy(ctx, payer.Purchase{Store: "http://s.example", Service: "x"}); !errors.Is(err,
+			context.DeadlineExceeded) || !strings.Contains(err.Error(), "http://s.example/v1/orders/svo_1") {
 			t.Errorf("Buy = %v, want the order's address as it is reached from here", err)
 		}
 	})
@@ -231,7 +322,10 @@ func TestGivesUp(t *testing.T) {
 
 func TestServiceID(t *testing.T) {
 	t.Parallel()
-	for in, want := range map[string]string{"run_ai_search_audit": "ai-search-audit", "ai-search-audit": "ai-search-audit", "run_llms_txt_draft": "llms-txt-draft"} {
+	for in, want := range map[string]string{
+		"run_ai_search_audit": "ai-search-audit",
+		"ai-search-audit":     "ai-search-audit", "run_llms_txt_draft": "llms-txt-draft",
+	} {
 		if got := payer.ServiceID(in); got != want {
 			t.Errorf("ServiceID(%s) = %s, want %s", in, got, want)
 		}

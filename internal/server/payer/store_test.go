@@ -54,27 +54,37 @@ func open(t *testing.T) *market {
 		t.Fatal(err)
 	}
 	var handler http.Handler
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler.ServeHTTP(w, r) }))
+	server := httptest.NewServer(
+		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler.ServeHTTP(w, r) }))
 	t.Cleanup(server.Close)
 	m.url = server.URL
 	definitions := paidservice.Definitions()
 	for i := range definitions {
-		definitions[i].Runner, definitions[i].Price, definitions[i].OutputSchema = m.runner, "0.10", json.RawMessage(`{"type":"object"}`)
+		definitions[i].Runner, definitions[i].Price, definitions[i].OutputSchema = m.runner, "0.10", json.RawMessage(
+			`{"type":"object"}`)
 	}
 	token, store := evm.DevToken(), storage.Paid{Store: storage.New(db, nil)}
 	service := paidservice.New(paidservice.Deps{
-		Definitions: definitions, Facilitator: x402facilitator.NewPool(nil, facilitator), Store: store, Results: store, Prices: store, Vault: box, Log: slog.New(slog.DiscardHandler),
-		Networks: []paidservice.Network{{ID: token.Network, Asset: token.Asset, Name: token.Name, Version: token.Version, Symbol: token.Symbol, Decimals: token.Decimals, PayTo: receiver}},
-	}, paidservice.Options{BaseURL: m.url, Name: "Test Store", Mode: "dev-ledger", Poll: 5 * time.Millisecond, SettleBudget: 4 * time.Second, Slack: 200 * time.Millisecond})
+		Definitions: definitions, Facilitator: x402facilitator.NewPool(nil, facilitator), Store: store, Results: store,
+		Prices: store, Vault: box, Log: slog.New(slog.DiscardHandler),
+		Networks: []paidservice.Network{{
+			ID: token.Network, Asset: token.Asset, Name: token.Name,
+			Version: token.Version, Symbol: token.Symbol, Decimals: token.Decimals, PayTo: receiver,
+		}},
+	}, paidservice.Options{
+		BaseURL: m.url, Name: "Test Store", Mode: "dev-ledger", Poll: 5 * time.Millisecond,
+		SettleBudget: 4 * time.Second, Slack: 200 * time.Millisecond,
+	})
 	if err := service.Open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(service.Close)
 	go service.Watch(t.Context())
 	mux := httpserver.NewMux(httpserver.WriteProblem)
-	(&servicehttp.Face{BaseURL: m.url, Service: service}).Mount(openapi.New(mux, "test", "1", nil), func(pattern string, h http.HandlerFunc, middleware ...httpserver.Middleware) {
-		mux.Handle(pattern, httpserver.Chain(h, middleware...))
-	})
+	(&servicehttp.Face{BaseURL: m.url, Service: service}).Mount(openapi.New(mux, "test", "1", nil),
+		func(pattern string, h http.HandlerFunc, middleware ...httpserver.Middleware) {
+			mux.Handle(pattern, httpserver.Chain(h, middleware...))
+		})
 	handler = mux
 	return m
 }
@@ -82,14 +92,20 @@ func open(t *testing.T) *market {
 func (m *market) buy(t *testing.T, key evm.Key) (*payer.Receipt, error) {
 	t.Helper()
 	return payer.New(key, &payer.Options{Pause: 20 * time.Millisecond}).
-		Buy(t.Context(), payer.Purchase{Store: m.url, Service: "run_ai_search_audit", Arguments: map[string]string{"url": "https://example.com"}})
+		Buy(t.Context(), payer.Purchase{
+			Store: m.url, Service: "run_ai_search_audit",
+			Arguments: map[string]string{"url": "https://example.com"},
+		})
 }
 
 // TestBuyFromTheStore buys through the real face, ledger of orders and
 // facilitator, while the facilitator fails in every way.
 func TestBuyFromTheStore(t *testing.T) {
 	t.Parallel()
-	for _, mode := range []string{"", "500", "500_after_commit", "timeout_after_commit", "429", "pending", "pending_after_commit", "latency"} {
+	for _, mode := range []string{
+		"", "500", "500_after_commit", "timeout_after_commit", "429", "pending",
+		"pending_after_commit", "latency",
+	} {
 		t.Run("settle "+mode, func(t *testing.T) {
 			t.Parallel()
 			m := open(t)
@@ -101,18 +117,21 @@ func TestBuyFromTheStore(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !strings.Contains(string(receipt.Result), "https://example.com") || len(receipt.Transaction) != 66 || !strings.HasPrefix(receipt.OrderURL, m.url) {
+			if !strings.Contains(string(receipt.Result), "https://example.com") || len(receipt.Transaction) != 66 ||
+				!strings.HasPrefix(receipt.OrderURL, m.url) {
 				t.Errorf("receipt = %+v", receipt)
 			}
 			for _, f := range receipt.Files[:1] {
-				if text, err := payer.New(key, nil).Text(t.Context(), f); err != nil || text != "<h1>Report</h1>" || !strings.HasPrefix(f.MediaType, "text/html") {
+				if text, err := payer.New(key, nil).Text(t.Context(), f); err != nil || text != "<h1>Report</h1>" ||
+					!strings.HasPrefix(f.MediaType, "text/html") {
 					t.Errorf("file %+v = %q, %v", f, text, err)
 				}
 			}
 			if s := m.box.X402State(); s.Transfers != 1 || s.Moved != 100000 || m.runner.Runs() != 1 {
 				t.Errorf("the ledger has %+v after %d runs, want one of 0.10 after one", s, m.runner.Runs())
 			}
-			if b, err := payer.New(key, nil).Balance(t.Context(), m.box.URL); err != nil || b.Balance != "4.90" || b.Network != evm.DevNetwork {
+			if b, err := payer.New(key, nil).Balance(t.Context(), m.box.URL); err != nil || b.Balance != "4.90" ||
+				b.Network != evm.DevNetwork {
 				t.Errorf("balance = %+v, %v, want 4.90", b, err)
 			}
 		})

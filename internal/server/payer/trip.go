@@ -230,7 +230,7 @@ func (t *trip) look(ctx context.Context) (*reply, error) {
 	return t.send(req)
 }
 
-// same answers an address of the store as it is reached from here: a store
+// same returns an address of the store as it is reached from here: a store
 // behind a tunnel tells its public one.
 func (t *trip) same(address string) (string, error) {
 	told, err := url.Parse(address)

@@ -59,18 +59,30 @@ func scanUser(r row.Scanner) (*userRow, error) {
 // InsertAccount implements account.Store.
 func (s *Store) InsertAccount(ctx context.Context, a *account.Account, owner *account.User, e audit.Entry) error {
 	err := s.db.Tx(ctx, func(tx *sql.Tx) error {
-		if _, err := row.Exec(ctx, tx, `INSERT INTO account (id, name, created_at, disabled_at) VALUES ($1, $2, $3, $4)`,
+		if _, err := row.Exec(ctx,
+			tx, `INSERT INTO account (id, name, created_at, disabled_at) VALUES ($1, $2, $3, $4)`,
 			a.ID, a.Name, row.Millis(a.CreatedAt), row.Millis(a.DisabledAt)); err != nil {
 			return err
 		}
-		if _, err := row.Exec(ctx, tx, `INSERT INTO account_user (id, account_id, email, name, role, password_hash, subject, failures, blocked_until, created_at)
-			VALUES ($1, $2, NULLIF($3, ''), $4, $5, '', NULL, 0, 0, $6)`, owner.ID, owner.AccountID, owner.Email, owner.Name, string(owner.Role), row.Millis(owner.CreatedAt)); err != nil {
+		if _, err := row.Exec(
+			ctx,
+			tx,
+			`INSERT INTO account_user (id, account_id, email, name, role, password_hash, subject, failures, blocked_until, created_at)
+			VALUES ($1, $2, NULLIF($3, ''), $4, $5, '', NULL, 0, 0, $6)`,
+			owner.ID,
+			owner.AccountID,
+			owner.Email,
+			owner.Name,
+			string(owner.Role),
+			row.Millis(owner.CreatedAt),
+		); err != nil {
 			return err
 		}
 		return record(ctx, tx, e)
 	})
 	if sqldb.UniqueViolation(err) {
-		return problem.New(problem.Conflict, "account_exists", "There is an account of this name, or a user with this e-mail address. Choose another.")
+		return problem.New(problem.Conflict, "account_exists",
+			"There is an account of this name, or a user with this e-mail address. Choose another.")
 	}
 	return err
 }
@@ -92,16 +104,19 @@ func (s *Store) Account(ctx context.Context, id string) (*account.Account, error
 }
 
 func (s *Store) account(ctx context.Context, condition, value string) (*account.Account, error) {
-	a, found, err := row.One(s.db.Reader().QueryRowContext(ctx, `SELECT `+accountColumns+` FROM account WHERE `+condition, value), scanAccount)
+	a, found, err := row.One(s.db.Reader().QueryRowContext(ctx,
+		`SELECT `+accountColumns+` FROM account WHERE `+condition, value), scanAccount)
 	if err == nil && !found {
-		err = problem.New(problem.NotFound, "account_not_found", `There is no account of this name. "ace account list" shows all, "ace account create" makes one.`)
+		err = problem.New(problem.NotFound, "account_not_found",
+			`There is no account of this name. "ace account list" shows all, "ace account create" makes one.`)
 	}
 	return a, err
 }
 
 // Users implements account.Store.
 func (s *Store) Users(ctx context.Context, accountID string) ([]*account.User, error) {
-	rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+userColumns+` FROM account_user WHERE account_id = $1 ORDER BY created_at, id`, accountID)
+	rows, err := s.db.Reader().QueryContext(ctx,
+		`SELECT `+userColumns+` FROM account_user WHERE account_id = $1 ORDER BY created_at, id`, accountID)
 	return row.Collect(rows, err, func(r row.Scanner) (*account.User, error) {
 		u, err := scanUser(r)
 		if err != nil {
@@ -121,7 +136,11 @@ func (s *Store) UserByEmail(ctx context.Context, email string) (*account.User, s
 
 // OwnerOf implements account.Store.
 func (s *Store) OwnerOf(ctx context.Context, name string) (*account.User, string, error) {
-	return s.user(ctx, `account_user.role = 'owner' AND account_user.account_id = (SELECT id FROM account WHERE name = $1) ORDER BY created_at, id LIMIT 1`, name)
+	return s.user(
+		ctx,
+		`account_user.role = 'owner' AND account_user.account_id = (SELECT id FROM account WHERE name = $1) ORDER BY created_at, id LIMIT 1`,
+		name,
+	)
 }
 
 // UserBySubject implements account.Store.
@@ -131,7 +150,8 @@ func (s *Store) UserBySubject(ctx context.Context, subject string) (*account.Use
 }
 
 func (s *Store) user(ctx context.Context, condition string, value string) (*account.User, string, error) {
-	u, found, err := row.One(s.db.Reader().QueryRowContext(ctx, `SELECT `+userColumns+` FROM account_user WHERE `+condition, value), scanUser)
+	u, found, err := row.One(s.db.Reader().QueryRowContext(ctx,
+		`SELECT `+userColumns+` FROM account_user WHERE `+condition, value), scanUser)
 	if err != nil || !found {
 		return nil, "", err
 	}
@@ -141,10 +161,13 @@ func (s *Store) user(ctx context.Context, condition string, value string) (*acco
 // SetPassword implements account.Store.
 func (s *Store) SetPassword(ctx context.Context, userID, hash, keepSession string, e audit.Entry) error {
 	return s.db.Tx(ctx, func(tx *sql.Tx) error {
-		if _, err := row.Exec(ctx, tx, `UPDATE account_user SET password_hash = $2, failures = 0, blocked_until = 0 WHERE id = $1`, userID, hash); err != nil {
+		if _, err := row.Exec(ctx,
+			tx, `UPDATE account_user SET password_hash = $2, failures = 0, blocked_until = 0 WHERE id = $1`, userID,
+			hash); err != nil {
 			return err
 		}
-		if _, err := row.Exec(ctx, tx, `DELETE FROM console_session WHERE user_id = $1 AND digest <> $2`, userID, keepSession); err != nil {
+		if _, err := row.Exec(ctx, tx, `DELETE FROM console_session WHERE user_id = $1 AND digest <> $2`, userID,
+			keepSession); err != nil {
 			return err
 		}
 		return record(ctx, tx, e)
@@ -154,7 +177,8 @@ func (s *Store) SetPassword(ctx context.Context, userID, hash, keepSession strin
 // SetSubject implements account.Store.
 func (s *Store) SetSubject(ctx context.Context, userID, subject string, e audit.Entry) error {
 	return s.db.Tx(ctx, func(tx *sql.Tx) error {
-		if _, err := row.Exec(ctx, tx, `UPDATE account_user SET subject = $2 WHERE id = $1 AND subject IS NULL`, userID, subject); err != nil {
+		if _, err := row.Exec(ctx, tx, `UPDATE account_user SET subject = $2 WHERE id = $1 AND subject IS NULL`, userID,
+			subject); err != nil {
 			return err
 		}
 		return record(ctx, tx, e)
@@ -178,7 +202,8 @@ func (s *Store) CountFailure(ctx context.Context, userID string, right bool, blo
 
 // RedirectURLs implements account.Store and connection.Landings.
 func (s *Store) RedirectURLs(ctx context.Context, accountID string) ([]string, error) {
-	text, found, err := row.One(s.db.Reader().QueryRowContext(ctx, `SELECT redirect_urls FROM account WHERE id = $1`, accountID), func(r row.Scanner) (text string, err error) {
+	text, found, err := row.One(s.db.Reader().QueryRowContext(ctx, `SELECT redirect_urls FROM account WHERE id = $1`,
+		accountID), func(r row.Scanner) (text string, err error) {
 		return text, r.Scan(&text)
 	})
 	if err != nil {
@@ -193,9 +218,12 @@ func (s *Store) RedirectURLs(ctx context.Context, accountID string) ([]string, e
 
 // ChangeRedirectURLs implements account.Store. The first statement holds the row,
 // so that of two changes at a time the second one sees the first.
-func (s *Store) ChangeRedirectURLs(ctx context.Context, accountID string, change func([]string) ([]string, audit.Entry, error)) error {
+func (s *Store) ChangeRedirectURLs(ctx context.Context, accountID string,
+	change func([]string) ([]string, audit.Entry, error),
+) error {
 	return s.db.Tx(ctx, func(tx *sql.Tx) error {
-		text, found, err := row.One(tx.QueryRowContext(ctx, `UPDATE account SET redirect_urls = redirect_urls WHERE id = $1 RETURNING redirect_urls`, accountID),
+		text, found, err := row.One(tx.QueryRowContext(ctx,
+			`UPDATE account SET redirect_urls = redirect_urls WHERE id = $1 RETURNING redirect_urls`, accountID),
 			func(r row.Scanner) (text string, err error) { return text, r.Scan(&text) })
 		if err != nil {
 			return fmt.Errorf("reading the redirect addresses of an account: %w", err)
@@ -214,7 +242,8 @@ func (s *Store) ChangeRedirectURLs(ctx context.Context, accountID string, change
 		if text, err = row.JSON(append([]string{}, list...)); err != nil {
 			return err
 		}
-		if _, err := row.Exec(ctx, tx, `UPDATE account SET redirect_urls = $2 WHERE id = $1`, accountID, text); err != nil {
+		if _, err := row.Exec(ctx, tx, `UPDATE account SET redirect_urls = $2 WHERE id = $1`, accountID,
+			text); err != nil {
 			return err
 		}
 		return record(ctx, tx, entry)

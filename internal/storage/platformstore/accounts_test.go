@@ -42,7 +42,8 @@ func TestAccounts(t *testing.T) {
 			{"mail", "Ann <ann@acme.example>", "invalid_email"},
 		}
 		for _, tt := range tests {
-			if _, _, err := service.Create(t.Context(), audit.Operator(), tt.name, tt.email); !problem.Is(err, tt.want) {
+			if _, _, err := service.Create(t.Context(), audit.Operator(), tt.name, tt.email); !problem.Is(err,
+				tt.want) {
 				t.Errorf("Create(%q, %q) = %v, want %s", tt.name, tt.email, err, tt.want)
 			}
 		}
@@ -86,7 +87,8 @@ func TestLinkSignsInOnce(t *testing.T) {
 					return
 				}
 				in.Add(1)
-				if again, err := service.Session(t.Context(), secret); err != nil || again == nil || again.Token != session.Token {
+				if again, err := service.Session(t.Context(), secret); err != nil || again == nil ||
+					again.Token != session.Token {
 					t.Errorf("Session = %+v, %v", again, err)
 				}
 			})
@@ -105,13 +107,15 @@ func TestPassword(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *platformstore.Store) {
 		service, a, _ := newAccount(t, s, "demo", "ann@acme.example")
-		if _, _, err := service.SignIn(t.Context(), audit.Actor{}, "ann@acme.example", ""); !problem.Is(err, "sign_in_refused") {
+		if _, _, err := service.SignIn(t.Context(), audit.Actor{}, "ann@acme.example", ""); !problem.Is(err,
+			"sign_in_refused") {
 			t.Errorf("without a password set: %v", err)
 		}
 		session, secret := signIn(t, service, a.ID)
 		elsewhere, elsewhereSecret := signIn(t, service, a.ID)
 		for _, short := range []string{"", "short", strings.Repeat("x", 257)} {
-			if err := service.SetPassword(t.Context(), audit.Actor{}, session, short); !problem.Is(err, "invalid_password") {
+			if err := service.SetPassword(t.Context(), audit.Actor{}, session, short); !problem.Is(err,
+				"invalid_password") {
 				t.Errorf("SetPassword of %d bytes: %v", len(short), err)
 			}
 		}
@@ -125,12 +129,21 @@ func TestPassword(t *testing.T) {
 			t.Errorf("session %s elsewhere lives on: %v", elsewhere.ID, err)
 		}
 		for _, name := range []string{" Ann@ACME.example", "demo", "Demo "} {
-			if got, _, err := service.SignIn(t.Context(), audit.Actor{}, name, words); err != nil || got.Account.ID != a.ID {
+			if got, _, err := service.SignIn(t.Context(), audit.Actor{}, name, words); err != nil ||
+				got.Account.ID != a.ID {
 				t.Errorf("SignIn(%q) = %+v, %v", name, got, err)
 			}
 		}
-		for _, wrong := range [][2]string{{"ann@acme.example", "wrong"}, {"bob@acme.example", words}, {"beta", words}, {"demo@", words}, {"", words}, {"ann@acme.example", strings.Repeat("x", 1<<20)}} {
-			if _, _, err := service.SignIn(t.Context(), audit.Actor{}, wrong[0], wrong[1]); !problem.Is(err, "sign_in_refused") {
+		for _, wrong := range [][2]string{
+			{"ann@acme.example", "wrong"},
+			{"bob@acme.example", words},
+			{"beta", words},
+			{"demo@", words},
+			{"", words},
+			{"ann@acme.example", strings.Repeat("x", 1<<20)},
+		} {
+			if _, _, err := service.SignIn(t.Context(), audit.Actor{}, wrong[0], wrong[1]); !problem.Is(err,
+				"sign_in_refused") {
 				t.Errorf("SignIn(%q) with a wrong pair: %v", wrong[0], err)
 			}
 		}
@@ -153,7 +166,8 @@ func TestGuessingIsBlocked(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range 10 {
-			if _, _, err := service.SignIn(t.Context(), audit.Actor{}, "ann@acme.example", "wrong"); !problem.Is(err, "sign_in_refused") {
+			if _, _, err := service.SignIn(t.Context(), audit.Actor{}, "ann@acme.example", "wrong"); !problem.Is(err,
+				"sign_in_refused") {
 				t.Fatalf("guess %d: %v", i+1, err)
 			}
 		}
@@ -181,7 +195,8 @@ func TestIdentity(t *testing.T) {
 		}
 		for _, tt := range tests {
 			session, _, err := service.SignInIdentity(t.Context(), audit.Actor{}, issuer, tt.subject, tt.email)
-			if tt.want != "" && !problem.Is(err, tt.want) || tt.want == "" && (err != nil || session.Account.ID != a.ID) {
+			if tt.want != "" && !problem.Is(err, tt.want) || tt.want == "" &&
+				(err != nil || session.Account.ID != a.ID) {
 				t.Errorf("%s: %+v, %v, want %q", tt.name, session, err, tt.want)
 			}
 		}

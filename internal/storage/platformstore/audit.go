@@ -29,7 +29,9 @@ func scanEntry(r row.Scanner) (audit.Entry, error) {
 // record appends an entry to the chain of its account, within the transaction
 // of the change.
 func record(ctx context.Context, tx *sql.Tx, e audit.Entry) error {
-	last, _, err := row.One(tx.QueryRowContext(ctx, `SELECT `+auditColumns+` FROM audit_entry WHERE account_id = $1 ORDER BY seq DESC LIMIT 1`, e.AccountID), scanEntry)
+	last, _, err := row.One(tx.QueryRowContext(ctx,
+		`SELECT `+auditColumns+` FROM audit_entry WHERE account_id = $1 ORDER BY seq DESC LIMIT 1`, e.AccountID),
+		scanEntry)
 	if err != nil {
 		return err
 	}
@@ -45,8 +47,20 @@ func record(ctx context.Context, tx *sql.Tx, e audit.Entry) error {
 	if err != nil {
 		return err
 	}
-	_, err = row.Exec(ctx, tx, `INSERT INTO audit_entry (account_id, seq, at, actor, actor_id, action, target, detail, hash) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-		e.AccountID, e.Seq, row.Millis(e.At), actor, e.Actor.ID, e.Action, e.Target, detail, e.Hash)
+	_, err = row.Exec(
+		ctx,
+		tx,
+		`INSERT INTO audit_entry (account_id, seq, at, actor, actor_id, action, target, detail, hash) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+		e.AccountID,
+		e.Seq,
+		row.Millis(e.At),
+		actor,
+		e.Actor.ID,
+		e.Action,
+		e.Target,
+		detail,
+		e.Hash,
+	)
 	return err
 }
 
@@ -68,5 +82,6 @@ func (s *Store) AuditEntries(ctx context.Context, accountID string, q audit.Quer
 
 // CountAuditEntries implements audit.Store.
 func (s *Store) CountAuditEntries(ctx context.Context, accountID string, q audit.Query) (n int, err error) {
-	return n, s.db.Reader().QueryRowContext(ctx, `SELECT COUNT(*) FROM audit_entry WHERE `+auditWhere, accountID, q.Action, q.Target, q.ActorID).Scan(&n)
+	return n, s.db.Reader().QueryRowContext(ctx, `SELECT COUNT(*) FROM audit_entry WHERE `+auditWhere, accountID,
+		q.Action, q.Target, q.ActorID).Scan(&n)
 }

@@ -31,7 +31,8 @@ type connectionRow struct {
 
 func (r *connectionRow) fields() []any {
 	return []any{
-		&r.ID, &r.AccountID, &r.App, &r.Scheme, &r.Label, &r.Default, &r.EndUser, &r.params, &r.identity, &r.status, &r.Reason, &r.scopes, &r.created, &r.used, &r.checked,
+		&r.ID, &r.AccountID, &r.App, &r.Scheme, &r.Label, &r.Default, &r.EndUser, &r.params, &r.identity, &r.status,
+		&r.Reason, &r.scopes, &r.created, &r.used, &r.checked,
 		&r.Version, &r.expires, &r.refreshed, &r.nextRefresh, &r.refreshTried, &r.RefreshFailed, &r.class,
 	}
 }
@@ -66,17 +67,23 @@ func connectionTexts(c *connection.Connection) (params, identity, scopes, search
 			return "", "", "", "", err
 		}
 	}
-	search = strings.ToLower(strings.Join([]string{c.App, c.Label, c.Identity.Name, c.Identity.Email, c.Identity.Tenant, c.Identity.ID}, "\n"))
+	search = strings.ToLower(strings.Join([]string{
+		c.App, c.Label, c.Identity.Name, c.Identity.Email, c.Identity.Tenant,
+		c.Identity.ID,
+	}, "\n"))
 	return params, identity, scopes, search, nil
 }
 
 func connectionMissing() error {
-	return problem.New(problem.NotFound, "connection_not_found", "There is no connection with this id.").Advise("connect_app")
+	return problem.New(problem.NotFound, "connection_not_found",
+		"There is no connection with this id.").Advise("connect_app")
 }
 
 // Connection implements connection.Connections.
 func (s Connections) Connection(ctx context.Context, accountID, id string) (*connection.Connection, error) {
-	c, found, err := row.One(s.db.Reader().QueryRowContext(ctx, `SELECT `+connectionColumns+` FROM connection WHERE account_id = $1 AND id = $2`, accountID, id), scanConnection)
+	c, found, err := row.One(s.db.Reader().QueryRowContext(ctx,
+		`SELECT `+connectionColumns+` FROM connection WHERE account_id = $1 AND id = $2`, accountID, id),
+		scanConnection)
 	if err == nil && !found {
 		err = connectionMissing()
 	}
@@ -84,7 +91,9 @@ func (s Connections) Connection(ctx context.Context, accountID, id string) (*con
 }
 
 // Connections implements connection.Connections.
-func (s Connections) Connections(ctx context.Context, accountID string, q connection.Query) ([]*connection.Connection, error) {
+func (s Connections) Connections(ctx context.Context, accountID string, q connection.Query) ([]*connection.Connection,
+	error,
+) {
 	limit := q.Limit
 	if limit == 0 {
 		limit = 1 << 30
@@ -112,7 +121,8 @@ func selected(accountID string, q connection.Query) (where string, args []any) {
 			AND (status = $5 OR CAST($5 AS TEXT) = '' AND status <> $6)`
 	args = []any{accountID, q.App, q.AnyEndUser, q.EndUser, q.Status, string(connection.Revoked)}
 	if q.Search != "" {
-		args = append(args, "%"+strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(q.Search))+"%")
+		args = append(args,
+			"%"+strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(q.Search))+"%")
 		where += fmt.Sprintf(` AND search LIKE $%d ESCAPE '\'`, len(args))
 	}
 	for i, app := range q.Apps {
@@ -130,13 +140,16 @@ func selected(accountID string, q connection.Query) (where string, args []any) {
 }
 
 // ChangeConnection implements connection.Connections.
-func (s Connections) ChangeConnection(ctx context.Context, accountID, id string, change func(*connection.Connection) error, e audit.Entry) (*connection.Connection, error) {
+func (s Connections) ChangeConnection(ctx context.Context, accountID, id string,
+	change func(*connection.Connection) error, e audit.Entry,
+) (*connection.Connection, error) {
 	var c *connection.Connection
-	var due []jobs.Job
 	err := s.db.Tx(ctx, func(tx *sql.Tx) error {
 		var found bool
 		var err error
-		c, found, err = row.One(tx.QueryRowContext(ctx, `SELECT `+connectionColumns+` FROM connection WHERE account_id = $1 AND id = $2`, accountID, id), scanConnection)
+		c, found, err = row.One(tx.QueryRowContext(ctx,
+			`SELECT `+connectionColumns+` FROM connection WHERE account_id = $1 AND id = $2`, accountID, id),
+			scanConnection)
 		switch {
 		case err != nil:
 			return err
@@ -153,18 +166,29 @@ func (s Connections) ChangeConnection(ctx context.Context, accountID, id string,
 		if err != nil {
 			return err
 		}
-		if _, err := row.Exec(ctx, tx, `UPDATE connection SET label = $3, is_default = $4, identity = $5, search = $6, status = $7, reason = $8, last_checked_at = $9, next_refresh_at = $10
+		if _, err := row.Exec(
+			ctx,
+			tx,
+			`UPDATE connection SET label = $3, is_default = $4, identity = $5, search = $6, status = $7, reason = $8, last_checked_at = $9, next_refresh_at = $10
 			WHERE account_id = $1 AND id = $2`,
-			accountID, id, c.Label, c.Default, identity, search, string(c.Status), c.Reason, row.Millis(c.LastCheckedAt), row.Millis(c.NextRefreshAt)); err != nil {
+			accountID,
+			id,
+			c.Label,
+			c.Default,
+			identity,
+			search,
+			string(c.Status),
+			c.Reason,
+			row.Millis(c.LastCheckedAt),
+			row.Millis(c.NextRefreshAt),
+		); err != nil {
 			return err
 		}
-		due = refreshJobs(c)
-		return recordAll(ctx, tx, due, e)
+		return s.recordAll(ctx, tx, nil, e)
 	})
 	if err != nil {
 		return nil, err
 	}
-	s.tell(due)
 	return c, nil
 }
 
@@ -174,22 +198,22 @@ func onlyDefault(ctx context.Context, tx *sql.Tx, c *connection.Connection) erro
 	if !c.Default {
 		return nil
 	}
-	_, err := row.Exec(ctx, tx, `UPDATE connection SET is_default = $5 WHERE account_id = $1 AND app = $2 AND end_user = $3 AND id <> $4 AND is_default`,
-		c.AccountID, c.App, c.EndUser, c.ID, false)
+	_, err := row.Exec(
+		ctx,
+		tx,
+		`UPDATE connection SET is_default = $5 WHERE account_id = $1 AND app = $2 AND end_user = $3 AND id <> $4 AND is_default`,
+		c.AccountID,
+		c.App,
+		c.EndUser,
+		c.ID,
+		false,
+	)
 	return err
 }
 
-// refreshJobs is the job that renews c by itself, if there is one to do.
-func refreshJobs(c *connection.Connection) []jobs.Job {
-	if c.NextRefreshAt.IsZero() || c.Status != connection.Active && c.Status != connection.Failing {
-		return nil
-	}
-	return []jobs.Job{{Kind: connection.JobRefresh, Ref: connection.JobRef(c.AccountID, c.ID), RunAt: c.NextRefreshAt}}
-}
-
 // recordAll schedules jobs and appends an entry, if it has an action.
-func recordAll(ctx context.Context, tx *sql.Tx, due []jobs.Job, e audit.Entry) error {
-	if err := row.Schedule(ctx, tx, due...); err != nil {
+func (s *Store) recordAll(ctx context.Context, tx *sql.Tx, due []jobs.Job, e audit.Entry) error {
+	if err := row.Schedule(ctx, tx, s.lanes, due...); err != nil {
 		return err
 	}
 	if e.Action == "" {
@@ -198,24 +222,13 @@ func recordAll(ctx context.Context, tx *sql.Tx, due []jobs.Job, e audit.Entry) e
 	return record(ctx, tx, e)
 }
 
-// soon is the time within which a worker looks at the queue by itself.
-const soon = time.Second
-
-// tell wakes the worker if a job is due before it would look.
-func (s *Store) tell(due []jobs.Job) {
-	for _, job := range due {
-		if time.Until(job.RunAt) < soon {
-			s.scheduled()
-			return
-		}
-	}
-}
-
 // TouchConnections implements connection.Connections.
 func (s Connections) TouchConnections(ctx context.Context, used map[string]time.Time) error {
 	return s.db.Tx(ctx, func(tx *sql.Tx) error {
 		for id, at := range used {
-			if _, err := row.Exec(ctx, tx, `UPDATE connection SET last_used_at = $2 WHERE id = $1 AND last_used_at < $2`, id, row.Millis(at)); err != nil {
+			if _, err := row.Exec(ctx, tx,
+				`UPDATE connection SET last_used_at = $2 WHERE id = $1 AND last_used_at < $2`, id,
+				row.Millis(at)); err != nil {
 				return err
 			}
 		}

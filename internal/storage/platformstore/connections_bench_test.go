@@ -20,7 +20,10 @@ import (
 // BenchmarkChooseAndUse is what each run of a tool costs before its call: the
 // connection chosen, its fresh credentials read and opened.
 func BenchmarkChooseAndUse(b *testing.B) {
-	for name, address := range map[string]func(testing.TB) string{"sqlite": sqldbtest.SQLite, "postgres": sqldbtest.Postgres} {
+	for name, address := range map[string]func(testing.TB) string{
+		"sqlite":   sqldbtest.SQLite,
+		"postgres": sqldbtest.Postgres,
+	} {
 		b.Run(name, func(b *testing.B) {
 			db, err := sqldb.Open(b.Context(), address(b), nil)
 			if err != nil {
@@ -58,13 +61,16 @@ func connectedService(b *testing.B, store *platformstore.Store) (service *connec
 		b.Fatal(err)
 	}
 	keeper, vendor := clients.New(store, box), &connectiontest.Vendor{}
-	if err := keeper.Keep(b.Context(), audit.Operator(), &connection.Client{App: "notes", ID: "client", Secret: "hush"}); err != nil {
+	if err := keeper.Keep(b.Context(), audit.Operator(),
+		&connection.Client{App: "notes", ID: "client", Secret: "hush"}); err != nil {
 		b.Fatal(err)
 	}
 	service = connection.New(connection.Ports{
-		Store: platformstore.Connections{Store: store}, Apps: connectiontest.Catalog(), Clients: keeper, Authorizer: vendor, Checker: vendor, Stepper: vendor,
+		Store: platformstore.Connections{Store: store}, Apps: connectiontest.Catalog(), Clients: keeper,
+		Authorizer: vendor, Checker: vendor, Stepper: vendor,
 	}, box, nil)
-	session, err := service.Open(b.Context(), audit.System(), a.ID, connection.Request{App: "notes", Wish: connection.Wish{Scheme: "oauth2"}})
+	session, err := service.Open(b.Context(), audit.System(), a.ID,
+		connection.Request{App: "notes", Wish: connection.Wish{Scheme: "oauth2"}})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -78,7 +84,8 @@ func connectedService(b *testing.B, store *platformstore.Store) (service *connec
 	if err != nil {
 		b.Fatal(err)
 	}
-	if o, err = service.Callback(b.Context(), "notes", person, url.Values{"state": {at.Query().Get("state")}, "code": {"good"}}); err != nil || o.Connection == nil {
+	if o, err = service.Callback(b.Context(), "notes", person,
+		url.Values{"state": {at.Query().Get("state")}, "code": {"good"}}); err != nil || o.Connection == nil {
 		b.Fatalf("Callback = %+v, %v", o, err)
 	}
 	return service, a.ID

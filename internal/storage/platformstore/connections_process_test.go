@@ -44,7 +44,9 @@ type vendorOverHTTP struct {
 	address                string
 }
 
-func (v vendorOverHTTP) Refresh(ctx context.Context, _ *app.App, _ *app.Scheme, _ *connection.Client, _ *connection.Connection, old connection.Credentials) (*connection.Grant, error) {
+func (v vendorOverHTTP) Refresh(ctx context.Context, _ *app.App, _ *app.Scheme, _ *connection.Client,
+	_ *connection.Connection, old connection.Credentials,
+) (*connection.Grant, error) {
 	form := url.Values{"refresh_token": {old["refresh_token"]}}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, v.address, strings.NewReader(form.Encode()))
 	if err != nil {
@@ -57,7 +59,10 @@ func (v vendorOverHTTP) Refresh(ctx context.Context, _ *app.App, _ *app.Scheme, 
 	}
 	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode != http.StatusOK {
-		return nil, &connection.RefreshError{Class: connection.GrantOver, Status: response.StatusCode, Code: "invalid_grant"}
+		return nil, &connection.RefreshError{
+			Class: connection.GrantOver, Status: response.StatusCode,
+			Code: "invalid_grant",
+		}
 	}
 	var answer map[string]string
 	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
@@ -70,7 +75,8 @@ func (v vendorOverHTTP) Refresh(ctx context.Context, _ *app.App, _ *app.Scheme, 
 func serveVendor(t *testing.T, vendor *connectiontest.Vendor) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		grant, err := vendor.Refresh(r.Context(), nil, nil, nil, nil, connection.Credentials{"refresh_token": r.PostFormValue("refresh_token")})
+		grant, err := vendor.Refresh(r.Context(), nil, nil, nil, nil,
+			connection.Credentials{"refresh_token": r.PostFormValue("refresh_token")})
 		if err != nil {
 			w.WriteHeader(http.StatusBadRequest)
 			return
@@ -105,11 +111,14 @@ func execute(t *testing.T, db *sqldb.DB, statement string, args ...any) {
 	}
 }
 
-func connections(t *testing.T, s *platformstore.Store, vendor connection.Authorizer, step func(string)) *connection.Service {
+func connections(t *testing.T, s *platformstore.Store, vendor connection.Authorizer,
+	step func(string),
+) *connection.Service {
 	t.Helper()
 	fake := &connectiontest.Vendor{}
 	return connection.New(connection.Ports{
-		Store: platformstore.Connections{Store: s}, Apps: connectiontest.Catalog(), Clients: connectiontest.Clients{"notes": {App: "notes", ID: "client"}},
+		Store: platformstore.Connections{Store: s}, Apps: connectiontest.Catalog(),
+		Clients:    connectiontest.Clients{"notes": {App: "notes", ID: "client"}},
 		Authorizer: vendor, Checker: fake, Stepper: fake,
 	}, box(t), &connection.Options{BaseURL: "https://platform.test", Step: step})
 }
@@ -176,10 +185,13 @@ func child(t *testing.T, order workerOrder) (tokens []string, exit int) {
 }
 
 // expired signs in and lets the token end.
-func expired(t *testing.T, db *sqldb.DB, s *platformstore.Store, vendor *connectiontest.Vendor, accountID string) string {
+func expired(t *testing.T, db *sqldb.DB, s *platformstore.Store, vendor *connectiontest.Vendor,
+	accountID string,
+) string {
 	t.Helper()
 	service := connections(t, s, vendor, nil)
-	session, err := service.Open(t.Context(), audit.System(), accountID, connection.Request{App: "notes", Wish: connection.Wish{Scheme: "oauth2"}})
+	session, err := service.Open(t.Context(), audit.System(), accountID,
+		connection.Request{App: "notes", Wish: connection.Wish{Scheme: "oauth2"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,10 +205,12 @@ func expired(t *testing.T, db *sqldb.DB, s *platformstore.Store, vendor *connect
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o, err = service.Callback(t.Context(), "notes", person, url.Values{"state": {at.Query().Get("state")}, "code": {"good"}}); err != nil || o.Connection == nil {
+	if o, err = service.Callback(t.Context(), "notes", person,
+		url.Values{"state": {at.Query().Get("state")}, "code": {"good"}}); err != nil || o.Connection == nil {
 		t.Fatalf("Callback = %+v, %v", o, err)
 	}
-	execute(t, db, `UPDATE connection SET token_expires_at = $1, refreshed_at = $2`, time.Now().Add(-time.Minute).UnixMilli(), time.Now().Add(-time.Hour).UnixMilli())
+	execute(t, db, `UPDATE connection SET token_expires_at = $1, refreshed_at = $2`,
+		time.Now().Add(-time.Minute).UnixMilli(), time.Now().Add(-time.Hour).UnixMilli())
 	return o.Connection.ID
 }
 
@@ -261,7 +275,10 @@ func TestThreeProcessesRefreshOnce(t *testing.T) {
 // an account and between two.
 func TestSwappedSecretsDoNotOpen(t *testing.T) {
 	t.Parallel()
-	for name, address := range map[string]func(testing.TB) string{"sqlite": sqldbtest.SQLite, "postgres": sqldbtest.Postgres} {
+	for name, address := range map[string]func(testing.TB) string{
+		"sqlite":   sqldbtest.SQLite,
+		"postgres": sqldbtest.Postgres,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			db, store := openStore(t, address(t))
@@ -270,7 +287,13 @@ func TestSwappedSecretsDoNotOpen(t *testing.T) {
 			vendor := &connectiontest.Vendor{}
 			first := expired(t, db, store, vendor, mine.ID)
 			second := expired(t, db, store, vendor, theirs.ID)
-			execute(t, db, `UPDATE connection SET secret = (SELECT secret FROM connection AS other WHERE other.id = $2) WHERE id = $1`, first, second)
+			execute(
+				t,
+				db,
+				`UPDATE connection SET secret = (SELECT secret FROM connection AS other WHERE other.id = $2) WHERE id = $1`,
+				first,
+				second,
+			)
 			service := connections(t, store, vendor, nil)
 			if live, err := service.Use(t.Context(), mine.ID, first); err == nil {
 				t.Errorf("another account's secret opened: %v", live)
@@ -300,7 +323,8 @@ func TestNothingSecretIsReadable(t *testing.T) {
 	link := service.Link(session.ID)
 	token := link[strings.LastIndexByte(link, '/')+1:]
 	person := connection.Visitor{Browser: strings.Repeat("b", 40), AccountID: account.ID}
-	if _, err := service.Submit(t.Context(), token, person, connection.Form{Fields: connection.Credentials{"key": "sk_canary"}}); err != nil {
+	if _, err := service.Submit(t.Context(), token, person,
+		connection.Form{Fields: connection.Credentials{"key": "sk_canary"}}); err != nil {
 		t.Fatal(err)
 	}
 	file := strings.TrimPrefix(path, "sqlite:")

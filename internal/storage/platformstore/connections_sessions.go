@@ -11,6 +11,7 @@ import (
 	"ace/internal/foundation/problem"
 	"ace/internal/platform/audit"
 	"ace/internal/platform/connection"
+	"ace/internal/storage/retention"
 	"ace/internal/storage/row"
 )
 
@@ -21,7 +22,8 @@ func scanConnectSession(r row.Scanner) (*connection.Session, error) {
 	s := &connection.Session{}
 	var status, wish, askedBy string
 	var created, expires, ended int64
-	err := r.Scan(&s.ID, &s.AccountID, &s.TokenDigest, &s.BrowserDigest, &s.StateDigest, &s.FlowDigest, &s.App, &status, &wish, &askedBy, &s.ConnectionID, &s.Code, &s.Detail, &s.Attempt, &s.Confirmed,
+	err := r.Scan(&s.ID, &s.AccountID, &s.TokenDigest, &s.BrowserDigest, &s.StateDigest, &s.FlowDigest, &s.App, &status,
+		&wish, &askedBy, &s.ConnectionID, &s.Code, &s.Detail, &s.Attempt, &s.Confirmed,
 		&created, &expires, &ended, &s.Version)
 	if err != nil {
 		return nil, fmt.Errorf("reading a connect session: %w", err)
@@ -35,7 +37,9 @@ func scanConnectSession(r row.Scanner) (*connection.Session, error) {
 }
 
 // InsertSession implements connection.Sessions.
-func (s Connections) InsertSession(ctx context.Context, in *connection.Session, e audit.Entry) (kept *connection.Session, inserted bool, err error) {
+func (s Connections) InsertSession(ctx context.Context, in *connection.Session,
+	e audit.Entry,
+) (kept *connection.Session, inserted bool, err error) {
 	wish, err := row.JSON(in.Wish)
 	if err != nil {
 		return nil, false, err
@@ -46,10 +50,23 @@ func (s Connections) InsertSession(ctx context.Context, in *connection.Session, 
 	}
 	var due []jobs.Job
 	err = s.db.Tx(ctx, func(tx *sql.Tx) error {
-		n, err := row.Exec(ctx, tx, `INSERT INTO connect_session (id, account_id, token_digest, browser_digest, flow_digest, app, status, wish, asked_by, connection_id, code, detail, attempt, confirmed,
+		n, err := row.Exec(
+			ctx,
+			tx,
+			`INSERT INTO connect_session (id, account_id, token_digest, browser_digest, flow_digest, app, status, wish, asked_by, connection_id, code, detail, attempt, confirmed,
 				created_at, expires_at, ended_at, version)
 			VALUES ($1, $2, $3, '', '', $4, $5, $6, $7, '', '', '', '', $8, $9, $10, 0, 1) ON CONFLICT (id) DO NOTHING`,
-			in.ID, in.AccountID, in.TokenDigest, in.App, string(in.Status), wish, askedBy, false, row.Millis(in.CreatedAt), row.Millis(in.ExpiresAt))
+			in.ID,
+			in.AccountID,
+			in.TokenDigest,
+			in.App,
+			string(in.Status),
+			wish,
+			askedBy,
+			false,
+			row.Millis(in.CreatedAt),
+			row.Millis(in.ExpiresAt),
+		)
 		if err != nil {
 			return err
 		}
@@ -57,16 +74,18 @@ func (s Connections) InsertSession(ctx context.Context, in *connection.Session, 
 		if inserted && in.Wish.NotifyURL != "" {
 			due = noticeJobs(in, in.ExpiresAt)
 		}
-		if err := row.Schedule(ctx, tx, due...); err != nil {
+		if err := row.Schedule(ctx, tx, s.lanes, due...); err != nil {
 			return err
 		}
-		if kept, err = scanConnectSession(tx.QueryRowContext(ctx, `SELECT `+connectSessionColumns+` FROM connect_session WHERE account_id = $1 AND id = $2`, in.AccountID, in.ID)); err != nil || !inserted {
+		if kept, err = scanConnectSession(tx.QueryRowContext(ctx,
+			`SELECT `+connectSessionColumns+` FROM connect_session WHERE account_id = $1 AND id = $2`, in.AccountID,
+			in.ID)); err != nil || !inserted {
 			return err
 		}
 		return record(ctx, tx, e)
 	})
 	if err == nil {
-		s.tell(due)
+		s.lanes.Scheduled(due...)
 	}
 	return kept, inserted, err
 }
@@ -78,9 +97,12 @@ func noticeJobs(in *connection.Session, at time.Time) []jobs.Job {
 
 // Session implements connection.Sessions.
 func (s Connections) Session(ctx context.Context, accountID, id string) (*connection.Session, error) {
-	session, found, err := row.One(s.db.Reader().QueryRowContext(ctx, `SELECT `+connectSessionColumns+` FROM connect_session WHERE account_id = $1 AND id = $2`, accountID, id), scanConnectSession)
+	session, found, err := row.One(s.db.Reader().QueryRowContext(ctx,
+		`SELECT `+connectSessionColumns+` FROM connect_session WHERE account_id = $1 AND id = $2`, accountID, id),
+		scanConnectSession)
 	if err == nil && !found {
-		err = problem.New(problem.NotFound, "connect_session_not_found", "There is no connect session with this id. Sessions are kept for a week after their end.")
+		err = problem.New(problem.NotFound, "connect_session_not_found",
+			"There is no connect session with this id. Sessions are kept for a week after their end.")
 	}
 	return session, err
 }
@@ -96,23 +118,24 @@ func (s Connections) SessionByState(ctx context.Context, digest string) (*connec
 }
 
 func (s Connections) connectSession(ctx context.Context, condition, digest string) (*connection.Session, error) {
-	session, _, err := row.One(s.db.Reader().QueryRowContext(ctx, `SELECT `+connectSessionColumns+` FROM connect_session WHERE `+condition, digest), scanConnectSession)
+	session, _, err := row.One(s.db.Reader().QueryRowContext(ctx,
+		`SELECT `+connectSessionColumns+` FROM connect_session WHERE `+condition, digest), scanConnectSession)
 	return session, err
 }
 
 // SaveSession implements connection.Sessions.
 func (s Connections) SaveSession(ctx context.Context, in *connection.Session, e audit.Entry) (saved bool, err error) {
 	err = s.db.Tx(ctx, func(tx *sql.Tx) error {
-		if saved, err = saveSession(ctx, tx, in); err != nil || !saved {
+		if saved, err = s.saveSession(ctx, tx, in); err != nil || !saved {
 			return err
 		}
-		return recordAll(ctx, tx, nil, e)
+		return s.recordAll(ctx, tx, nil, e)
 	})
 	if err != nil || !saved {
 		return false, err
 	}
 	if in.Status.Over() && in.Wish.NotifyURL != "" {
-		s.scheduled()
+		s.lanes.Wake(connection.JobNotify)
 	}
 	in.Version++
 	return true, nil
@@ -120,14 +143,30 @@ func (s Connections) SaveSession(ctx context.Context, in *connection.Session, e 
 
 // saveSession writes a session whose version has not moved on. The caller
 // raises in.Version once the transaction stands.
-func saveSession(ctx context.Context, tx *sql.Tx, in *connection.Session) (bool, error) {
+func (s Connections) saveSession(ctx context.Context, tx *sql.Tx, in *connection.Session) (bool, error) {
 	state := sql.NullString{String: in.StateDigest, Valid: in.StateDigest != ""}
-	n, err := row.Exec(ctx, tx, `UPDATE connect_session SET browser_digest = $4, state_digest = $5, flow_digest = $6, status = $7, connection_id = $8, code = $9, detail = $10,
+	n, err := row.Exec(
+		ctx,
+		tx,
+		`UPDATE connect_session SET browser_digest = $4, state_digest = $5, flow_digest = $6, status = $7, connection_id = $8, code = $9, detail = $10,
 			attempt = $11, confirmed = $12, ended_at = $13, version = version + 1
 		WHERE account_id = $1 AND id = $2 AND version = $3`,
-		in.AccountID, in.ID, in.Version, in.BrowserDigest, state, in.FlowDigest, string(in.Status), in.ConnectionID, in.Code, in.Detail, in.Attempt, in.Confirmed, row.Millis(in.EndedAt))
+		in.AccountID,
+		in.ID,
+		in.Version,
+		in.BrowserDigest,
+		state,
+		in.FlowDigest,
+		string(in.Status),
+		in.ConnectionID,
+		in.Code,
+		in.Detail,
+		in.Attempt,
+		in.Confirmed,
+		row.Millis(in.EndedAt),
+	)
 	if err == nil && n > 0 && in.Status.Over() && in.Wish.NotifyURL != "" {
-		err = row.Schedule(ctx, tx, noticeJobs(in, in.EndedAt)...)
+		err = row.Schedule(ctx, tx, s.lanes, noticeJobs(in, in.EndedAt)...)
 	}
 	return n > 0, err
 }
@@ -136,12 +175,15 @@ func saveSession(ctx context.Context, tx *sql.Tx, in *connection.Session) (bool,
 var errMoved = errors.New("the row has moved on")
 
 // PruneSessions implements connection.Sessions.
-func (s Connections) PruneSessions(ctx context.Context, sessions, connections time.Time) error {
-	return s.db.Tx(ctx, func(tx *sql.Tx) error {
-		if _, err := row.Exec(ctx, tx, `DELETE FROM connect_session WHERE expires_at < $1`, row.Millis(sessions)); err != nil {
-			return err
-		}
-		_, err := row.Exec(ctx, tx, `DELETE FROM connection WHERE deleted_at > 0 AND deleted_at < $1 AND NOT EXISTS (SELECT 1 FROM farewell WHERE connection_id = connection.id)`, row.Millis(connections))
-		return err
-	})
+func (s Connections) PruneSessions(ctx context.Context, sessions, connections time.Time) (more bool, err error) {
+	return retention.Run(ctx, s.db,
+		retention.Rule{
+			Name: "connect_session", Table: "connect_session", Age: "expires_at", Key: "id",
+			Before: row.Millis(sessions) - 1,
+		},
+		retention.Rule{
+			Name: "connection", Table: "connection", Age: "deleted_at", Key: "id", Among: `deleted_at > 0`,
+			Before: row.Millis(connections) - 1,
+			Stay:   `EXISTS (SELECT 1 FROM farewell WHERE connection_id = connection.id)`,
+		})
 }

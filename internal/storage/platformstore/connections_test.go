@@ -5,7 +5,6 @@ import (
 
 	"ace/internal/foundation/sqldb"
 	"ace/internal/foundation/sqldb/sqldbtest"
-	"ace/internal/platform/connection"
 	"ace/internal/platform/connection/connectiontest"
 	"ace/internal/storage"
 	"ace/internal/storage/platformstore"
@@ -13,10 +12,13 @@ import (
 
 func TestConnectionsKeepThePromises(t *testing.T) {
 	t.Parallel()
-	for name, address := range map[string]func(testing.TB) string{"sqlite": sqldbtest.SQLite, "postgres": sqldbtest.Postgres} {
+	for name, address := range map[string]func(testing.TB) string{
+		"sqlite":   sqldbtest.SQLite,
+		"postgres": sqldbtest.Postgres,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			connectiontest.Run(t, func(t *testing.T) (connection.Store, string, string) {
+			connectiontest.Run(t, func(t *testing.T) (connectiontest.Store, string, string) {
 				db, err := sqldb.Open(t.Context(), address(t), &sqldb.Options{MaxConns: 4})
 				if err != nil {
 					t.Fatal(err)

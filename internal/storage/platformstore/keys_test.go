@@ -27,11 +27,16 @@ func TestKeyLife(t *testing.T) {
 		keys := apikey.New(s, box(t).MAC)
 		by := audit.Actor{Kind: audit.ByUser, ID: u.ID}
 		want := apikey.Settings{
-			Name: "CI", Permissions: apikey.Read | apikey.Run, Approval: apikey.ApproveWrites, ExpiresAt: time.Now().Add(time.Hour).UTC().Truncate(time.Millisecond),
-			Restrict: apikey.Restrictions{Apps: []string{"notes"}, ReadOnlyTools: true, Networks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, EndUser: "u_1"},
+			Name: "CI", Permissions: apikey.Read | apikey.Run, Approval: apikey.ApproveWrites,
+			ExpiresAt: time.Now().Add(time.Hour).UTC().Truncate(time.Millisecond),
+			Restrict: apikey.Restrictions{
+				Apps: []string{"notes"}, ReadOnlyTools: true,
+				Networks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, EndUser: "u_1",
+			},
 		}
 		made, secret, err := keys.Create(t.Context(), by, a.ID, want)
-		if err != nil || made.CreatedBy != u.ID || made.Prefix != secret[:8] || made.Last4 != secret[36:] || !apikey.WellFormed(secret) {
+		if err != nil || made.CreatedBy != u.ID || made.Prefix != secret[:8] || made.Last4 != secret[36:] ||
+			!apikey.WellFormed(secret) {
 			t.Fatalf("Create = %+v, %q, %v", made, secret, err)
 		}
 		got, err := keys.Authenticate(t.Context(), secret, anywhere)
@@ -41,10 +46,12 @@ func TestKeyLife(t *testing.T) {
 		if diff := cmp.Diff(made, got, sameValues); diff != "" {
 			t.Errorf("key that was read (-made +read):\n%s", diff)
 		}
-		if _, err := keys.Authenticate(t.Context(), secret, netip.MustParseAddr("198.51.100.1")); !problem.Is(err, "ip_not_allowed") {
+		if _, err := keys.Authenticate(t.Context(), secret, netip.MustParseAddr("198.51.100.1")); !problem.Is(err,
+			"ip_not_allowed") {
 			t.Errorf("from another network: %v", err)
 		}
-		changed, err := keys.Update(t.Context(), by, a.ID, made.ID, apikey.Settings{Name: "CI 2", Permissions: apikey.Read})
+		changed, err := keys.Update(t.Context(), by, a.ID, made.ID,
+			apikey.Settings{Name: "CI 2", Permissions: apikey.Read})
 		if err != nil || changed.Name != "CI 2" || !changed.ExpiresAt.IsZero() {
 			t.Errorf("Update = %+v, %v", changed, err)
 		}
@@ -71,7 +78,10 @@ func TestKeyLife(t *testing.T) {
 		if _, _, err := keys.Rotate(t.Context(), by, a.ID, made.ID, 0); !problem.Is(err, "key_revoked") {
 			t.Errorf("Rotate of a revoked key: %v", err)
 		}
-		wantActions := []string{"account.created", "key.created", "key.changed", "key.created", "key.rotated", "key.revoked"}
+		wantActions := []string{
+			"account.created", "key.created", "key.changed", "key.created", "key.rotated",
+			"key.revoked",
+		}
 		if diff := cmp.Diff(wantActions, actions(entries(t, s, a.ID))); diff != "" {
 			t.Errorf("audit (-want +got):\n%s", diff)
 		}
@@ -90,7 +100,8 @@ func TestRotationGoesOn(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			next, _, err := keys.Create(t.Context(), by, a.ID, apikey.Settings{ID: apikey.NewID(), Name: "CI", Permissions: apikey.Read})
+			next, _, err := keys.Create(t.Context(), by, a.ID,
+				apikey.Settings{ID: apikey.NewID(), Name: "CI", Permissions: apikey.Read})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -101,7 +112,8 @@ func TestRotationGoesOn(t *testing.T) {
 			for range 2 {
 				got, secret, err := keys.RotateTo(t.Context(), by, a.ID, old.ID, next.ID, grace)
 				if err != nil || got.ID != next.ID || secret != "" {
-					t.Fatalf("RotateTo again, grace %v = %+v, %v, want the key that is there, without a secret", grace, got, err)
+					t.Fatalf("RotateTo again, grace %v = %+v, %v, want the key that is there, without a secret", grace,
+						got, err)
 				}
 			}
 			ended, err := keys.Get(t.Context(), a.ID, old.ID)
@@ -121,7 +133,8 @@ func TestKeysOfAnotherAccount(t *testing.T) {
 		_, mine, _ := newAccount(t, s, "mine", "")
 		_, other, _ := newAccount(t, s, "other", "")
 		keys := apikey.New(s, box(t).MAC)
-		k, secret, err := keys.Create(t.Context(), audit.Operator(), mine.ID, apikey.Settings{Name: "a", Permissions: apikey.All})
+		k, secret, err := keys.Create(t.Context(), audit.Operator(), mine.ID,
+			apikey.Settings{Name: "a", Permissions: apikey.All})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,10 +142,15 @@ func TestKeysOfAnotherAccount(t *testing.T) {
 			"Get":    func() error { _, err := keys.Get(t.Context(), other.ID, k.ID); return err },
 			"Revoke": func() error { return keys.Revoke(t.Context(), audit.Operator(), other.ID, k.ID) },
 			"Update": func() error {
-				_, err := keys.Update(t.Context(), audit.Operator(), other.ID, k.ID, apikey.Settings{Name: "b", Permissions: apikey.All})
+				_, err := keys.Update(t.Context(), audit.Operator(), other.ID, k.ID,
+					apikey.Settings{Name: "b", Permissions: apikey.All})
 				return err
 			},
-			"Rotate": func() error { _, _, err := keys.Rotate(t.Context(), audit.Operator(), other.ID, k.ID, 0); return err },
+			"Rotate": func() error {
+				_, _, err := keys.Rotate(t.Context(), audit.Operator(), other.ID, k.ID,
+					0)
+				return err
+			},
 		}
 		for name, call := range tests {
 			if err := call(); !problem.Is(err, "api_key_not_found") {
@@ -153,7 +171,8 @@ func TestAuthenticateRefuses(t *testing.T) {
 	each(t, func(t *testing.T, s *platformstore.Store) {
 		_, a, _ := newAccount(t, s, "demo", "")
 		keys := apikey.New(s, box(t).MAC)
-		_, secret, err := keys.Create(t.Context(), audit.Operator(), a.ID, apikey.Settings{Name: "a", Permissions: apikey.All})
+		_, secret, err := keys.Create(t.Context(), audit.Operator(), a.ID,
+			apikey.Settings{Name: "a", Permissions: apikey.All})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,7 +203,8 @@ func TestLastUse(t *testing.T) {
 	each(t, func(t *testing.T, s *platformstore.Store) {
 		_, a, _ := newAccount(t, s, "demo", "")
 		keys := apikey.New(s, box(t).MAC)
-		k, secret, err := keys.Create(t.Context(), audit.Operator(), a.ID, apikey.Settings{Name: "a", Permissions: apikey.All})
+		k, secret, err := keys.Create(t.Context(), audit.Operator(), a.ID,
+			apikey.Settings{Name: "a", Permissions: apikey.All})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -32,38 +32,46 @@ func (s *Store) KeepClient(ctx context.Context, c *clients.Sealed, e audit.Entry
 		if err != nil {
 			return err
 		}
-		return recordAll(ctx, tx, nil, e)
+		return s.recordAll(ctx, tx, nil, e)
 	})
 }
 
 // Client implements clients.Store.
 func (s *Store) Client(ctx context.Context, accountID, appID, issuer string) (*clients.Sealed, error) {
-	c, _, err := row.One(s.db.Reader().QueryRowContext(ctx, `SELECT `+clientColumns+` FROM oauth_client WHERE account_id = $1 AND app = $2 AND issuer = $3`, accountID, appID, issuer), scanClient)
+	c, _, err := row.One(s.db.Reader().QueryRowContext(ctx,
+		`SELECT `+clientColumns+` FROM oauth_client WHERE account_id = $1 AND app = $2 AND issuer = $3`, accountID,
+		appID, issuer), scanClient)
 	return c, err
 }
 
 // Clients implements clients.Store.
 func (s *Store) Clients(ctx context.Context, accountID string) ([]*clients.Sealed, error) {
-	rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+clientColumns+` FROM oauth_client WHERE account_id = $1 ORDER BY app, issuer`, accountID)
+	rows, err := s.db.Reader().QueryContext(ctx,
+		`SELECT `+clientColumns+` FROM oauth_client WHERE account_id = $1 ORDER BY app, issuer`, accountID)
 	return row.Collect(rows, err, scanClient)
 }
 
 // BreakClient implements clients.Store.
 func (s *Store) BreakClient(ctx context.Context, c *connection.Client) error {
 	return s.db.Tx(ctx, func(tx *sql.Tx) error {
-		_, err := row.Exec(ctx, tx, `UPDATE oauth_client SET broken = $5 WHERE account_id = $1 AND app = $2 AND issuer = $3 AND client_id = $4`, c.AccountID, c.App, c.Issuer, c.ID, true)
+		_, err := row.Exec(ctx, tx,
+			`UPDATE oauth_client SET broken = $5 WHERE account_id = $1 AND app = $2 AND issuer = $3 AND client_id = $4`,
+			c.AccountID, c.App, c.Issuer, c.ID, true)
 		return err
 	})
 }
 
 // DeleteClient implements clients.Store.
-func (s *Store) DeleteClient(ctx context.Context, accountID, appID, issuer string, e audit.Entry) (found bool, err error) {
+func (s *Store) DeleteClient(ctx context.Context, accountID, appID, issuer string,
+	e audit.Entry,
+) (found bool, err error) {
 	err = s.db.Tx(ctx, func(tx *sql.Tx) error {
-		n, err := row.Exec(ctx, tx, `DELETE FROM oauth_client WHERE account_id = $1 AND app = $2 AND issuer = $3`, accountID, appID, issuer)
+		n, err := row.Exec(ctx, tx, `DELETE FROM oauth_client WHERE account_id = $1 AND app = $2 AND issuer = $3`,
+			accountID, appID, issuer)
 		if found = n > 0; err != nil || !found {
 			return err
 		}
-		return recordAll(ctx, tx, nil, e)
+		return s.recordAll(ctx, tx, nil, e)
 	})
 	return found, err
 }

@@ -17,10 +17,17 @@ func TestOAuthClients(t *testing.T) {
 	each(t, func(t *testing.T, s *platformstore.Store) {
 		_, account, _ := newAccount(t, s, "demo", "")
 		at := time.Now().UTC().Truncate(time.Millisecond)
-		mine := &clients.Sealed{Client: connection.Client{App: "gmail", AccountID: account.ID, ID: "one"}, Box: "sealed", UpdatedAt: at}
-		other := &clients.Sealed{Client: connection.Client{App: "mcp", AccountID: account.ID, ID: "two", Issuer: "https://as.example"}, Box: "sealed", UpdatedAt: at}
+		mine := &clients.Sealed{
+			Client: connection.Client{App: "gmail", AccountID: account.ID, ID: "one"},
+			Box:    "sealed", UpdatedAt: at,
+		}
+		other := &clients.Sealed{Client: connection.Client{
+			App: "mcp", AccountID: account.ID, ID: "two",
+			Issuer: "https://as.example",
+		}, Box: "sealed", UpdatedAt: at}
 		for _, c := range []*clients.Sealed{mine, other, mine} {
-			if err := s.KeepClient(t.Context(), c, audit.New(account.ID, audit.System(), "oauth_client.set", c.App, nil)); err != nil {
+			if err := s.KeepClient(t.Context(), c,
+				audit.New(account.ID, audit.System(), "oauth_client.set", c.App, nil)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -28,7 +35,11 @@ func TestOAuthClients(t *testing.T) {
 		if diff := cmp.Diff(mine, got); err != nil || diff != "" {
 			t.Errorf("Client: %v (-want +got):\n%s", err, diff)
 		}
-		for _, wrong := range [][3]string{{"", "gmail", ""}, {account.ID, "slack", ""}, {account.ID, "gmail", "https://as.example"}} {
+		for _, wrong := range [][3]string{
+			{"", "gmail", ""},
+			{account.ID, "slack", ""},
+			{account.ID, "gmail", "https://as.example"},
+		} {
 			if got, err := s.Client(t.Context(), wrong[0], wrong[1], wrong[2]); got != nil || err != nil {
 				t.Errorf("Client(%v) = %v, %v, want none", wrong, got, err)
 			}
@@ -37,15 +48,19 @@ func TestOAuthClients(t *testing.T) {
 			t.Errorf("Clients = %v, %v", list, err)
 		}
 		for id, broken := range map[string]bool{"another": false, "one": true} {
-			if err := s.BreakClient(t.Context(), &connection.Client{App: "gmail", AccountID: account.ID, ID: id}); err != nil {
+			if err := s.BreakClient(t.Context(),
+				&connection.Client{App: "gmail", AccountID: account.ID, ID: id}); err != nil {
 				t.Fatal(err)
 			}
-			if got, err := s.Client(t.Context(), account.ID, "gmail", ""); err != nil || id == "one" && got.Broken != broken {
+			if got, err := s.Client(t.Context(), account.ID, "gmail", ""); err != nil || id == "one" &&
+				got.Broken != broken {
 				t.Errorf("after breaking %s: %+v, %v", id, got, err)
 			}
 		}
 		for _, want := range []bool{true, false} {
-			if found, err := s.DeleteClient(t.Context(), account.ID, "gmail", "", audit.New(account.ID, audit.System(), "oauth_client.deleted", "gmail", nil)); found != want || err != nil {
+			if found, err := s.DeleteClient(t.Context(), account.ID, "gmail", "",
+				audit.New(account.ID, audit.System(), "oauth_client.deleted", "gmail", nil)); found != want ||
+				err != nil {
 				t.Errorf("DeleteClient = %v, %v, want %v", found, err, want)
 			}
 		}

@@ -12,25 +12,20 @@
 package platformstore
 
 import (
+	"ace/internal/foundation/jobs"
 	"ace/internal/foundation/sqldb"
 	"ace/internal/platform/apikey"
 )
 
 // Store is the platform's part of the database.
 type Store struct {
-	db *sqldb.DB
-	// scheduled is told after a transaction that scheduled jobs.
-	scheduled func()
+	db    *sqldb.DB
+	lanes *jobs.Lanes
 
 	keysByDigest      sqldb.Memo[string, *apikey.Key]
 	connectorVersions sqldb.Memo[string, string] // by account
 }
 
-// New answers a store on an open, migrated database. scheduled, if not nil, is
-// called after each transaction that scheduled jobs.
-func New(db *sqldb.DB, scheduled func()) *Store {
-	if scheduled == nil {
-		scheduled = func() {}
-	}
-	return &Store{db: db, scheduled: scheduled}
-}
+// New returns a store on an open, migrated database. Jobs that it schedules go
+// to lanes; nil serves tests.
+func New(db *sqldb.DB, lanes *jobs.Lanes) *Store { return &Store{db: db, lanes: lanes} }

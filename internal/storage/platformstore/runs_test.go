@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"ace/internal/foundation/jobs"
 	"ace/internal/foundation/sqldb"
 	"ace/internal/foundation/sqldb/sqldbtest"
 	"ace/internal/platform/tool"
@@ -14,10 +15,13 @@ import (
 
 func TestRunsKeepTheirPromises(t *testing.T) {
 	t.Parallel()
-	for name, address := range map[string]func(testing.TB) string{"sqlite": sqldbtest.SQLite, "postgres": sqldbtest.Postgres} {
+	for name, address := range map[string]func(testing.TB) string{
+		"sqlite":   sqldbtest.SQLite,
+		"postgres": sqldbtest.Postgres,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tooltest.Run(t, func(t *testing.T) tool.Store {
+			tooltest.Run(t, func(t *testing.T) tooltest.Store {
 				t.Helper()
 				db, err := sqldb.Open(t.Context(), address(t), &sqldb.Options{MaxConns: 4})
 				if err != nil {
@@ -63,7 +67,7 @@ type queue struct{ *storage.Store }
 
 func (q queue) due(t *testing.T) int {
 	t.Helper()
-	claimed, err := q.Claim(t.Context(), 10, time.Second)
+	claimed, err := q.Lane(jobs.LaneHouse).Claim(t.Context(), 10, time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +76,10 @@ func (q queue) due(t *testing.T) int {
 
 func eachWithQueue(t *testing.T, test func(t *testing.T, s *platformstore.Store, q queue)) {
 	t.Helper()
-	for name, address := range map[string]func(testing.TB) string{"sqlite": sqldbtest.SQLite, "postgres": sqldbtest.Postgres} {
+	for name, address := range map[string]func(testing.TB) string{
+		"sqlite":   sqldbtest.SQLite,
+		"postgres": sqldbtest.Postgres,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			db, err := sqldb.Open(t.Context(), address(t), nil)

@@ -11,13 +11,20 @@ import (
 	"ace/internal/storage/row"
 )
 
+// oldAtOnce bounds the old rows that go with a new one: more than one, so that
+// they become fewer, and so few that no sign-in waits for them.
+const oldAtOnce = 100
+
 // InsertLink implements account.Store. Links that are too old go with it.
 func (s *Store) InsertLink(ctx context.Context, digest, userID string, expires time.Time, e audit.Entry) error {
 	return s.db.Tx(ctx, func(tx *sql.Tx) error {
-		if _, err := row.Exec(ctx, tx, `DELETE FROM sign_in_link WHERE expires_at < $1`, row.Millis(e.At)); err != nil {
+		if _, err := row.Exec(ctx, tx, `DELETE FROM sign_in_link WHERE digest IN (
+				SELECT digest FROM sign_in_link WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)`,
+			row.Millis(e.At), oldAtOnce); err != nil {
 			return err
 		}
-		if _, err := row.Exec(ctx, tx, `INSERT INTO sign_in_link (digest, user_id, expires_at) VALUES ($1, $2, $3)`, digest, userID, row.Millis(expires)); err != nil {
+		if _, err := row.Exec(ctx, tx, `INSERT INTO sign_in_link (digest, user_id, expires_at) VALUES ($1, $2, $3)`,
+			digest, userID, row.Millis(expires)); err != nil {
 			return err
 		}
 		return record(ctx, tx, e)
@@ -29,7 +36,9 @@ func (s *Store) TakeLink(ctx context.Context, digest string, now time.Time) (*ac
 	var user *account.User
 	err := s.db.Tx(ctx, func(tx *sql.Tx) error {
 		user = nil
-		userID, found, err := row.One(tx.QueryRowContext(ctx, `DELETE FROM sign_in_link WHERE digest = $1 AND expires_at > $2 RETURNING user_id`, digest, row.Millis(now)),
+		userID, found, err := row.One(tx.QueryRowContext(ctx,
+			`DELETE FROM sign_in_link WHERE digest = $1 AND expires_at > $2 RETURNING user_id`, digest,
+			row.Millis(now)),
 			func(r row.Scanner) (id string, err error) { return id, r.Scan(&id) })
 		if err != nil || !found {
 			return err
@@ -47,11 +56,22 @@ func (s *Store) TakeLink(ctx context.Context, digest string, now time.Time) (*ac
 // InsertSession implements account.Store. Sessions that are over go with it.
 func (s *Store) InsertSession(ctx context.Context, session *account.Session, expires time.Time, e audit.Entry) error {
 	return s.db.Tx(ctx, func(tx *sql.Tx) error {
-		if _, err := row.Exec(ctx, tx, `DELETE FROM console_session WHERE expires_at < $1`, row.Millis(e.At)); err != nil {
+		if _, err := row.Exec(ctx, tx, `DELETE FROM console_session WHERE digest IN (
+				SELECT digest FROM console_session WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)`,
+			row.Millis(e.At), oldAtOnce); err != nil {
 			return err
 		}
-		if _, err := row.Exec(ctx, tx, `INSERT INTO console_session (digest, user_id, token, created_at, seen_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)`,
-			session.ID, session.User.ID, session.Token, row.Millis(session.CreatedAt), row.Millis(session.SeenAt), row.Millis(expires)); err != nil {
+		if _, err := row.Exec(
+			ctx,
+			tx,
+			`INSERT INTO console_session (digest, user_id, token, created_at, seen_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)`,
+			session.ID,
+			session.User.ID,
+			session.Token,
+			row.Millis(session.CreatedAt),
+			row.Millis(session.SeenAt),
+			row.Millis(expires),
+		); err != nil {
 			return err
 		}
 		return record(ctx, tx, e)
@@ -59,9 +79,12 @@ func (s *Store) InsertSession(ctx context.Context, session *account.Session, exp
 }
 
 // Session implements account.Store.
-func (s *Store) Session(ctx context.Context, digest string, now time.Time, idle time.Duration) (*account.Session, error) {
-	session, _, err := row.One(s.db.Reader().QueryRowContext(ctx, `SELECT console_session.digest, console_session.token, console_session.created_at, console_session.seen_at, `+
-		accountColumns+`, `+userColumns+` FROM console_session
+func (s *Store) Session(ctx context.Context, digest string, now time.Time,
+	idle time.Duration,
+) (*account.Session, error) {
+	session, _, err := row.One(s.db.Reader().QueryRowContext(ctx,
+		`SELECT console_session.digest, console_session.token, console_session.created_at, console_session.seen_at, `+
+			accountColumns+`, `+userColumns+` FROM console_session
 		JOIN account_user ON account_user.id = console_session.user_id JOIN account ON account.id = account_user.account_id
 		WHERE console_session.digest = $1 AND console_session.expires_at > $2 AND console_session.seen_at > $3 AND account.disabled_at = 0`,
 		digest, row.Millis(now), row.Millis(now.Add(-idle))), scanSession)
@@ -84,7 +107,8 @@ func scanSession(r row.Scanner) (*account.Session, error) {
 // TouchSession implements account.Store.
 func (s *Store) TouchSession(ctx context.Context, digest string, now time.Time) error {
 	return s.db.Tx(ctx, func(tx *sql.Tx) error {
-		_, err := row.Exec(ctx, tx, `UPDATE console_session SET seen_at = $2 WHERE digest = $1 AND seen_at < $2`, digest, row.Millis(now))
+		_, err := row.Exec(ctx, tx, `UPDATE console_session SET seen_at = $2 WHERE digest = $1 AND seen_at < $2`,
+			digest, row.Millis(now))
 		return err
 	})
 }

@@ -17,7 +17,10 @@ import (
 // each runs a test on a fresh database of each engine.
 func each(t *testing.T, test func(t *testing.T, s *platformstore.Store)) {
 	t.Helper()
-	for name, address := range map[string]func(testing.TB) string{"sqlite": sqldbtest.SQLite, "postgres": sqldbtest.Postgres} {
+	for name, address := range map[string]func(testing.TB) string{
+		"sqlite":   sqldbtest.SQLite,
+		"postgres": sqldbtest.Postgres,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			db, err := sqldb.Open(t.Context(), address(t), &sqldb.Options{MaxConns: 8})
@@ -47,7 +50,9 @@ func box(t testing.TB) *seal.Box {
 }
 
 // newAccount makes an account and answers it with the service behind it.
-func newAccount(t *testing.T, s *platformstore.Store, name, email string) (*account.Service, *account.Account, *account.User) {
+func newAccount(t *testing.T, s *platformstore.Store, name, email string) (*account.Service, *account.Account,
+	*account.User,
+) {
 	t.Helper()
 	service := account.New(s, password.New(), box(t).MAC)
 	a, u, err := service.Create(t.Context(), audit.Operator(), name, email)

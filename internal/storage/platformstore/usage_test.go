@@ -38,26 +38,68 @@ func TestUsage(t *testing.T) {
 			}
 		}
 		at := func(d time.Duration) time.Time { return start.Add(d) }
-		search := usage.Count{Group: "desk__search", Runs: 2, Succeeded: 1, Failed: 1, Attempts: 3, OutputBytes: 20, Took: 2 * time.Second, LastRunAt: at(23 * time.Hour)}
-		created := usage.Count{Group: "desk__create", Runs: 1, Succeeded: 1, Attempts: 3, OutputBytes: 10, Took: time.Second, LastRunAt: at(24 * time.Hour)}
-		listed := usage.Count{Group: "notes__list", Runs: 1, Attempts: 4, OutputBytes: 10, Took: time.Second, LastRunAt: at(25 * time.Hour)}
+		search := usage.Count{
+			Group: "desk__search", Runs: 2, Succeeded: 1, Failed: 1, Attempts: 3, OutputBytes: 20,
+			Took: 2 * time.Second, LastRunAt: at(23 * time.Hour),
+		}
+		created := usage.Count{
+			Group: "desk__create", Runs: 1, Succeeded: 1, Attempts: 3, OutputBytes: 10,
+			Took: time.Second, LastRunAt: at(24 * time.Hour),
+		}
+		listed := usage.Count{
+			Group: "notes__list", Runs: 1, Attempts: 4, OutputBytes: 10, Took: time.Second,
+			LastRunAt: at(25 * time.Hour),
+		}
 		named := func(c usage.Count, group string) usage.Count { c.Group = group; return c }
-		both := usage.Count{Runs: 2, Succeeded: 1, Attempts: 7, OutputBytes: 20, Took: 2 * time.Second, LastRunAt: at(25 * time.Hour)}
+		both := usage.Count{
+			Runs: 2, Succeeded: 1, Attempts: 7, OutputBytes: 20, Took: 2 * time.Second,
+			LastRunAt: at(25 * time.Hour),
+		}
 		tests := []struct {
 			name string
 			q    usage.Query
 			want []usage.Count
 		}{
 			{"by tool", usage.Query{By: usage.ByTool}, []usage.Count{search, created, listed}},
-			{"by app", usage.Query{By: usage.ByApp}, []usage.Count{
-				{Group: "desk", Runs: 3, Succeeded: 2, Failed: 1, Attempts: 6, OutputBytes: 30, Took: 3 * time.Second, LastRunAt: at(24 * time.Hour)}, named(listed, "notes"),
-			}},
+			{
+				"by app",
+				usage.Query{By: usage.ByApp},
+				[]usage.Count{
+					{
+						Group:       "desk",
+						Runs:        3,
+						Succeeded:   2,
+						Failed:      1,
+						Attempts:    6,
+						OutputBytes: 30,
+						Took:        3 * time.Second,
+						LastRunAt:   at(24 * time.Hour),
+					},
+					named(listed, "notes"),
+				},
+			},
 			{"by key", usage.Query{By: usage.ByKey}, []usage.Count{named(search, "key_1"), named(both, "key_2")}},
-			{"by day", usage.Query{By: usage.ByDay}, []usage.Count{named(search, "2026-11-20"), named(both, "2026-11-21")}},
+			{
+				"by day",
+				usage.Query{By: usage.ByDay},
+				[]usage.Count{named(search, "2026-11-20"), named(both, "2026-11-21")},
+			},
 			{"the busiest alone", usage.Query{By: usage.ByTool, Limit: 1}, []usage.Count{search}},
-			{"of one app", usage.Query{By: usage.ByKey, Apps: []string{"notes", "none"}}, []usage.Count{named(listed, "key_2")}},
-			{"of one tool", usage.Query{By: usage.ByKey, Tools: []string{"desk__create"}}, []usage.Count{named(created, "key_2")}},
-			{"of one user", usage.Query{By: usage.ByTool, EndUser: "ann", Tools: []string{"desk__create"}}, []usage.Count{created}},
+			{
+				"of one app",
+				usage.Query{By: usage.ByKey, Apps: []string{"notes", "none"}},
+				[]usage.Count{named(listed, "key_2")},
+			},
+			{
+				"of one tool",
+				usage.Query{By: usage.ByKey, Tools: []string{"desk__create"}},
+				[]usage.Count{named(created, "key_2")},
+			},
+			{
+				"of one user",
+				usage.Query{By: usage.ByTool, EndUser: "ann", Tools: []string{"desk__create"}},
+				[]usage.Count{created},
+			},
 			{"the end is left out", usage.Query{By: usage.ByTool, To: at(24 * time.Hour)}, []usage.Count{search}},
 			{"nothing", usage.Query{By: usage.ByTool, From: at(26 * time.Hour)}, nil},
 		}
@@ -79,7 +121,8 @@ func TestUsage(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 			}
 		}
-		if got, err := runs.Usage(t.Context(), "acc_a", usage.Query{By: "1; DROP TABLE tool_run", To: at(1)}); err == nil {
+		if got, err := runs.Usage(t.Context(), "acc_a",
+			usage.Query{By: "1; DROP TABLE tool_run", To: at(1)}); err == nil {
 			t.Errorf("grouped by a statement: %v", got)
 		}
 	})

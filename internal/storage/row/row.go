@@ -13,6 +13,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -93,4 +96,41 @@ func Exec(ctx context.Context, tx *sql.Tx, statement string, args ...any) (int64
 		return 0, fmt.Errorf("counting written rows: %w", err)
 	}
 	return n, nil
+}
+
+// Values returns a VALUES list for rows of columns of these types, which are
+// called column1, column2 and so on, and the arguments for its placeholders from
+// $1 on. It repeats the last row until there is a power of two of them: an engine
+// then parses few texts. args holds the rows one after the other, at least one.
+func Values(args []any, types ...string) (text string, padded []any) {
+	width := len(types)
+	n := 1
+	for n*width < len(args) {
+		n *= 2
+	}
+	last := args[len(args)-width:]
+	padded = slices.Grow(args, n*width-len(args))
+	var b strings.Builder
+	for i := range n {
+		if i*width >= len(args) {
+			padded = append(padded, last...)
+		}
+		for j, column := range types {
+			switch {
+			case j > 0:
+				b.WriteString(", ")
+			case i > 0:
+				b.WriteString("), (")
+			default:
+				b.WriteString("VALUES (")
+			}
+			place := "$" + strconv.Itoa(i*width+j+1)
+			if i == 0 { // the first row gives a column its type
+				place = "CAST(" + place + " AS " + column + ")"
+			}
+			b.WriteString(place)
+		}
+	}
+	b.WriteString(")")
+	return b.String(), padded
 }

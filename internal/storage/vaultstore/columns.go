@@ -39,7 +39,9 @@ func Columns() []Column {
 		{Table: "tool_run", Column: "request", Key: []string{"id"}, Account: "account_id"},
 		{Table: "tool_run", Column: "result", Key: []string{"id"}, Account: "account_id"},
 		{
-			Table: "tool_file_piece", Column: "piece", PlaceTable: "tool_file", Key: []string{"file_id", "number"}, Batch: 4, // of a MiB each
+			// of a MiB each
+			Table: "tool_file_piece", Column: "piece", PlaceTable: "tool_file", Key: []string{"file_id", "number"},
+			Batch:   4,
 			Account: "(SELECT account_id FROM tool_file WHERE id = tool_file_piece.file_id)",
 			Row:     func(key []any) string { return fmt.Sprint(key[0], "/", key[1]) },
 		},
@@ -74,7 +76,7 @@ func (c *Column) place(key []any, account string) seal.Place {
 	return p
 }
 
-// read answers texts that do not begin with prefix, in the order of their
+// read returns texts that do not begin with prefix, in the order of their
 // keys, those after a key alone.
 func (v *Vault) read(ctx context.Context, c *Column, prefix string, after []any, limit int) ([]sealed, error) {
 	account := "''"
@@ -82,7 +84,8 @@ func (v *Vault) read(ctx context.Context, c *Column, prefix string, after []any,
 		account = c.Account
 	}
 	keys := strings.Join(c.Key, ", ")
-	query := fmt.Sprintf(`SELECT %s, COALESCE(%s, ''), %s FROM %s WHERE %s <> '' AND substr(%s, 1, %d) <> $1`, keys, account, c.Column, c.Table, c.Column, c.Column, max(1, len(prefix)))
+	query := fmt.Sprintf(`SELECT %s, COALESCE(%s, ''), %s FROM %s WHERE %s <> '' AND substr(%s, 1, %d) <> $1`, keys,
+		account, c.Column, c.Table, c.Column, c.Column, max(1, len(prefix)))
 	args := []any{prefix}
 	if after != nil {
 		var marks []string
@@ -130,11 +133,15 @@ func (v *Vault) write(ctx context.Context, c *Column, rows []sealed, texts []str
 	return written, err
 }
 
-// counts answers how many texts of a column each key has sealed; "?" are texts
+// counts returns how many texts of a column each key has sealed; "?" are texts
 // that no key of ours has sealed.
 func (v *Vault) counts(ctx context.Context, c *Column) (map[string]int, error) {
-	query := fmt.Sprintf(`SELECT CASE WHEN substr(%[1]s, 1, 3) = 'v1.' THEN 'v1' WHEN substr(%[1]s, 1, 3) = 'v2.' THEN substr(%[1]s, 4, 8) ELSE '?' END AS id, COUNT(*)
-		FROM %[2]s WHERE %[1]s <> '' GROUP BY 1`, c.Column, c.Table)
+	query := fmt.Sprintf(
+		`SELECT CASE WHEN substr(%[1]s, 1, 3) = 'v1.' THEN 'v1' WHEN substr(%[1]s, 1, 3) = 'v2.' THEN substr(%[1]s, 4, 8) ELSE '?' END AS id, COUNT(*)
+		FROM %[2]s WHERE %[1]s <> '' GROUP BY 1`,
+		c.Column,
+		c.Table,
+	)
 	rows, err := v.db.Reader().QueryContext(ctx, query)
 	type count struct {
 		id string
@@ -153,7 +160,7 @@ func (v *Vault) counts(ctx context.Context, c *Column) (map[string]int, error) {
 	return found, err
 }
 
-// samples answers a few sealed texts of every column.
+// samples returns a few sealed texts of every column.
 func (v *Vault) samples(ctx context.Context) ([]sealed, error) {
 	var all []sealed
 	for _, c := range Columns() {

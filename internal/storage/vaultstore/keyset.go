@@ -16,7 +16,7 @@ import (
 // keysetID is the id of the one row.
 const keysetID = "data"
 
-// keyset is the row of the ring.
+// keyset is the row of the keys.
 type keyset struct {
 	revision              int64
 	wrapped, kek, primary string
@@ -24,9 +24,11 @@ type keyset struct {
 	idle, updated         time.Time
 }
 
-// keyset answers nil where there is none yet.
+// keyset returns nil where there is none yet.
 func (v *Vault) keyset(ctx context.Context) (*keyset, error) {
-	k, _, err := row.One(v.db.Reader().QueryRowContext(ctx, `SELECT revision, wrapped, kek, primary_id, canary, idle_since, updated_at FROM keyset WHERE id = $1`, keysetID),
+	k, _, err := row.One(v.db.Reader().QueryRowContext(ctx,
+		`SELECT revision, wrapped, kek, primary_id, canary, idle_since, updated_at FROM keyset WHERE id = $1`,
+		keysetID),
 		func(r row.Scanner) (*keyset, error) {
 			k := &keyset{}
 			var idle, updated int64
@@ -41,8 +43,18 @@ func (v *Vault) keyset(ctx context.Context) (*keyset, error) {
 
 func (v *Vault) insert(ctx context.Context, k *keyset) error {
 	return v.db.Tx(ctx, func(tx *sql.Tx) error {
-		_, err := row.Exec(ctx, tx, `INSERT INTO keyset (id, revision, wrapped, kek, primary_id, canary, idle_since, updated_at) VALUES ($1, $2, $3, $4, $5, $6, 0, $7) ON CONFLICT (id) DO NOTHING`,
-			keysetID, k.revision, k.wrapped, k.kek, k.primary, k.canary, row.Millis(k.updated))
+		_, err := row.Exec(
+			ctx,
+			tx,
+			`INSERT INTO keyset (id, revision, wrapped, kek, primary_id, canary, idle_since, updated_at) VALUES ($1, $2, $3, $4, $5, $6, 0, $7) ON CONFLICT (id) DO NOTHING`,
+			keysetID,
+			k.revision,
+			k.wrapped,
+			k.kek,
+			k.primary,
+			k.canary,
+			row.Millis(k.updated),
+		)
 		return err
 	})
 }
@@ -50,8 +62,19 @@ func (v *Vault) insert(ctx context.Context, k *keyset) error {
 // replace writes the row if it is still of the revision before.
 func (v *Vault) replace(ctx context.Context, k *keyset) (replaced bool, err error) {
 	err = v.db.Tx(ctx, func(tx *sql.Tx) error {
-		n, err := row.Exec(ctx, tx, `UPDATE keyset SET revision = $2, wrapped = $3, kek = $4, primary_id = $5, canary = $6, idle_since = 0, updated_at = $7 WHERE id = $1 AND revision = $8`,
-			keysetID, k.revision, k.wrapped, k.kek, k.primary, k.canary, row.Millis(k.updated), k.revision-1)
+		n, err := row.Exec(
+			ctx,
+			tx,
+			`UPDATE keyset SET revision = $2, wrapped = $3, kek = $4, primary_id = $5, canary = $6, idle_since = 0, updated_at = $7 WHERE id = $1 AND revision = $8`,
+			keysetID,
+			k.revision,
+			k.wrapped,
+			k.kek,
+			k.primary,
+			k.canary,
+			row.Millis(k.updated),
+			k.revision-1,
+		)
 		replaced = n > 0
 		return err
 	})
@@ -61,29 +84,30 @@ func (v *Vault) replace(ctx context.Context, k *keyset) (replaced bool, err erro
 // markIdle notes since when nothing is left under older keys.
 func (v *Vault) markIdle(ctx context.Context, revision int64, since time.Time) error {
 	return v.db.Tx(ctx, func(tx *sql.Tx) error {
-		_, err := row.Exec(ctx, tx, `UPDATE keyset SET idle_since = $3 WHERE id = $1 AND revision = $2`, keysetID, revision, row.Millis(since))
+		_, err := row.Exec(ctx, tx, `UPDATE keyset SET idle_since = $3 WHERE id = $1 AND revision = $2`, keysetID,
+			revision, row.Millis(since))
 		return err
 	})
 }
 
-// change lets fn change the ring of a row, until that is written without
+// change lets fn change the keys of a row, until that is written without
 // anybody in between. fn answers false to leave everything as it is. The new
-// ring is in use here at once. with, if set, is the key that wraps it from now on.
+// keys is in use here at once. with, if set, is the key that wraps it from now on.
 func (v *Vault) change(ctx context.Context, with kek.Key, fn func(*keyset, *seal.Ring) (bool, error)) error {
 	for range 5 {
 		k, now, err := v.current(ctx)
 		if err != nil {
 			return err
 		}
-		next := used{k.revision + 1, now.ring.Clone(), now.key}
-		if changed, err := fn(k, next.ring); err != nil || !changed {
+		next := used{k.revision + 1, now.keys.Clone(), now.key}
+		if changed, err := fn(k, next.keys); err != nil || !changed {
 			return err
 		}
 		if with != nil {
 			next.key = with
 		}
 		k.revision = next.revision
-		if err := v.fill(ctx, k, next.ring, next.key); err != nil {
+		if err := v.fill(ctx, k, next.keys, next.key); err != nil {
 			return err
 		}
 		v.step("keyset_before")
@@ -93,7 +117,7 @@ func (v *Vault) change(ctx context.Context, with kek.Key, fn func(*keyset, *seal
 		}
 		if replaced {
 			v.step("keyset_after")
-			if err := v.box.Replace(next.ring); err != nil {
+			if err := v.sealer.Replace(next.keys); err != nil {
 				return err
 			}
 			v.use(next)
@@ -103,7 +127,7 @@ func (v *Vault) change(ctx context.Context, with kek.Key, fn func(*keyset, *seal
 	return errors.New("other processes change the keyset all the time: try again")
 }
 
-// current reads the row and its ring.
+// current reads the row and its keys.
 func (v *Vault) current(ctx context.Context) (*keyset, used, error) {
 	k, err := v.keyset(ctx)
 	if err == nil && k == nil {
@@ -120,7 +144,7 @@ func (v *Vault) current(ctx context.Context) (*keyset, used, error) {
 func (v *Vault) use(now used) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.used, v.trouble, v.told = now, "", ""
+	v.used, v.trouble, v.loggedTrouble = now, "", ""
 }
 
 func (v *Vault) using() used {
@@ -135,8 +159,14 @@ func (v *Vault) beat(ctx context.Context) error {
 		return nil
 	}
 	return v.db.Tx(ctx, func(tx *sql.Tx) error {
-		_, err := row.Exec(ctx, tx, `INSERT INTO keyset_replica (id, revision, seen_at) VALUES ($1, $2, $3) ON CONFLICT (id) DO UPDATE SET revision = excluded.revision, seen_at = excluded.seen_at`,
-			v.self, v.using().revision, row.Millis(time.Now()))
+		_, err := row.Exec(
+			ctx,
+			tx,
+			`INSERT INTO keyset_replica (id, revision, seen_at) VALUES ($1, $2, $3) ON CONFLICT (id) DO UPDATE SET revision = excluded.revision, seen_at = excluded.seen_at`,
+			v.self,
+			v.using().revision,
+			row.Millis(time.Now()),
+		)
 		return err
 	})
 }
@@ -146,17 +176,19 @@ func (v *Vault) leave(ctx context.Context) error {
 		return nil
 	}
 	return v.db.Tx(ctx, func(tx *sql.Tx) error {
-		_, err := row.Exec(ctx, tx, `DELETE FROM keyset_replica WHERE id = $1 OR seen_at < $2`, v.self, row.Millis(time.Now().Add(-24*time.Hour)))
+		_, err := row.Exec(ctx, tx, `DELETE FROM keyset_replica WHERE id = $1 OR seen_at < $2`, v.self,
+			row.Millis(time.Now().Add(-24*time.Hour)))
 		return err
 	})
 }
 
-// behind answers the replicas that live and do not use a revision yet.
+// behind returns the replicas that live and do not use a revision yet.
 func (v *Vault) behind(ctx context.Context, revision int64) ([]string, error) {
 	if !v.db.Shared() {
 		return nil, nil
 	}
-	rows, err := v.db.Reader().QueryContext(ctx, `SELECT id FROM keyset_replica WHERE revision < $1 AND seen_at > $2 AND id <> $3 ORDER BY id`,
+	rows, err := v.db.Reader().QueryContext(ctx,
+		`SELECT id FROM keyset_replica WHERE revision < $1 AND seen_at > $2 AND id <> $3 ORDER BY id`,
 		revision, row.Millis(time.Now().Add(-gone)), v.self)
 	return row.Collect(rows, err, func(r row.Scanner) (id string, err error) {
 		if err := r.Scan(&id); err != nil {
@@ -166,7 +198,7 @@ func (v *Vault) behind(ctx context.Context, revision int64) ([]string, error) {
 	})
 }
 
-// Run keeps this replica's ring up to date and tells the others that it lives,
+// Run keeps this replica's keys up to date and tells the others that it lives,
 // until ctx ends.
 func (v *Vault) Run(ctx context.Context) {
 	tick := time.NewTicker(beatEvery)
@@ -192,8 +224,8 @@ func (v *Vault) Refresh(ctx context.Context) {
 		return
 	}
 	v.mu.Lock()
-	again := v.told == err.Error()
-	v.told = err.Error()
+	again := v.loggedTrouble == err.Error()
+	v.loggedTrouble = err.Error()
 	v.mu.Unlock()
 	if !again {
 		v.o.Log.ErrorContext(ctx, "the keyset cannot be read, the keys in memory go on", slogError(err))
@@ -205,7 +237,7 @@ func (v *Vault) refresh(ctx context.Context) error {
 	defer cancel()
 	k, err := v.keyset(bound)
 	if err != nil {
-		return err // the database is away, which readiness tells by itself
+		return err // the database is unavailable, which readiness reports by itself
 	}
 	if k == nil {
 		v.worry(errGone)
@@ -213,10 +245,10 @@ func (v *Vault) refresh(ctx context.Context) error {
 	}
 	now, err := v.load(bound, k)
 	if err == nil {
-		err = v.box.Replace(now.ring)
+		err = v.sealer.Replace(now.keys)
 	}
 	if err != nil {
-		if !v.box.Knows(k.primary) {
+		if !v.sealer.Knows(k.primary) {
 			v.worry(err)
 		}
 		return err

@@ -19,7 +19,7 @@ import (
 	"ace/internal/storage/vaultstore"
 )
 
-// notResealed are places whose texts need no sealing anew, and why.
+// notResealed are places whose texts need no re-encryption, and why.
 var notResealed = map[string]string{
 	"cookie.openid": "lives in a browser for 15 minutes, less than older keys linger",
 	"keyset.canary": "is sealed with every keyset that is written",
@@ -66,7 +66,7 @@ func TestEveryPlaceIsResealed(t *testing.T) {
 	}
 }
 
-// placesIn answers "table.column" of every seal.Place that the package of a
+// placesIn returns "table.column" of every seal.Place that the package of a
 // folder makes.
 func placesIn(t *testing.T, dir string) map[string]bool {
 	t.Helper()
@@ -155,7 +155,7 @@ func literalText(x ast.Expr) (string, bool) {
 	return text, err == nil
 }
 
-// passed answers the string literals that a function of a package is called
+// passed returns the string literals that a function of a package is called
 // with, by itself or by functions that hand their own parameter on.
 func passed(files []*ast.File, name string) (texts []string) {
 	names := map[string]bool{name: true}

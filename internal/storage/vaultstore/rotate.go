@@ -12,7 +12,7 @@ import (
 )
 
 // Rotate adds a key, which becomes the primary as soon as every replica knows
-// it. While an earlier rotation has texts left to seal anew, that one goes on
+// it. While an earlier rotation has texts left to re-encrypt, that one goes on
 // instead, unless force is set.
 func (v *Vault) Rotate(ctx context.Context, force bool) error {
 	if !force {
@@ -45,7 +45,7 @@ func (v *Vault) promote(ctx context.Context) error {
 	return v.change(ctx, nil, func(_ *keyset, r *seal.Ring) (bool, error) { return r.Promote(), nil })
 }
 
-// waiting answers the replicas that do not use the newest revision yet.
+// waiting returns the replicas that do not use the newest revision yet.
 func (v *Vault) waiting(ctx context.Context) ([]string, error) {
 	k, err := v.keyset(ctx)
 	if err != nil {
@@ -63,11 +63,12 @@ func (v *Vault) Rewrap(ctx context.Context) error {
 }
 
 // Enable lets a disabled key open again, until what it has sealed is sealed
-// anew. Its problem is vault_key_not_found (NotFound).
+// again. Its problem is vault_key_not_found (NotFound).
 func (v *Vault) Enable(ctx context.Context, id string) error {
 	return v.change(ctx, nil, func(_ *keyset, r *seal.Ring) (bool, error) {
 		if r.Set(id, seal.Disabled, seal.Retiring) == 0 {
-			return false, problem.New(problem.NotFound, "vault_key_not_found", "There is no disabled key with this id. ace vault status lists the keys.")
+			return false, problem.New(problem.NotFound, "vault_key_not_found",
+				"There is no disabled key with this id. ace vault status lists the keys.")
 		}
 		return true, nil
 	})
@@ -75,14 +76,14 @@ func (v *Vault) Enable(ctx context.Context, id string) error {
 
 // Progress is what one call of Work has done.
 type Progress struct {
-	Resealed   int // texts sealed anew
+	Resealed   int // texts re-encrypted
 	Unreadable int // texts that no key opens where they stand
 	Moved      int // texts that changed meanwhile; the next call sees to them
 	Done       bool
 }
 
 // Work goes on with a rotation for about as long as budget: it promotes a key
-// that every replica knows, seals texts anew, and disables keys that nothing
+// that every replica knows, re-encrypts texts, and disables keys that nothing
 // needs any more. Done says that there is nothing to do now. Several processes
 // may work at once.
 func (v *Vault) Work(ctx context.Context, budget time.Duration) (Progress, error) {
@@ -97,7 +98,7 @@ func (v *Vault) Work(ctx context.Context, budget time.Duration) (Progress, error
 	if err != nil {
 		return p, err
 	}
-	if now.ring.In(seal.Pending) != "" {
+	if now.keys.In(seal.Pending) != "" {
 		if err := v.promote(ctx); err != nil {
 			return p, err
 		}
@@ -106,8 +107,8 @@ func (v *Vault) Work(ctx context.Context, budget time.Duration) (Progress, error
 			return p, err
 		}
 	}
-	if now.ring.In(seal.Retiring) == "" {
-		p.Done = now.ring.In(seal.Pending) == ""
+	if now.keys.In(seal.Retiring) == "" {
+		p.Done = now.keys.In(seal.Pending) == ""
 		return p, nil
 	}
 	whole := true
@@ -119,12 +120,12 @@ func (v *Vault) Work(ctx context.Context, budget time.Duration) (Progress, error
 	if err != nil || !whole || p.Moved > 0 {
 		return p, err
 	}
-	done, err := v.retire(ctx, k, now.ring, p.Unreadable > 0)
-	p.Done = done && now.ring.In(seal.Pending) == ""
+	done, err := v.retire(ctx, k, now.keys, p.Unreadable > 0)
+	p.Done = done && now.keys.In(seal.Pending) == ""
 	return p, err
 }
 
-// resealColumn seals the texts of a column anew, batch after batch. It answers
+// resealColumn re-encrypts the texts of a column, batch after batch. It answers
 // false where the time was up before the end.
 func (v *Vault) resealColumn(ctx context.Context, c *Column, end time.Time, p *Progress) (whole bool, err error) {
 	var after []any
@@ -132,7 +133,7 @@ func (v *Vault) resealColumn(ctx context.Context, c *Column, end time.Time, p *P
 		if time.Now().After(end) {
 			return false, nil
 		}
-		found, err := v.read(ctx, c, seal.Prefix(v.box.Primary()), after, c.batch())
+		found, err := v.read(ctx, c, seal.Prefix(v.sealer.Primary()), after, c.batch())
 		if err != nil || len(found) == 0 {
 			return err == nil, err
 		}
@@ -140,7 +141,7 @@ func (v *Vault) resealColumn(ctx context.Context, c *Column, end time.Time, p *P
 		var rows []sealed
 		var texts []string
 		for i := range found {
-			text, err := v.box.Reseal(found[i].text, found[i].at)
+			text, err := v.sealer.Reseal(found[i].text, found[i].at)
 			switch {
 			case errors.Is(err, seal.ErrOpen):
 				p.Unreadable++
@@ -170,8 +171,8 @@ func (v *Vault) resealColumn(ctx context.Context, c *Column, end time.Time, p *P
 //
 // unreadable says that some texts do not open: their keys stay for as long as
 // they are there.
-func (v *Vault) retire(ctx context.Context, k *keyset, ring *seal.Ring, unreadable bool) (done bool, err error) {
-	older := retiring(ring)
+func (v *Vault) retire(ctx context.Context, k *keyset, keys *seal.Ring, unreadable bool) (done bool, err error) {
+	older := retiring(keys)
 	left, err := v.leftUnder(ctx, older)
 	if err != nil {
 		return false, err
@@ -210,11 +211,11 @@ func (v *Vault) left(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return v.leftUnder(ctx, retiring(now.ring))
+	return v.leftUnder(ctx, retiring(now.keys))
 }
 
-func retiring(ring *seal.Ring) (ids []string) {
-	for _, key := range ring.Keys() {
+func retiring(keys *seal.Ring) (ids []string) {
+	for _, key := range keys.Keys() {
 		if key.State == seal.Retiring {
 			ids = append(ids, key.ID)
 		}

@@ -20,26 +20,32 @@ import (
 	"ace/internal/storage/vaultstore"
 )
 
-// Every text of every column is sealed anew and opens where it stood, and
+// Every text of every column is re-encrypted and opens where it stood, and
 // nowhere else.
 func TestRotate(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, db *sqldb.DB) {
 		v := open(t, db, vaultstore.Options{})
-		all := sow(t, db, v.Box(), 60, "a") // more than a batch
-		other := sow(t, db, v.Box(), 1, "b")
-		old, mac := v.Box().Primary(), v.Box().MAC("x")
+		all := sow(t, db, v.Sealer(), 60, "a") // more than a batch
+		other := sow(t, db, v.Sealer(), 1, "b")
+		old, mac := v.Sealer().Primary(), v.Sealer().MAC("x")
 		rotate(t, v)
 		if p := finish(t, v); p.Resealed != len(all)+len(other) || p.Unreadable != 0 {
-			t.Errorf("%d sealed anew, %d unreadable; want %d, 0", p.Resealed, p.Unreadable, len(all)+len(other))
+			t.Errorf("%d re-encrypted, %d unreadable; want %d, 0", p.Resealed, p.Unreadable, len(all)+len(other))
 		}
-		primary := v.Box().Primary()
-		if primary == old || v.Box().MAC("x") != mac {
-			t.Errorf("primary %s as before: %t; digests changed: %t", primary, primary == old, v.Box().MAC("x") != mac)
+		primary := v.Sealer().Primary()
+		if primary == old || v.Sealer().MAC("x") != mac {
+			t.Errorf(
+				"primary %s as before: %t; digests changed: %t",
+				primary,
+				primary == old,
+				v.Sealer().MAC("x") != mac,
+			)
 		}
-		reap(t, db, v.Box(), append(all, other...), primary)
+		reap(t, db, v.Sealer(), append(all, other...), primary)
 		s := status(t, v)
-		if s.Left != 0 || s.Stuck != 0 || s.Values != len(all)+len(other) || len(s.Keys) != 2 || s.Keys[0].Values != 0 || s.Keys[1].Values != s.Values {
+		if s.Left != 0 || s.Stuck != 0 || s.Values != len(all)+len(other) || len(s.Keys) != 2 ||
+			s.Keys[0].Values != 0 || s.Keys[1].Values != s.Values {
 			t.Errorf("status %+v", s)
 		}
 		columns := map[string]secret{}
@@ -55,7 +61,7 @@ func TestRotate(t *testing.T) {
 				if s.at == mine.at {
 					continue
 				}
-				if _, err := v.Box().Open(text, s.at); !errors.Is(err, seal.ErrOpen) {
+				if _, err := v.Sealer().Open(text, s.at); !errors.Is(err, seal.ErrOpen) {
 					t.Errorf("a text of %v opens at %v: %v", mine.at, s.at, err)
 				}
 			}
@@ -90,12 +96,12 @@ func lived(fn func()) (ok bool, at string) {
 	return true, ""
 }
 
-// Whoever dies between any two steps, the next one goes on: every text opens at
+// After a crash between any two steps, the next process continues: every text opens at
 // every moment, and in the end the rotation is whole.
 func TestRotateSurvivesEveryCrash(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, db *sqldb.DB) {
-		all := sow(t, db, open(t, db, vaultstore.Options{}).Box(), 3, "a")
+		all := sow(t, db, open(t, db, vaultstore.Options{}).Sealer(), 3, "a")
 		seen := map[string]bool{}
 		for last := 1; ; last++ {
 			left := last
@@ -105,7 +111,7 @@ func TestRotateSurvivesEveryCrash(t *testing.T) {
 				}
 			}})
 			write(t, db, "DELETE FROM keyset_replica") // those that died are not waited for
-			before := dying.Box().Primary()
+			before := dying.Sealer().Primary()
 			ok, at := lived(func() {
 				rotate(t, dying)
 				finish(t, dying)
@@ -114,19 +120,24 @@ func TestRotateSurvivesEveryCrash(t *testing.T) {
 			seen[at] = true
 			next := open(t, db, vaultstore.Options{Linger: time.Nanosecond})
 			write(t, db, "DELETE FROM keyset_replica")
-			reap(t, db, next.Box(), all, "")
+			reap(t, db, next.Sealer(), all, "")
 			rotate(t, next)
 			finish(t, next)
 			finish(t, next)
-			reap(t, db, next.Box(), all, next.Box().Primary())
-			if s := status(t, next); next.Box().Primary() == before || s.Phase != vaultstore.Rested || s.Left+s.Stuck != 0 {
-				t.Fatalf("after a crash at %s: primary changed: %t, %s, left %d, stuck %d", at, next.Box().Primary() != before, s.Phase, s.Left, s.Stuck)
+			reap(t, db, next.Sealer(), all, next.Sealer().Primary())
+			if s := status(t, next); next.Sealer().Primary() == before || s.Phase != vaultstore.Rested ||
+				s.Left+s.Stuck != 0 {
+				t.Fatalf("after a crash at %s: primary changed: %t, %s, left %d, stuck %d",
+					at, next.Sealer().Primary() != before, s.Phase, s.Left, s.Stuck)
 			}
 			if ok {
 				break
 			}
 		}
-		for _, step := range []string{"keyset_before", "keyset_after", "rotate_added", "batch_before", "batch_after", "disable"} {
+		for _, step := range []string{
+			"keyset_before", "keyset_after", "rotate_added", "batch_before", "batch_after",
+			"disable",
+		} {
 			if !seen[step] {
 				t.Errorf("no process died at %s", step)
 			}
@@ -147,7 +158,7 @@ func TestFirstKeysetSurvivesACrash(t *testing.T) {
 		for i := range boxes {
 			wg.Go(func() {
 				if v, err := tryOpen(t, db, vaultstore.Options{}); err == nil {
-					boxes[i] = v.Box()
+					boxes[i] = v.Sealer()
 				} else {
 					t.Error(err)
 				}
@@ -168,32 +179,35 @@ func TestRotateWaitsForReplicas(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, db *sqldb.DB) {
 		one, two := open(t, db, vaultstore.Options{}), open(t, db, vaultstore.Options{})
-		all := sow(t, db, one.Box(), 1, "a")
-		old := one.Box().Primary()
+		all := sow(t, db, one.Sealer(), 1, "a")
+		old := one.Sealer().Primary()
 		rotate(t, one)
 		if db.Shared() {
 			if _, err := one.Work(t.Context(), time.Second); err != nil {
 				t.Fatal(err)
 			}
-			if s := status(t, one); s.Phase != vaultstore.Announcing || len(s.WaitingFor) != 1 || one.Box().Primary() != old {
-				t.Fatalf("phase %s, waiting for %v, promoted: %t; want announcing, one, false", s.Phase, s.WaitingFor, one.Box().Primary() != old)
+			if s := status(t, one); s.Phase != vaultstore.Announcing || len(s.WaitingFor) != 1 ||
+				one.Sealer().Primary() != old {
+				t.Fatalf("phase %s, waiting for %v, promoted: %t; want announcing, one, false", s.Phase, s.WaitingFor,
+					one.Sealer().Primary() != old)
 			}
 			two.Refresh(t.Context())
 		}
 		finish(t, one)
-		if s := status(t, one); len(s.WaitingFor) > 0 && s.Phase == vaultstore.Announcing || one.Box().Primary() == old {
+		if s := status(t, one); len(s.WaitingFor) > 0 && s.Phase == vaultstore.Announcing ||
+			one.Sealer().Primary() == old {
 			t.Errorf("phase %s, waiting for %v", s.Phase, s.WaitingFor)
 		}
-		if two.Box().Primary() != old {
-			t.Error("the second replica has been told already")
+		if two.Sealer().Primary() != old {
+			t.Error("the second replica was notified already")
 		}
-		reap(t, db, two.Box(), all, one.Box().Primary()) // without a restart
-		more := sow(t, db, two.Box(), 1, "b")
+		reap(t, db, two.Sealer(), all, one.Sealer().Primary()) // without a restart
+		more := sow(t, db, two.Sealer(), 1, "b")
 		two.Refresh(t.Context())
-		if two.Box().Primary() != one.Box().Primary() {
+		if two.Sealer().Primary() != one.Sealer().Primary() {
 			t.Error("the second replica seals with an older key after it has looked")
 		}
-		reap(t, db, one.Box(), more, "")
+		reap(t, db, one.Sealer(), more, "")
 
 		if err := two.Close(t.Context()); err != nil {
 			t.Fatal(err)
@@ -201,7 +215,7 @@ func TestRotateWaitsForReplicas(t *testing.T) {
 		finish(t, one)
 		rotate(t, one) // nobody is waited for
 		finish(t, one)
-		reap(t, db, two.Box(), append(all, more...), one.Box().Primary()) // two was only slow
+		reap(t, db, two.Sealer(), append(all, more...), one.Sealer().Primary()) // two was only slow
 	})
 }
 
@@ -219,18 +233,19 @@ func TestRotateWhileWritersWork(t *testing.T) {
 		}
 		for i := range rows {
 			id := fmt.Sprint("con_", i)
-			text, err := replicas[0].Box().Seal([]byte("0"), place(id))
+			text, err := replicas[0].Sealer().Seal([]byte("0"), place(id))
 			if err != nil {
 				t.Fatal(err)
 			}
-			insert(t, db, "connection", map[string]any{"id": id, "account_id": "acc", "secret": text, "version": int64(1)})
+			insert(t, db, "connection",
+				map[string]any{"id": id, "account_id": "acc", "secret": text, "version": int64(1)})
 		}
 		var raised [rows]atomic.Int64
 		var writers, helpers sync.WaitGroup
 		over := make(chan struct{})
 		var primaries atomic.Int64 // that were seen
 		for w := range 4 {
-			box := replicas[w%2].Box()
+			box := replicas[w%2].Sealer()
 			writers.Go(func() {
 				for n := 0; n < rounds || primaries.Load() < 3; n++ {
 					i := rand.IntN(rows)
@@ -269,10 +284,11 @@ func TestRotateWhileWritersWork(t *testing.T) {
 		for i := range rows {
 			id := fmt.Sprint("con_", i)
 			var text string
-			if err := db.Reader().QueryRowContext(t.Context(), "SELECT secret FROM connection WHERE id = $1", id).Scan(&text); err != nil {
+			if err := db.Reader().QueryRowContext(t.Context(), "SELECT secret FROM connection WHERE id = $1",
+				id).Scan(&text); err != nil {
 				t.Fatal(err)
 			}
-			got, err := replicas[0].Box().Open(text, place(id))
+			got, err := replicas[0].Sealer().Open(text, place(id))
 			if want := strconv.FormatInt(raised[i].Load(), 10); err != nil || string(got) != want {
 				t.Errorf("%s = %q, %v, want %s", id, got, err, want)
 			}
@@ -292,14 +308,15 @@ func TestRefreshDuringRotation(t *testing.T) {
 		insert(t, db, "account", map[string]any{"id": "acc"})
 		at := seal.Place{Table: "connection", Column: "secret", Row: "con", Account: "acc"}
 		sealed := func(token string) string {
-			text, err := v.Box().Seal([]byte(token), at)
+			text, err := v.Sealer().Seal([]byte(token), at)
 			if err != nil {
 				t.Fatal(err)
 			}
 			return text
 		}
 		insert(t, db, "connection", map[string]any{
-			"id": "con", "account_id": "acc", "secret": sealed("first"), "version": int64(1), "status": "active", "params": "{}", "identity": "{}", "scopes": "[]",
+			"id": "con", "account_id": "acc", "secret": sealed("first"), "version": int64(1), "status": "active",
+			"params": "{}", "identity": "{}", "scopes": "[]",
 		})
 		store := platformstore.Connections{Store: platformstore.New(db, nil)}
 		for _, during := range []string{"before the lease", "under the lease", "between sealing and writing"} {
@@ -315,7 +332,8 @@ func TestRefreshDuringRotation(t *testing.T) {
 			}
 			pass("before the lease")
 			lease, err := store.TakeLease(t.Context(), connection.Lease{
-				AccountID: "acc", ConnectionID: "con", Version: kept.Connection.Version, Owner: "me", Until: time.Now().Add(time.Minute),
+				AccountID: "acc", ConnectionID: "con", Version: kept.Connection.Version, Owner: "me",
+				Until: time.Now().Add(time.Minute),
 			})
 			if err != nil || lease == nil {
 				t.Fatalf("%s: TakeLease = %v, %v", during, lease, err)
@@ -328,7 +346,7 @@ func TestRefreshDuringRotation(t *testing.T) {
 				t.Fatalf("%s: KeepRefresh = %t, %v, want true", during, saved, err)
 			}
 			finish(t, v)
-			reap(t, db, v.Box(), []secret{{"connection", "secret", "id = 'con'", at, during}}, v.Box().Primary())
+			reap(t, db, v.Sealer(), []secret{{"connection", "secret", "id = 'con'", at, during}}, v.Sealer().Primary())
 		}
 	})
 }
@@ -359,7 +377,7 @@ func rotateOverAndOver(t *testing.T, db *sqldb.DB, primaries *atomic.Int64, over
 		if err := errors.Join(err, v.Close(t.Context())); err != nil {
 			t.Error(err)
 		}
-		seen[v.Box().Primary()] = true
+		seen[v.Sealer().Primary()] = true
 		primaries.Store(int64(len(seen)))
 		select {
 		case <-over:
@@ -375,7 +393,8 @@ func raise(t *testing.T, db *sqldb.DB, box *seal.Box, id string, at seal.Place) 
 	t.Helper()
 	var text string
 	var version int64
-	if err := db.Reader().QueryRowContext(t.Context(), "SELECT secret, version FROM connection WHERE id = $1", id).Scan(&text, &version); err != nil {
+	if err := db.Reader().QueryRowContext(t.Context(), "SELECT secret, version FROM connection WHERE id = $1",
+		id).Scan(&text, &version); err != nil {
 		return false, err
 	}
 	plain, err := box.Open(text, at)
@@ -391,7 +410,9 @@ func raise(t *testing.T, db *sqldb.DB, box *seal.Box, id string, at seal.Place) 
 		return false, err
 	}
 	err = db.Tx(t.Context(), func(tx *sql.Tx) error {
-		changed, err := row.Exec(t.Context(), tx, "UPDATE connection SET secret = $1, version = version + 1 WHERE id = $2 AND version = $3", next, id, version)
+		changed, err := row.Exec(t.Context(), tx,
+			"UPDATE connection SET secret = $1, version = version + 1 WHERE id = $2 AND version = $3", next,
+			id, version)
 		saved = changed == 1
 		return err
 	})
@@ -403,7 +424,7 @@ func BenchmarkReseal(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			db := migrated(b, dsn)
 			v := open(b, db, vaultstore.Options{})
-			all := sow(b, db, v.Box(), 100, "a")
+			all := sow(b, db, v.Sealer(), 100, "a")
 			for b.Loop() {
 				rotate(b, v)
 				finish(b, v)

@@ -79,15 +79,30 @@ func sow(t testing.TB, db *sqldb.DB, box *seal.Box, n int, name string) (all []s
 			all = append(all, s)
 		}
 		byID := "id = '" + id + "'"
-		put("signing_key", "sealed", "name = '"+id+"'", seal.Place{Table: "signing_key", Column: "sealed", Row: id}, map[string]any{"name": id})
-		put("oauth_client", "box", "app = '"+id+"'", seal.Place{Table: "oauth_client", Column: "box", Row: id + " https://issuer.example", Account: account},
+		put("signing_key", "sealed", "name = '"+id+"'", seal.Place{Table: "signing_key", Column: "sealed", Row: id},
+			map[string]any{"name": id})
+		put("oauth_client", "box", "app = '"+id+"'",
+			seal.Place{Table: "oauth_client", Column: "box", Row: id + " https://issuer.example", Account: account},
 			map[string]any{"account_id": account, "app": id, "issuer": "https://issuer.example"})
-		put("connection", "secret", byID, seal.Place{Table: "connection", Column: "secret", Row: id, Account: account}, map[string]any{"id": id, "account_id": account})
-		put("farewell", "secret", "connection_id = '"+id+"'", seal.Place{Table: "farewell", Column: "secret", Row: id, Account: account}, map[string]any{"connection_id": id, "account_id": account})
-		put("connect_session", "attempt", byID, seal.Place{Table: "connect_session", Column: "attempt", Row: id, Account: account}, map[string]any{"id": id, "account_id": account})
-		put("paid_order", "payload", byID, seal.Place{Table: "paid_order", Column: "payload", Row: id}, map[string]any{"id": id})
-		put("tool_run", "result", byID, seal.Place{Table: "tool_run", Column: "result", Row: id, Account: account}, map[string]any{"id": id, "account_id": account, "request": ""})
-		request := secret{"tool_run", "request", byID, seal.Place{Table: "tool_run", Column: "request", Row: id, Account: account}, "request of " + id}
+		put("connection", "secret", byID, seal.Place{Table: "connection", Column: "secret", Row: id, Account: account},
+			map[string]any{"id": id, "account_id": account})
+		put("farewell", "secret", "connection_id = '"+id+"'", seal.Place{
+			Table: "farewell", Column: "secret", Row: id,
+			Account: account,
+		}, map[string]any{"connection_id": id, "account_id": account})
+		put("connect_session", "attempt", byID, seal.Place{
+			Table: "connect_session", Column: "attempt", Row: id,
+			Account: account,
+		}, map[string]any{"id": id, "account_id": account})
+		put("paid_order", "payload", byID, seal.Place{Table: "paid_order", Column: "payload", Row: id},
+			map[string]any{"id": id})
+		put("tool_run", "result", byID, seal.Place{Table: "tool_run", Column: "result", Row: id, Account: account},
+			map[string]any{"id": id, "account_id": account, "request": ""})
+		request := secret{
+			"tool_run", "request", byID,
+			seal.Place{Table: "tool_run", Column: "request", Row: id, Account: account},
+			"request of " + id,
+		}
 		text, err := box.Seal([]byte(request.plain), request.at)
 		if err != nil {
 			t.Fatal(err)
@@ -96,7 +111,8 @@ func sow(t testing.TB, db *sqldb.DB, box *seal.Box, n int, name string) (all []s
 		all = append(all, request)
 		insert(t, db, "tool_file", map[string]any{"id": id, "account_id": account})
 		for piece := range 2 {
-			put("tool_file_piece", "piece", fmt.Sprintf("file_id = '%s' AND number = %d", id, piece), seal.Place{Table: "tool_file", Column: "piece", Row: fmt.Sprintf("%s/%d", id, piece), Account: account},
+			put("tool_file_piece", "piece", fmt.Sprintf("file_id = '%s' AND number = %d", id, piece),
+				seal.Place{Table: "tool_file", Column: "piece", Row: fmt.Sprintf("%s/%d", id, piece), Account: account},
 				map[string]any{"file_id": id, "number": int64(piece)})
 		}
 	}
@@ -124,12 +140,13 @@ func insert(t testing.TB, db *sqldb.DB, table string, values map[string]any) {
 		names, args = append(names, column[0]), append(args, value)
 		marks = append(marks, fmt.Sprintf("$%d", len(args)))
 	}
-	write(t, db, "INSERT INTO "+table+" ("+strings.Join(names, ", ")+") VALUES ("+strings.Join(marks, ", ")+")", args...)
+	write(t, db, "INSERT INTO "+table+" ("+strings.Join(names, ", ")+") VALUES ("+strings.Join(marks, ", ")+")",
+		args...)
 }
 
 var columnLine = regexp.MustCompile(`(?m)^\s*(?:ALTER TABLE (\w+) ADD COLUMN )?(\w+)\s+(TEXT|BIGINT|BOOLEAN)\b`)
 
-// columnsOf answers names and types of a table's columns, as the migrations say.
+// columnsOf returns names and types of a table's columns, as the migrations say.
 func columnsOf(t testing.TB, table string) (all [][2]string) {
 	t.Helper()
 	files, err := fs.Glob(storage.Migrations(), "*.sql")
@@ -169,7 +186,8 @@ func write(t testing.TB, db *sqldb.DB, statement string, args ...any) int64 {
 
 func get(t testing.TB, db *sqldb.DB, s secret) (text string) {
 	t.Helper()
-	if err := db.Reader().QueryRowContext(t.Context(), "SELECT "+s.column+" FROM "+s.table+" WHERE "+s.where).Scan(&text); err != nil {
+	if err := db.Reader().QueryRowContext(t.Context(), "SELECT "+s.column+" FROM "+s.table+" WHERE "+s.where).Scan(
+		&text); err != nil {
 		t.Fatalf("%s.%s: %v", s.table, s.column, err)
 	}
 	return text

@@ -58,13 +58,16 @@ func (v *Vault) Status(ctx context.Context) (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	ring := now.ring
-	s := &Status{KEK: k.kek, Settled: k.kek == v.o.KEK.Name(), Revision: k.revision, Changed: k.updated, Trouble: v.Trouble()}
+	keys := now.keys
+	s := &Status{
+		KEK: k.kek, Settled: k.kek == v.o.KEK.Name(), Revision: k.revision, Changed: k.updated,
+		Trouble: v.Trouble(),
+	}
 	if s.WaitingFor, err = v.behind(ctx, k.revision); err != nil {
 		return nil, err
 	}
 	sums := map[string]int{}
-	primary := ring.In(seal.Primary)
+	primary := keys.In(seal.Primary)
 	for _, c := range Columns() {
 		counts, err := v.counts(ctx, &c)
 		if err != nil {
@@ -82,7 +85,7 @@ func (v *Vault) Status(ctx context.Context) (*Status, error) {
 		s.Columns = append(s.Columns, one)
 	}
 	s.Stuck = s.Values
-	for _, info := range ring.Keys() {
+	for _, info := range keys.Keys() {
 		n := sums[info.ID]
 		s.Keys = append(s.Keys, KeyCount{info, n})
 		if info.State != seal.Disabled {
@@ -92,20 +95,20 @@ func (v *Vault) Status(ctx context.Context) (*Status, error) {
 			s.Left += n
 		}
 	}
-	s.Phase = phase(ring, s.Left)
+	s.Phase = phase(keys, s.Left)
 	if s.Phase == Lingering && !k.idle.IsZero() {
 		s.DisableAfter = k.idle.Add(v.o.Linger)
 	}
 	return s, nil
 }
 
-func phase(ring *seal.Ring, left int) Phase {
+func phase(keys *seal.Ring, left int) Phase {
 	switch {
-	case ring.In(seal.Pending) != "":
+	case keys.In(seal.Pending) != "":
 		return Announcing
 	case left > 0:
 		return Resealing
-	case ring.In(seal.Retiring) != "":
+	case keys.In(seal.Retiring) != "":
 		return Lingering
 	}
 	return Rested

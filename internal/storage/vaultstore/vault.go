@@ -1,13 +1,13 @@
 // Package vaultstore keeps the keys that secrets are sealed with, and seals
-// anew what older keys have sealed.
+// again what older keys have sealed.
 //
-//	key-encryption key (kek.Key) -- wraps --> ring of data keys, one row of keyset
+//	key-encryption key (kek.Key) -- wraps --> keys of data keys, one row of keyset
 //	                                             |
 //	Open: unwrap, check the canary ----------> seal.Box of this process
-//	Rotate:  ring + pending key ---> every replica has read it ---> primary
+//	Rotate:  keys + pending key ---> every replica has read it ---> primary
 //	Work:    column by column, compare-and-set ---> nothing under older keys for
 //	         an hour, counted ---> older keys disabled
-//	Rewrap:  the same ring under another key-encryption key
+//	Rewrap:  the same keys under another key-encryption key
 //
 // Each step is one row written with compare-and-set on its revision, so that a
 // process may die between any two and another goes on. Replicas tell in
@@ -49,23 +49,23 @@ type Options struct {
 // Vault is the keyset of a database, as one process uses it. It is safe for
 // concurrent use.
 type Vault struct {
-	db   *sqldb.DB
-	o    Options
-	self string // id of this replica
-	box  *seal.Box
+	db     *sqldb.DB
+	o      Options
+	self   string // id of this replica
+	sealer *seal.Box
 
 	working sync.Mutex // one pass of re-sealing at a time
 
-	mu      sync.Mutex
-	used    used
-	trouble string // why a newer keyset cannot be used; empty: all is well
-	told    string // the trouble that was logged
+	mu            sync.Mutex
+	used          used
+	trouble       string // why a newer keyset cannot be used; empty: all is well
+	loggedTrouble string // the trouble that was logged
 }
 
 // used is the keyset that is in memory. Nobody changes it.
 type used struct {
 	revision int64
-	ring     *seal.Ring
+	keys     *seal.Ring
 	key      kek.Key // that it is wrapped by
 }
 
@@ -76,7 +76,7 @@ const (
 	linger = time.Hour
 )
 
-// Open answers the vault of a migrated database. The first one makes the keyset.
+// Open returns the vault of a migrated database. The first one makes the keyset.
 // Its errors say what to do.
 func Open(ctx context.Context, db *sqldb.DB, o *Options) (*Vault, error) {
 	v := &Vault{db: db, o: *o, self: typeid.New("rep")}
@@ -96,27 +96,27 @@ func Open(ctx context.Context, db *sqldb.DB, o *Options) (*Vault, error) {
 }
 
 func (v *Vault) open(ctx context.Context) error {
-	kept, err := v.keyset(ctx)
-	if err == nil && kept == nil {
-		kept, err = v.first(ctx)
+	row, err := v.keyset(ctx)
+	if err == nil && row == nil {
+		row, err = v.first(ctx)
 	}
 	if err != nil {
 		return err
 	}
-	now, err := v.load(ctx, kept)
+	now, err := v.load(ctx, row)
 	if err != nil {
 		return err
 	}
-	if v.box, err = seal.NewBox(now.ring); err != nil {
+	if v.sealer, err = seal.NewBox(now.keys); err != nil {
 		return err
 	}
 	v.use(now)
-	v.box.OnUnknown(v.reread)
+	v.sealer.OnUnknown(v.reread)
 	return nil
 }
 
-// Box seals and opens for this process.
-func (v *Vault) Box() *seal.Box { return v.box }
+// Sealer seals and opens for this process.
+func (v *Vault) Sealer() *seal.Box { return v.sealer }
 
 // Close takes this replica from the list of those that are waited for.
 func (v *Vault) Close(ctx context.Context) error { return v.leave(ctx) }
@@ -124,12 +124,12 @@ func (v *Vault) Close(ctx context.Context) error { return v.leave(ctx) }
 // first makes the keyset of a database that has none. Of several replicas one
 // is first, and all use its keyset.
 func (v *Vault) first(ctx context.Context) (*keyset, error) {
-	ring, err := v.firstRing(ctx)
+	keys, err := v.firstKeys(ctx)
 	if err != nil {
 		return nil, err
 	}
 	made := &keyset{revision: 1}
-	if err := v.fill(ctx, made, ring, v.o.KEK); err != nil {
+	if err := v.fill(ctx, made, keys, v.o.KEK); err != nil {
 		return nil, err
 	}
 	v.step("keyset_made")
@@ -139,10 +139,10 @@ func (v *Vault) first(ctx context.Context) (*keyset, error) {
 	return v.keyset(ctx)
 }
 
-// firstRing is a random key where nothing is sealed yet. Otherwise the key that
+// firstKeys is a random key where nothing is sealed yet. Otherwise the key that
 // sealed it goes on as the primary until the first rotation: replicas of before
 // there were keysets can then still read everything.
-func (v *Vault) firstRing(ctx context.Context) (*seal.Ring, error) {
+func (v *Vault) firstKeys(ctx context.Context) (*seal.Ring, error) {
 	samples, err := v.samples(ctx)
 	if err != nil {
 		return nil, err
@@ -158,43 +158,54 @@ func (v *Vault) firstRing(ctx context.Context) (*seal.Ring, error) {
 	}
 	for _, s := range samples {
 		if id, ok := seal.KeyOf(s.text); ok && id != seal.LegacyID {
-			return nil, errors.New("the database holds secrets whose keyset is gone: restore the table keyset from a backup of the database")
+			return nil,
+				errors.New(
+					"the database holds secrets whose keyset is gone: restore the table keyset from a backup of the " +
+						"database")
 		}
 	}
 	if v.o.Master == nil {
-		return nil, errors.New("the database holds secrets that were sealed with a master key file, which is not there: put it back, or name it in ACE_MASTER_KEY_FILE; it is needed once, to take its key into the keyset")
+		return nil,
+			errors.New(
+				"the database holds secrets that were sealed with a master key file, which is not there: put it " +
+					"back, or name it in ACE_MASTER_KEY_FILE; it is needed once, to take its key into the keyset")
 	}
-	ring, err := seal.LegacyRing(v.o.Master)
+	keys, err := seal.LegacyRing(v.o.Master)
 	if err != nil {
 		return nil, err
 	}
-	box, err := seal.NewBox(ring)
+	sealer, err := seal.NewBox(keys)
 	if err != nil {
 		return nil, err
 	}
 	for _, s := range samples {
-		if _, err := box.Open(s.text, s.at); err == nil {
-			return ring, nil
+		if _, err := sealer.Open(s.text, s.at); err == nil {
+			return keys, nil
 		}
 	}
-	return nil, errors.New("the master key file does not open what is sealed in this database: put back the file that was used with it, or name it in ACE_MASTER_KEY_FILE")
+	return nil,
+		errors.New(
+			"the master key file does not open what is sealed in this database: put back the file that was used with " +
+				"it, or name it in ACE_MASTER_KEY_FILE")
 }
 
 // canaryAt is where the canary is kept: a digest under a fixed label, so that
 // it proves the data key and the digest key.
 func canaryAt() seal.Place { return seal.Place{Table: "keyset", Column: "canary", Row: keysetID} }
 
-func checkCanary(box *seal.Box, k *keyset) error {
-	plain, err := box.Open(k.canary, canaryAt())
-	if err != nil || string(plain) != box.MAC("canary") {
-		return errors.New("the canary of the keyset does not open: the table keyset was changed or comes from another database; restore it from the backup that the rest of the database is from")
+func checkCanary(sealer *seal.Box, k *keyset) error {
+	plain, err := sealer.Open(k.canary, canaryAt())
+	if err != nil || string(plain) != sealer.MAC("canary") {
+		return errors.New(
+			"the canary of the keyset does not open: the table keyset was changed or comes from another database; " +
+				"restore it from the backup that the rest of the database is from")
 	}
 	return nil
 }
 
-// fill writes a ring into a row, wrapped by key.
-func (v *Vault) fill(ctx context.Context, k *keyset, ring *seal.Ring, key kek.Key) error {
-	secrets, err := ring.Secrets()
+// fill writes a keys into a row, wrapped by key.
+func (v *Vault) fill(ctx context.Context, k *keyset, keys *seal.Ring, key kek.Key) error {
+	secrets, err := keys.Secrets()
 	if err != nil {
 		return err
 	}
@@ -205,37 +216,38 @@ func (v *Vault) fill(ctx context.Context, k *keyset, ring *seal.Ring, key kek.Ke
 	// What cannot be unwrapped again would lose every secret: look before it
 	// takes the place of what can.
 	if back, err := key.Unwrap(ctx, wrapped); err != nil || string(back) != string(secrets) {
-		return fmt.Errorf("%s wraps the keyset, but does not unwrap it again, so nothing was changed: %w", key.Name(), errors.Join(err, kek.ErrAway))
+		return fmt.Errorf("%s wraps the keyset, but does not unwrap it again, so nothing was changed: %w", key.Name(),
+			errors.Join(err, kek.ErrAway))
 	}
-	box, err := seal.NewBox(ring)
+	sealer, err := seal.NewBox(keys)
 	if err != nil {
 		return err
 	}
-	if k.canary, err = box.Seal([]byte(box.MAC("canary")), canaryAt()); err != nil {
+	if k.canary, err = sealer.Seal([]byte(sealer.MAC("canary")), canaryAt()); err != nil {
 		return err
 	}
-	k.wrapped, k.kek, k.primary, k.updated = wrapped, key.Name(), box.Primary(), time.Now()
+	k.wrapped, k.kek, k.primary, k.updated = wrapped, key.Name(), sealer.Primary(), time.Now()
 	return nil
 }
 
-// load opens the ring of a row and proves it on the canary. The ring in memory
+// load opens the keys of a row and proves it on the canary. The keys in memory
 // serves as long as it is the same: then no service is asked.
 func (v *Vault) load(ctx context.Context, k *keyset) (used, error) {
-	if now := v.using(); now.ring != nil && now.revision == k.revision {
+	if now := v.using(); now.keys != nil && now.revision == k.revision {
 		return now, nil
 	}
-	ring, key, err := v.unwrap(ctx, k)
+	keys, key, err := v.unwrap(ctx, k)
 	if err != nil {
 		return used{}, err
 	}
-	box, err := seal.NewBox(ring)
+	sealer, err := seal.NewBox(keys)
 	if err != nil {
 		return used{}, err
 	}
-	return used{k.revision, ring, key}, checkCanary(box, k)
+	return used{k.revision, keys, key}, checkCanary(sealer, k)
 }
 
-// unwrap answers the ring of a row, and which key opened it.
+// unwrap returns the keys of a row, and which key opened it.
 func (v *Vault) unwrap(ctx context.Context, k *keyset) (*seal.Ring, kek.Key, error) {
 	keys := []kek.Key{v.o.KEK}
 	if v.o.Old != nil {
@@ -248,8 +260,8 @@ func (v *Vault) unwrap(ctx context.Context, k *keyset) (*seal.Ring, kek.Key, err
 	for _, key := range keys {
 		secrets, err := key.Unwrap(ctx, k.wrapped)
 		if err == nil {
-			ring, err := seal.ParseRing(secrets)
-			return ring, key, err
+			keys, err := seal.ParseRing(secrets)
+			return keys, key, err
 		}
 		if !errors.Is(err, kek.ErrWrong) && away == nil {
 			away = err
@@ -258,11 +270,15 @@ func (v *Vault) unwrap(ctx context.Context, k *keyset) (*seal.Ring, kek.Key, err
 	if away != nil {
 		return nil, nil, fmt.Errorf("the keyset cannot be opened: %w", away)
 	}
-	return nil, nil, fmt.Errorf("the keyset was wrapped by %q and does not open with %q: set ACE_KEK_URL (or ACE_MASTER_KEY_FILE) to the key that it was wrapped by; if the key is being changed, name that one in ACE_KEK_OLD_URL and run ace vault rewrap: %w",
-		k.kek, v.o.KEK.Name(), kek.ErrWrong)
+	return nil, nil,
+		fmt.Errorf(
+			"the keyset was wrapped by %q and does not open with %q: set ACE_KEK_URL (or ACE_MASTER_KEY_FILE) to the "+
+				"key that it was wrapped by; if the key is being changed, name that one in ACE_KEK_OLD_URL and run "+
+				"ace vault rewrap: %w",
+			k.kek, v.o.KEK.Name(), kek.ErrWrong)
 }
 
-// rereadWithin bounds the reading of the ring for a caller that waits.
+// rereadWithin bounds the reading of the keys for a caller that waits.
 const rereadWithin = 15 * time.Second
 
 // reread is what the box calls for an unknown key: another replica has begun to
@@ -274,11 +290,11 @@ func (v *Vault) reread() (*seal.Ring, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := v.box.Replace(now.ring); err != nil {
+	if err := v.sealer.Replace(now.keys); err != nil {
 		return nil, err
 	}
 	v.use(now)
-	return now.ring, nil
+	return now.keys, nil
 }
 
 // newest reads the keyset of the database.
@@ -293,7 +309,9 @@ func (v *Vault) newest(ctx context.Context) (used, error) {
 	return v.load(ctx, k)
 }
 
-var errGone = errors.New("the keyset is gone from the database: restore the table keyset from a backup before this process ends, or its secrets are lost")
+var errGone = errors.New(
+	"the keyset is gone from the database: restore the table keyset from a backup before this process ends, or its " +
+		"secrets are lost")
 
 func (v *Vault) step(name string) {
 	if v.o.Step != nil {

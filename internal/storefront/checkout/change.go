@@ -16,7 +16,7 @@ type Update struct {
 	Buyer    Buyer
 }
 
-// Update changes what an open session sells. The terms are quoted anew: if the
+// Update changes what an open session sells. The terms are quoted again: if the
 // offer, its price, the quantity or the buyer differs, the hosted page is
 // replaced under the same session and link. It returns what Create does, and
 // checkout_not_modifiable (Conflict) for a session that is not open.
@@ -26,7 +26,8 @@ func (s *Service) Update(ctx context.Context, id string, u Update) (*Session, er
 		return nil, err
 	}
 	if session.Ending != "" {
-		return nil, problem.New(problem.Conflict, "checkout_not_modifiable", "The session is being canceled. Create a new one.")
+		return nil, problem.New(problem.Conflict, "checkout_not_modifiable",
+			"The session is being canceled. Create a new one.")
 	}
 	was := session.Quote()
 	if u.OfferID == "" {
@@ -54,7 +55,10 @@ func (s *Service) Update(ctx context.Context, id string, u Update) (*Session, er
 		next.Notices = []string{NoticePriceChanged}
 	}
 	next.Pages = append(next.Pages, s.newPage(len(next.Pages)+1, quote, now))
-	change := Change{Session: next, Evidence: "update", Schedule: []jobs.Job{{Kind: JobOpen, Ref: id, RunAt: now.Add(recoverAfter)}}}
+	change := Change{
+		Session: next, Evidence: "update",
+		Schedule: []jobs.Job{{Kind: JobOpen, Ref: id, RunAt: now.Add(recoverAfter)}},
+	}
 	if err := s.saveChecked(ctx, change, s.holdCheck(next)); err != nil {
 		return nil, err
 	}
@@ -76,7 +80,10 @@ func (s *Service) end(ctx context.Context, id, ending, trace string) (*Session, 
 	}
 	intent := session.clone()
 	intent.Ending, intent.Agent.Trace, intent.UpdatedAt = ending, trace, time.Now().UTC().Truncate(time.Millisecond)
-	change := Change{Session: intent, Evidence: ending, Schedule: []jobs.Job{{Kind: JobWatch, Ref: id, RunAt: time.Now().Add(recoverAfter)}}}
+	change := Change{
+		Session: intent, Evidence: ending,
+		Schedule: []jobs.Job{{Kind: JobWatch, Ref: id, RunAt: time.Now().Add(recoverAfter)}},
+	}
 	if err := s.saveChecked(ctx, change, nil); err != nil {
 		return nil, err
 	}
@@ -106,9 +113,9 @@ func (s *Service) finishEnd(ctx context.Context, session *Session) (*Session, er
 			return nil, err
 		}
 		s.opts.Step("closed")
-		kept, err := s.keep(ctx, session, facts, "cancel")
+		saved, err := s.record(ctx, session, facts, "cancel")
 		if !errors.Is(err, ErrVersion) {
-			return kept, err
+			return saved, err
 		}
 		if session, err = s.store.Session(ctx, session.ID); err != nil {
 			return nil, err
@@ -116,7 +123,7 @@ func (s *Service) finishEnd(ctx context.Context, session *Session) (*Session, er
 	}
 }
 
-// modifiable answers a session that is open, as far as we know.
+// modifiable returns a session that is open, as far as we know.
 func (s *Service) modifiable(ctx context.Context, id string) (*Session, error) {
 	session, err := s.Get(ctx, id)
 	if err != nil {
@@ -144,7 +151,8 @@ func (s *Service) ended(session *Session, err error) (*Session, error) {
 func (s *Service) saveChecked(ctx context.Context, change Change, check func(Holds) error) error {
 	err := s.save(ctx, change, check)
 	if errors.Is(err, ErrVersion) {
-		return problem.New(problem.Conflict, "checkout_changed", "The session was changed by another request. Read it and try again.").After(time.Second)
+		return problem.New(problem.Conflict, "checkout_changed",
+			"The session was changed by another request. Read it and try again.").After(time.Second)
 	}
 	return err
 }

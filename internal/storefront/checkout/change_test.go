@@ -53,7 +53,10 @@ func TestCancelRacingPayment(t *testing.T) {
 
 func TestACancelThatDiedIsFinished(t *testing.T) {
 	t.Parallel()
-	for name, fault := range map[string]checkouttest.Fault{"before the page was closed": checkouttest.Away, "after": checkouttest.LostAnswer} {
+	for name, fault := range map[string]checkouttest.Fault{
+		"before the page was closed": checkouttest.Away,
+		"after":                      checkouttest.LostAnswer,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newShop(t)
@@ -77,7 +80,8 @@ func TestUpdateReplacesThePage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.State != checkout.Open || got.Quote().Offer.ID != "pro" || got.Quote().Quantity != 2 || s.ContinueURL(got) != s.ContinueURL(session) {
+		if got.State != checkout.Open || got.Quote().Offer.ID != "pro" || got.Quote().Quantity != 2 ||
+			s.ContinueURL(got) != s.ContinueURL(session) {
 			t.Errorf("Update = %s, %d × %s", got.State, got.Quote().Quantity, got.Quote().Offer.ID)
 		}
 		if s.processor.Pay(session.Page().Ref) {
@@ -111,10 +115,12 @@ func TestUpdateRacingPayment(t *testing.T) {
 				s.processor.Pay(session.Page().Ref)
 			}
 		}
-		if _, err := s.Update(t.Context(), session.ID, checkout.Update{Quantity: 3}); !problem.Is(err, "checkout_not_modifiable") {
+		if _, err := s.Update(t.Context(), session.ID, checkout.Update{Quantity: 3}); !problem.Is(err,
+			"checkout_not_modifiable") {
 			t.Errorf("Update of a paid session = %v, want checkout_not_modifiable", err)
 		}
-		if o := s.orderOf(session.ID); o.Quote.Quantity != 1 || o.Status != order.Confirmed || s.kept(session.ID).Quote().Quantity != 1 {
+		if o := s.orderOf(session.ID); o.Quote.Quantity != 1 || o.Status != order.Confirmed ||
+			s.kept(session.ID).Quote().Quantity != 1 {
 			t.Errorf("order = %d, %s, want what was paid: 1, confirmed", o.Quote.Quantity, o.Status)
 		}
 		if all, paid := s.processor.Pages(); all != 1 || paid != 1 {
@@ -125,13 +131,17 @@ func TestUpdateRacingPayment(t *testing.T) {
 
 func TestAnUpdateThatDiedIsFinished(t *testing.T) {
 	t.Parallel()
-	for operation, fault := range map[string]checkouttest.Fault{"close": checkouttest.LostAnswer, "open": checkouttest.LostAnswer} {
+	for operation, fault := range map[string]checkouttest.Fault{
+		"close": checkouttest.LostAnswer,
+		"open":  checkouttest.LostAnswer,
+	} {
 		t.Run(operation, func(t *testing.T) {
 			t.Parallel()
 			s := newShop(t)
 			session := s.open("handbook")
 			s.processor.Fail(operation, fault)
-			if _, err := s.Update(t.Context(), session.ID, checkout.Update{Quantity: 3}); !problem.Is(err, "processor_unavailable") {
+			if _, err := s.Update(t.Context(), session.ID, checkout.Update{Quantity: 3}); !problem.Is(err,
+				"processor_unavailable") {
 				t.Fatalf("Update = %v, want processor_unavailable", err)
 			}
 			s.hurry(checkout.JobOpen, session.ID)
@@ -148,7 +158,8 @@ func TestUpdateRefusedByTheProcessorEndsTheSession(t *testing.T) {
 	s := newShop(t)
 	session := s.open("handbook")
 	s.processor.Fail("open", checkouttest.Refusal)
-	if _, err := s.Update(t.Context(), session.ID, checkout.Update{Quantity: 3}); !problem.Is(err, "processor_refused") {
+	if _, err := s.Update(t.Context(), session.ID, checkout.Update{Quantity: 3}); !problem.Is(err,
+		"processor_refused") {
 		t.Errorf("Update = %v, want processor_refused", err)
 	}
 	if kept := s.kept(session.ID); !kept.State.Ended() {
@@ -168,7 +179,8 @@ func TestPriceChange(t *testing.T) {
 		t.Errorf("the quote moved to %v", got.Quote().Offer.Price)
 	}
 	got, err := s.Update(t.Context(), session.ID, checkout.Update{Quantity: 1})
-	if err != nil || got.Quote().Offer.Price.Minor != 3900 || !cmp.Equal(got.Notices, []string{checkout.NoticePriceChanged}) {
+	if err != nil || got.Quote().Offer.Price.Minor != 3900 || !cmp.Equal(got.Notices,
+		[]string{checkout.NoticePriceChanged}) {
 		t.Errorf("Update = %v, %v %v, want the new price and a notice", got.Quote().Offer.Price, got.Notices, err)
 	}
 }

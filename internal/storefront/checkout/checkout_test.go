@@ -24,7 +24,8 @@ func TestPurchase(t *testing.T) {
 	onBoth(t, func(t *testing.T, newShop func(*testing.T) *shop) {
 		s := newShop(t)
 		session := s.open("handbook")
-		if want := "https://store.example/c/" + session.Token; s.ContinueURL(session) != want || strings.Contains(want, session.ID) {
+		if want := "https://store.example/c/" + session.Token; s.ContinueURL(session) != want || strings.Contains(want,
+			session.ID) {
 			t.Errorf("continue url = %s, want %s without the id", s.ContinueURL(session), want)
 		}
 		if !s.processor.Pay(session.Page().Ref) {
@@ -72,7 +73,8 @@ func TestProcessorRefusesTheOffer(t *testing.T) {
 	s := newShop(t)
 	s.processor.Fail("open", checkouttest.Refusal)
 	id := typeid.New("chk")
-	if _, err := s.Create(t.Context(), checkout.Request{ID: id, OfferID: "handbook"}); !problem.Is(err, "processor_refused") {
+	if _, err := s.Create(t.Context(), checkout.Request{ID: id, OfferID: "handbook"}); !problem.Is(err,
+		"processor_refused") {
 		t.Errorf("Create = %v, want processor_refused", err)
 	}
 	if _, err := s.store.Session(t.Context(), id); !problem.Is(err, "checkout_not_found") {
@@ -83,7 +85,10 @@ func TestProcessorRefusesTheOffer(t *testing.T) {
 
 func TestLostAnswers(t *testing.T) {
 	t.Parallel()
-	for name, fault := range map[string]checkouttest.Fault{"nothing done": checkouttest.Away, "done": checkouttest.LostAnswer} {
+	for name, fault := range map[string]checkouttest.Fault{
+		"nothing done": checkouttest.Away,
+		"done":         checkouttest.LostAnswer,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newShop(t)
@@ -143,8 +148,14 @@ func TestMoneyStates(t *testing.T) {
 		act   func(s *shop, session *checkout.Session)
 		want  checkout.State
 	}{
-		{"expired at the processor", "handbook", func(s *shop, c *checkout.Session) { s.processor.Expire(c.Page().Ref) }, checkout.Expired},
-		{"delayed", "handbook", func(s *shop, c *checkout.Session) { s.processor.PayLater(c.Page().Ref) }, checkout.Processing},
+		{
+			"expired at the processor", "handbook",
+			func(s *shop, c *checkout.Session) { s.processor.Expire(c.Page().Ref) }, checkout.Expired,
+		},
+		{
+			"delayed", "handbook", func(s *shop, c *checkout.Session) { s.processor.PayLater(c.Page().Ref) },
+			checkout.Processing,
+		},
 		{"delayed, then paid", "handbook", func(s *shop, c *checkout.Session) {
 			s.processor.PayLater(c.Page().Ref)
 			s.event("evt_1", c.ID, c.Page().Ref)
@@ -186,9 +197,7 @@ func TestWebhooks(t *testing.T) {
 				}
 			},
 			"dropped, seen by the sweep": func(s *shop, _ *checkout.Session) {
-				if err := s.Sweep(s.t.Context()); err != nil {
-					s.t.Error(err)
-				}
+				s.sweep()
 			},
 			"duplicated": func(s *shop, c *checkout.Session) {
 				s.event("evt_1", c.ID, c.Page().Ref)
@@ -311,7 +320,10 @@ func TestMoneyWins(t *testing.T) {
 			status order.Status
 			reason string
 		}{
-			{"paid after cancel", func(s *shop, c *checkout.Session) { _, _ = s.Cancel(s.t.Context(), c.ID, "") }, "handbook", order.Review, order.ReasonPaidAfterEnd},
+			{
+				"paid after cancel", func(s *shop, c *checkout.Session) { _, _ = s.Cancel(s.t.Context(), c.ID, "") },
+				"handbook", order.Review, order.ReasonPaidAfterEnd,
+			},
 			{"paid after expiry", func(s *shop, c *checkout.Session) {
 				s.processor.Expire(c.Page().Ref)
 				s.event("evt_x", c.ID, c.Page().Ref)
@@ -398,7 +410,8 @@ func TestHoarding(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	create := func(client string, signed bool) error {
-		_, err := s.Create(t.Context(), checkout.Request{OfferID: "box", Agent: checkout.Agent{ClientKey: client, Signed: signed}})
+		_, err := s.Create(t.Context(),
+			checkout.Request{OfferID: "box", Agent: checkout.Agent{ClientKey: client, Signed: signed}})
 		return err
 	}
 	steps := []struct {
@@ -423,9 +436,8 @@ func TestStrayPages(t *testing.T) {
 	s := newShop(t)
 	session := s.open("handbook")
 	unpaid := s.processor.Stray(s.processor.Request(session.Page().Ref))
-	if err := s.Sweep(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	s.sweep()
+	s.work()
 	if got := s.processor.Status(unpaid); got != checkout.StatusExpired {
 		t.Errorf("a stray page is %s after the sweep, want expired", got)
 	}
@@ -492,10 +504,9 @@ func TestPaymentWithoutASession(t *testing.T) {
 	req := s.processor.Request(session.Page().Ref)
 	req.CheckoutID = typeid.New("chk")
 	s.processor.Pay(s.processor.Stray(req))
-	if err := s.Sweep(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(s.log.String(), "a payment has no session here") || !strings.Contains(s.log.String(), req.CheckoutID) {
+	s.sweep()
+	if !strings.Contains(s.log.String(), "a payment has no session here") || !strings.Contains(s.log.String(),
+		req.CheckoutID) {
 		t.Errorf("the operator was not told:\n%s", s.log.String())
 	}
 	if orders := len(s.allOrders()); orders != 0 {
@@ -526,5 +537,81 @@ func TestAProcessorThatOnlyFails(t *testing.T) {
 	}
 	if n := s.processor.Calls("open"); n != 20 {
 		t.Errorf("%d tries in all, want 20", n)
+	}
+}
+
+// A read that follows the processor's message by a moment sees what the message
+// is about, whether or not its job has run.
+func TestAReadAfterAMessageSettlesFirst(t *testing.T) {
+	t.Parallel()
+	reads := map[string]func(s *shop, c *checkout.Session) (*checkout.Session, error){
+		"get":   func(s *shop, c *checkout.Session) (*checkout.Session, error) { return s.Get(s.t.Context(), c.ID) },
+		"visit": func(s *shop, c *checkout.Session) (*checkout.Session, error) { return s.Visit(s.t.Context(), c.Token) },
+		"wait": func(s *shop, c *checkout.Session) (*checkout.Session, error) {
+			return s.Wait(s.t.Context(), c.ID, time.Minute)
+		},
+		"on another replica": func(s *shop, c *checkout.Session) (*checkout.Session, error) {
+			other := s.replica()
+			if _, err := other.Get(s.t.Context(), c.ID); err != nil {
+				return nil, err
+			}
+			return other.Get(s.t.Context(), c.ID)
+		},
+	}
+	onBoth(t, func(t *testing.T, newShop func(*testing.T) *shop) {
+		for name, read := range reads {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				s := newShop(t)
+				session := s.open("handbook")
+				if got, err := s.Get(t.Context(), session.ID); err != nil || got.State != checkout.Open {
+					t.Fatalf("Get before the payment = %v, %v", got, err)
+				}
+				s.processor.Pay(session.Page().Ref)
+				s.message("evt_1", session.ID, session.Page().Ref)
+				got, err := read(s, session)
+				if err != nil || got.State != checkout.Completed {
+					t.Fatalf("the read after the message = %v, %v, want completed", got.State, err)
+				}
+				s.work()
+				if got := s.events.got(); len(got) != 1 {
+					t.Errorf("events = %v, want one", got)
+				}
+			})
+		}
+	})
+}
+
+// Money that arrives on a session that ended is seen as well.
+func TestAReadAfterALateMessageSettlesFirst(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	session := s.open("handbook")
+	if _, err := s.Cancel(t.Context(), session.ID, ""); err != nil {
+		t.Fatal(err)
+	}
+	s.processor.ForcePay(session.Page().Ref)
+	s.message("evt_1", session.ID, session.Page().Ref)
+	if got, err := s.Get(t.Context(), session.ID); err != nil || got.State != checkout.Completed {
+		t.Errorf("Get = %v, %v, want completed", got.State, err)
+	}
+	if o := s.orderOf(session.ID); o.Status != order.Review {
+		t.Errorf("order = %s, want review", o.Status)
+	}
+}
+
+// A message whose session cannot be settled now leaves the read at what is known.
+func TestAReadAfterAMessageWhileTheProcessorIsAway(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	session := s.open("handbook")
+	s.processor.Pay(session.Page().Ref)
+	s.message("evt_1", session.ID, session.Page().Ref)
+	s.processor.Fail("read", checkouttest.Away)
+	if got, err := s.Get(t.Context(), session.ID); err != nil || got.State != checkout.Open {
+		t.Errorf("Get = %v, %v, want what is stored", got, err)
+	}
+	if got, err := s.Get(t.Context(), session.ID); err != nil || got.State != checkout.Completed {
+		t.Errorf("Get = %v, %v, want completed", got, err)
 	}
 }

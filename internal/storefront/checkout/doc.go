@@ -9,7 +9,7 @@
 //	      +-------------------+------------+-----------+
 //	      v                   v                        v
 //	  completed           processing                expired
-//	  (order made)    (delayed method)        (the processor says so)
+//	  (order made)    (delayed method)        (by the processor)
 //	                     |         |
 //	                     v         v
 //	                completed   canceled
@@ -21,7 +21,7 @@
 //   - each network call has an intent on record before it and a job that
 //     repeats it with the same key, so that a crash between any two steps
 //     ends in the same place;
-//   - money wins: a payment seen on a canceled or expired session makes an
+//   - a payment takes precedence: on a canceled or expired session it makes an
 //     order in review, and a second payment is refunded at once;
-//   - an update replaces the page and keeps the session, its id and its link.
+//   - an update replaces the page; the session, its id and its link stay.
 package checkout

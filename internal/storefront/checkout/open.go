@@ -30,7 +30,7 @@ const recoverAfter = 15 * time.Second
 // nothing. It returns offer_not_found (NotFound), sold_out or hold_limit
 // (Conflict), invalid_quantity (Invalid), processor_refused (Unprocessable) or
 // processor_unavailable (Unavailable). With the ID of an earlier request that
-// got no answer it goes on where that stopped.
+// got no response it continues where that stopped.
 func (s *Service) Create(ctx context.Context, req Request) (*Session, error) {
 	if req.ID == "" {
 		req.ID = typeid.New("chk")
@@ -66,10 +66,14 @@ func (s *Service) insert(ctx context.Context, req Request) (*Session, error) {
 	}
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	session := &Session{
-		ID: req.ID, Token: typeid.New("c"), State: Creating, Protocol: req.Protocol, Buyer: req.Buyer, ReturnURL: req.ReturnURL, Agent: req.Agent,
+		ID: req.ID, Token: typeid.New("c"), State: Creating, Protocol: req.Protocol, Buyer: req.Buyer,
+		ReturnURL: req.ReturnURL, Agent: req.Agent,
 		Pages: []Page{s.newPage(1, quote, now)}, CreatedAt: now, UpdatedAt: now,
 	}
-	change := Change{Session: session, Evidence: "create", Schedule: []jobs.Job{{Kind: JobOpen, Ref: session.ID, RunAt: now.Add(recoverAfter)}}}
+	change := Change{
+		Session: session, Evidence: "create",
+		Schedule: []jobs.Job{{Kind: JobOpen, Ref: session.ID, RunAt: now.Add(recoverAfter)}},
+	}
 	err = s.store.Insert(ctx, change, s.holdCheck(session))
 	if errors.Is(err, ErrExists) {
 		return s.store.Session(ctx, req.ID)
@@ -96,7 +100,8 @@ func (s *Service) quote(ctx context.Context, offerID string, quantity, own int64
 		quantity = 1
 	}
 	if offerID == "" {
-		return offer.Quote{}, problem.New(problem.Invalid, "offer_required", "Name the offer to buy: its id stands in /agent/commerce/products.")
+		return offer.Quote{}, problem.New(problem.Invalid, "offer_required",
+			"Name the offer to buy: its id is in /agent/commerce/products.")
 	}
 	snapshot, err := s.catalog.Snapshot(ctx)
 	if err != nil {
@@ -108,7 +113,8 @@ func (s *Service) quote(ctx context.Context, offerID string, quantity, own int64
 	}
 	if snapshot.Stale {
 		return offer.Quote{}, problem.New(problem.Unavailable, "processor_unavailable",
-			"Prices cannot be verified right now, so no checkout is opened. Try again in a few seconds.").After(5 * time.Second)
+			"Prices cannot be verified right now, so no checkout is opened. Try again in a few seconds.").After(5 *
+			time.Second)
 	}
 	state := o.Availability(snapshot.Taken[o.ID]-own, snapshot.At)
 	if !state.Available() {
@@ -121,13 +127,13 @@ func (s *Service) quote(ctx context.Context, offerID string, quantity, own int64
 	return offer.Quote{Offer: *o, Quantity: quantity, At: snapshot.VerifiedAt}, nil
 }
 
-// holdCheck keeps a counted offer from being oversold, and from being hoarded
-// by callers that need no key.
+// holdCheck prevents that a counted offer is oversold, or hoarded
+// by callers that need no key. It is nil for other offers.
 func (s *Service) holdCheck(session *Session) func(Holds) error {
 	quote := session.Quote()
 	stock := quote.Offer.Stock
 	if !stock.Counted {
-		return func(Holds) error { return nil }
+		return nil
 	}
 	return func(h Holds) error {
 		switch {
@@ -138,14 +144,15 @@ func (s *Service) holdCheck(session *Session) func(Holds) error {
 				"You hold %d unpaid sessions for this offer. Cancel one, or send the buyer to it.", h.ByClient))
 		case !session.Agent.Signed && (h.Unpaid+quote.Quantity)*100 > max(stock.Units*s.opts.MaxUnsignedShare, 100):
 			return problem.New(problem.Conflict, "hold_limit",
-				"Too many unpaid sessions hold this offer at the moment. Try again in half an hour.").After(30 * time.Minute)
+				"Too many unpaid sessions hold this offer at the moment. Try again in half an hour.").After(30 *
+				time.Minute)
 		}
 		return nil
 	}
 }
 
-// open brings the current page of a session to life and the earlier ones to
-// rest. It may run any number of times, in any process.
+// open opens the current page of a session and closes the earlier ones. It may
+// run any number of times, in any process.
 func (s *Service) open(ctx context.Context, session *Session, evidence string) (*Session, error) {
 	return s.tryOpen(ctx, session, evidence, 1)
 }
@@ -162,9 +169,11 @@ func (s *Service) tryOpen(ctx context.Context, session *Session, evidence string
 	s.opts.Step("closed")
 	page := session.Page()
 	f, err := s.processor.OpenPage(ctx, PageRequest{
-		Key: fmt.Sprintf("%s:create:%d", session.ID, page.N), CheckoutID: session.ID, N: page.N, Quote: page.Quote, Email: session.Buyer.Email,
-		SuccessURL: s.OrderURL(session) + "?session_id={CHECKOUT_SESSION_ID}", CancelURL: s.opts.BaseURL + "/checkout/" + session.Token + "/back",
-		ExpiresAt: page.ExpiresAt, Since: page.CreatedAt, Protocol: session.Protocol,
+		Key: fmt.Sprintf("%s:create:%d", session.ID, page.N), CheckoutID: session.ID, N: page.N, Quote: page.Quote,
+		Email:      session.Buyer.Email,
+		SuccessURL: s.OrderURL(session) + "?session_id={CHECKOUT_SESSION_ID}",
+		CancelURL:  s.opts.BaseURL + "/checkout/" + session.Token + "/back",
+		ExpiresAt:  page.ExpiresAt, Since: page.CreatedAt, Protocol: session.Protocol,
 	})
 	s.opts.Step("opened")
 	switch {
@@ -176,41 +185,44 @@ func (s *Service) tryOpen(ctx context.Context, session *Session, evidence string
 		return nil, fmt.Errorf("opening page %d of session %s: %w", page.N, session.ID, err)
 	}
 	opened := session.clone()
-	opened.Buyer = Buyer{} // it has served its purpose
-	kept, err := s.keep(ctx, opened, append(facts, f), evidence)
+	opened.Buyer = Buyer{} // the page has it now
+	saved, err := s.record(ctx, opened, append(facts, f), evidence)
 	if errors.Is(err, ErrVersion) {
-		// A webhook was here first. It has learned the page or will.
+		// A webhook was faster. It has recorded the page or will.
 		return s.reconcile(ctx, session.ID, evidence, f.Ref)
 	}
-	return kept, err
+	return saved, err
 }
 
-// refused forgets a session that nobody has seen, or ends one whose update the
-// processor will not have: its earlier page is closed by then.
+// refused deletes a session that nobody has seen, or ends one whose update the
+// processor refuses: its earlier page is closed by then.
 func (s *Service) refused(ctx context.Context, session *Session, facts []PageFacts) error {
 	if session.State == Creating {
 		return s.store.Discard(ctx, session.ID)
 	}
 	next := session.clone()
 	next.Page().State = PageClosed
-	_, err := s.keep(ctx, next, facts, "update refused")
+	_, err := s.record(ctx, next, facts, "update refused")
 	return err
 }
 
 // A burnt key is replaced at once maxTries times in all; then the processor is
-// left alone for a while. After maxPages it is given up.
+// not called for a while. After maxPages the session is given up.
 const (
 	maxTries = 3
 	maxPages = 20
 )
 
 // reopen gives up the key of the current page and tries a fresh one.
-func (s *Service) reopen(ctx context.Context, session *Session, facts []PageFacts, evidence string, try int) (*Session, error) {
+func (s *Service) reopen(ctx context.Context, session *Session, facts []PageFacts, evidence string,
+	try int,
+) (*Session, error) {
 	page := session.Page()
-	away := problem.New(problem.Unavailable, "processor_unavailable",
-		"The payment processor fails to open a page right now. Nothing was charged; try again in a few seconds.").After(5 * time.Second)
+	unavailable := problem.New(problem.Unavailable, "processor_unavailable",
+		"The payment processor fails to open a page right now. Nothing was charged; try again in a few seconds.").After(
+		5 * time.Second)
 	if page.N >= maxPages {
-		return nil, errors.Join(away, s.refused(ctx, session, facts))
+		return nil, errors.Join(unavailable, s.refused(ctx, session, facts))
 	}
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	next := session.clone()
@@ -220,13 +232,13 @@ func (s *Service) reopen(ctx context.Context, session *Session, facts []PageFact
 		return nil, err
 	}
 	if try == maxTries {
-		return nil, away
+		return nil, unavailable
 	}
 	return s.tryOpen(ctx, next, evidence, try+1)
 }
 
 // closePages makes sure that none of pages can be paid any more. It stops at
-// the first that turns out to be paid, which is then the last of the answer.
+// the first that turns out to be paid, which is then the last of the result.
 func (s *Service) closePages(ctx context.Context, session *Session, pages []Page) ([]PageFacts, error) {
 	var facts []PageFacts
 	for _, page := range pages {
@@ -249,7 +261,7 @@ func (s *Service) closePages(ctx context.Context, session *Session, pages []Page
 func (s *Service) revert(ctx context.Context, session *Session, facts []PageFacts) (*Session, error) {
 	reverted := session.clone()
 	reverted.Page().State = PageClosed
-	return s.keep(ctx, reverted, facts, "paid before the update")
+	return s.record(ctx, reverted, facts, "paid before the update")
 }
 
 func errSoldOut(o *offer.Offer) error {

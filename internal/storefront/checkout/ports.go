@@ -10,26 +10,41 @@ import (
 	"ace/internal/storefront/order"
 )
 
-// Processor hosts the pages on which people pay. All failures that say nothing
+// Processor hosts the pages on which buyers pay. All failures that say nothing
 // about the outcome are processor_unavailable (Unavailable).
 type Processor interface {
-	// OpenPage opens a page. The same Key answers the same page, also after a
-	// crash or a lost answer. It returns processor_refused (Unprocessable) if
+	// OpenPage opens a page. The same Key returns the same page, also after a
+	// crash or a lost response. It returns processor_refused (Unprocessable) if
 	// the processor will not open such a page, and ErrPageLost if the key is
 	// burnt: the processor repeats a failure for it and holds no page.
 	OpenPage(ctx context.Context, req PageRequest) (PageFacts, error)
 	// ReadPage reads the state of a page.
 	ReadPage(ctx context.Context, ref string) (PageFacts, error)
-	// ClosePage makes sure that a page can no longer be paid and answers how it
+	// ClosePage makes sure that a page can no longer be paid and returns how it
 	// ended: expired, or complete if the payment was faster.
 	ClosePage(ctx context.Context, ref string) (PageFacts, error)
-	// ChangedSince calls visit for each page that was made or that came to an
-	// end since then, possibly twice, until visit returns an error.
-	ChangedSince(ctx context.Context, since time.Time, visit func(PageFacts) error) error
+	// ChangedPages returns one part of the list of the pages that were opened or
+	// that ended since then. The first part has an empty cursor; each further one
+	// has the Next of the part before. The list may name a page twice, and pages
+	// that changed before since. A page that changes while the list is read is in
+	// this list or in one that starts later. It returns ErrCursorLost if the
+	// processor no longer knows the cursor.
+	ChangedPages(ctx context.Context, since time.Time, cursor string) (PageList, error)
 }
 
-// ErrPageLost says that a page was not made under this key and never will be.
-var ErrPageLost = errors.New("the processor holds no page for this key")
+// Errors of a Processor that the service handles itself.
+var (
+	// ErrPageLost says that no page was opened under this key and none ever will be.
+	ErrPageLost = errors.New("the processor holds no page for this key")
+	// ErrCursorLost says that a list has to be read again from its start.
+	ErrCursorLost = errors.New("the processor does not know this position of its list")
+)
+
+// PageList is one part of a list of pages.
+type PageList struct {
+	Pages []PageFacts
+	Next  string // cursor of the next part; empty: this is the last one
+}
 
 // PageRequest asks for a page.
 type PageRequest struct {
@@ -77,30 +92,41 @@ const (
 	PaymentFailed  PaymentStatus = "failed"
 )
 
-// Store keeps sessions. Each method is one transaction.
+// Store stores sessions. Each method is one transaction.
 type Store interface {
-	// Session answers a session by id. It returns checkout_not_found (NotFound).
+	// Session returns a session by id. It returns checkout_not_found (NotFound).
 	Session(ctx context.Context, id string) (*Session, error)
-	// SessionByToken answers a session by the token of its pages. It returns
+	// SessionByToken returns a session by the token of its pages. It returns
 	// checkout_not_found (NotFound).
 	SessionByToken(ctx context.Context, token string) (*Session, error)
-	// Insert keeps a new session with what goes with it. check is called inside
+	// Insert stores a new session with what goes with it. check is called inside
 	// the transaction and ends it with its error. Insert returns ErrExists if
 	// there is a session with this id.
 	Insert(ctx context.Context, change Change, check func(Holds) error) error
-	// Save keeps a changed session with what goes with it. It returns
-	// ErrVersion and changes nothing if Session.Version is not the kept one.
+	// Save stores a changed session with what goes with it. It returns
+	// ErrVersion and changes nothing if Session.Version is not the stored one.
 	// check as for Insert; it may be nil.
 	Save(ctx context.Context, change Change, check func(Holds) error) error
 	// Discard removes a session that no one has seen, and its jobs. It does
 	// nothing unless the session is still in the state creating.
 	Discard(ctx context.Context, id string) error
-	// Receive keeps the id of a message of the processor and schedules its job,
+	// Receive stores the id of a message of the processor and schedules its job,
 	// or does nothing if the id is known.
 	Receive(ctx context.Context, eventID, eventType string, job jobs.Job) error
-	// Watermark and SetWatermark keep up to when pages were swept.
-	Watermark(ctx context.Context, name string) (time.Time, error)
-	SetWatermark(ctx context.Context, name string, at time.Time) error
+	// SweepPosition returns how far the sweep has come: the zero value before the
+	// first one.
+	SweepPosition(ctx context.Context) (SweepPosition, error)
+	// Advance stores how far the sweep has come and schedules the jobs that
+	// follow from it.
+	Advance(ctx context.Context, position SweepPosition, schedule []jobs.Job) error
+}
+
+// SweepPosition is how far the processor's list of pages has been compared with
+// the sessions. A walk through the list that is interrupted continues here.
+type SweepPosition struct {
+	Since  time.Time // all that changed before was compared
+	Until  time.Time // when the current walk began; zero: none is under way
+	Cursor string    // the next part of the list in the current walk
 }
 
 // Errors of a Store that the service handles itself.

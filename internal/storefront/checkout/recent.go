@@ -24,13 +24,14 @@ func (r *recent) within(id string, d time.Duration) bool {
 	return ok && time.Since(at) < d
 }
 
-func (r *recent) note(id string) {
+// note remembers that the processor was asked about a session at a time.
+func (r *recent) note(id string, asked time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.now == nil || time.Since(r.turned) > time.Minute {
 		r.past, r.now, r.turned = r.now, map[string]time.Time{}, time.Now()
 	}
-	r.now[id] = time.Now()
+	r.now[id] = asked
 }
 
 func (r *recent) forget(id string) {

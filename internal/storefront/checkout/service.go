@@ -21,7 +21,9 @@ import (
 const (
 	JobOpen  = "checkout_open"  // ref: session; finish opening its page
 	JobWatch = "checkout_watch" // ref: session; ask the processor again
-	JobEvent = "checkout_event" // ref: session|page; the processor told us something
+	JobEvent = "checkout_event" // ref: session|page; the processor sent a message
+	// JobCompare settles a page that the sweep found to differ from its session.
+	JobCompare = "checkout_compare" // ref: session|page
 )
 
 // Service runs checkout sessions. It is safe for concurrent use and between
@@ -61,7 +63,7 @@ type Options struct {
 	Step func(name string)
 }
 
-// New answers a service.
+// New returns a service.
 func New(catalog *offer.Catalog, processor Processor, store Store, log *slog.Logger, opts Options) *Service {
 	if opts.Lifetime == 0 {
 		opts.Lifetime = 23 * time.Hour
@@ -92,9 +94,9 @@ func (s *Service) OrderURL(session *Session) string {
 	return s.opts.BaseURL + "/checkout/" + session.Token + "/done"
 }
 
-// Get answers a session. If it can still change and was not read from the
-// processor within a few seconds, it is read now; a processor that is away
-// leaves what we know. It returns checkout_not_found (NotFound), or
+// Get returns a session. If it can still change and was not read from the
+// processor within a few seconds, it is read now; if the processor is
+// unavailable, it is returned as it is stored. It returns checkout_not_found (NotFound), or
 // checkout_in_flight (Conflict) while the page is being opened.
 func (s *Service) Get(ctx context.Context, id string) (*Session, error) {
 	if !typeid.Valid("chk", id) {
@@ -110,25 +112,46 @@ func (s *Service) Get(ctx context.Context, id string) (*Session, error) {
 	return s.refreshed(ctx, session), nil
 }
 
-// freshFor is how long an answer of the processor about a session is good
-// enough for a read. Webhooks make it current sooner.
+// freshFor is how long what the processor said about a session is fresh enough
+// for a read. Messages of the processor make it current sooner.
 const freshFor = 5 * time.Second
 
+// refreshed returns the session as the processor sees it, or as it is stored if
+// that is fresh or the processor is unavailable.
 func (s *Service) refreshed(ctx context.Context, session *Session) *Session {
-	if session.State.Ended() || s.recent.within(session.ID, freshFor) {
+	if session.State == Completed {
 		return session
 	}
-	read, err, _ := s.reading.Do(session.ID, func() (any, error) {
-		return s.reconcile(context.WithoutCancel(ctx), session.ID, "read")
-	})
+	var read *Session
+	var err error
+	if refs := session.reported(); len(refs) > 0 {
+		// A message waits for its job. A read that began before the message does not
+		// count, so this one is neither shared nor spared.
+		read, err = s.reconcile(ctx, session.ID, "read", refs...)
+	} else if session.State.Ended() || s.recent.within(session.ID, freshFor) {
+		return session
+	} else {
+		read, err = s.sharedRead(ctx, session.ID)
+	}
 	if err != nil {
 		s.log.WarnContext(ctx, "reading a checkout from the processor", "checkout_id", session.ID, "error", err)
 		return session
 	}
-	return read.(*Session).clone()
+	return read
 }
 
-// Wait answers the session as soon as it is no longer open, or after d as it
+// sharedRead asks the processor once for all who read a session at the same time.
+func (s *Service) sharedRead(ctx context.Context, id string) (*Session, error) {
+	read, err, _ := s.reading.Do(id, func() (any, error) {
+		return s.reconcile(context.WithoutCancel(ctx), id, "read")
+	})
+	if err != nil {
+		return nil, err
+	}
+	return read.(*Session).clone(), nil
+}
+
+// Wait returns the session as soon as it is no longer open, or after d as it
 // is then. It is what an agent calls that waits for the payment.
 func (s *Service) Wait(ctx context.Context, id string, d time.Duration) (*Session, error) {
 	deadline := time.Now().Add(d)
@@ -149,8 +172,8 @@ func (s *Service) Wait(ctx context.Context, id string, d time.Duration) (*Sessio
 	}
 }
 
-// reconcile asks the processor about the pages of a session and keeps what
-// follows from the answer. refs names further pages to ask about; with one,
+// reconcile asks the processor about the pages of a session and stores what
+// follows. refs names further pages to ask about; with one,
 // the pages that we hold for closed are asked about too.
 func (s *Service) reconcile(ctx context.Context, id, evidence string, refs ...string) (*Session, error) {
 	for {
@@ -158,14 +181,15 @@ func (s *Service) reconcile(ctx context.Context, id, evidence string, refs ...st
 		if err != nil {
 			return nil, err
 		}
+		asked := time.Now()
 		facts, err := s.read(ctx, session, refs)
 		if err != nil {
 			return nil, err
 		}
-		s.recent.note(id)
-		kept, err := s.keep(ctx, session, facts, evidence)
+		s.recent.note(id, asked)
+		saved, err := s.record(ctx, session, facts, evidence)
 		if !errors.Is(err, ErrVersion) {
-			return kept, err
+			return saved, err
 		}
 	}
 }
@@ -197,9 +221,9 @@ func (s *Service) read(ctx context.Context, session *Session, refs []string) ([]
 	return facts, nil
 }
 
-// keep settles and saves. It returns ErrVersion if the session was changed
+// record settles and saves. It returns ErrVersion if the session was changed
 // meanwhile.
-func (s *Service) keep(ctx context.Context, session *Session, facts []PageFacts, evidence string) (*Session, error) {
+func (s *Service) record(ctx context.Context, session *Session, facts []PageFacts, evidence string) (*Session, error) {
 	change, err := settle(session, facts, s.soldOut(ctx, session), time.Now())
 	if err != nil || change == nil {
 		return session, err
@@ -209,7 +233,8 @@ func (s *Service) keep(ctx context.Context, session *Session, facts []PageFacts,
 		change.Schedule = append(change.Schedule, order.Deliveries(event, s.opts.Sinks)...)
 	}
 	for _, refund := range change.Refunds {
-		change.Schedule = append(change.Schedule, jobs.Job{Kind: order.JobRefund, Ref: refund.ID, RunAt: refund.CreatedAt})
+		change.Schedule = append(change.Schedule,
+			jobs.Job{Kind: order.JobRefund, Ref: refund.ID, RunAt: refund.CreatedAt})
 	}
 	s.opts.Step("settled")
 	if err := s.save(ctx, *change, nil); err != nil {
@@ -229,7 +254,7 @@ func (s *Service) save(ctx context.Context, change Change, check func(Holds) err
 }
 
 // soldOut reports whether no unit is left for a session whose own units are
-// not counted any more. A catalog that cannot be read says nothing: then the
+// not counted any more. If the catalog cannot be read, that is unknown: the
 // order goes to review instead of a refund.
 func (s *Service) soldOut(ctx context.Context, session *Session) bool {
 	if session.State != Canceled && session.State != Expired {
@@ -250,7 +275,7 @@ func (s *Service) soldOut(ctx context.Context, session *Session) bool {
 
 func errNotFound() error {
 	return problem.New(problem.NotFound, "checkout_not_found",
-		"No such checkout session. Ids are given by the answer that created the session.")
+		"No such checkout session. Ids are in the response that created the session.")
 }
 
 func errInFlight() error {

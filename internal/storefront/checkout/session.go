@@ -11,7 +11,7 @@ import (
 // Session is one attempt to sell.
 type Session struct {
 	ID        string // "chk_…"; knowing it is the permission to read and cancel
-	Token     string // opens the person's pages; never the id
+	Token     string // opens the buyer's pages; never the id
 	State     State
 	Protocol  Protocol
 	Pages     []Page // at least one; the last is the current one
@@ -71,7 +71,7 @@ const (
 // NoticePriceChanged says that an update found a new price.
 const NoticePriceChanged = "price_changed"
 
-// Protocol is the door that a session came through.
+// Protocol is the protocol over which a session was created.
 type Protocol string
 
 // The protocols.
@@ -82,8 +82,8 @@ const (
 	A2A Protocol = "a2a"
 )
 
-// Buyer is what an agent told about the person, to fill in the hosted page.
-// It is forgotten once the page is open.
+// Buyer is what an agent sent about the buyer, to fill in the hosted page.
+// It is deleted once the page is open.
 type Buyer struct{ Email string }
 
 // Agent is what is known about the software that asked.
@@ -106,6 +106,10 @@ type Page struct {
 	Quote     offer.Quote
 	ExpiresAt time.Time
 	CreatedAt time.Time
+
+	// Reported is set when a session is read: the processor has sent a message
+	// about this page that is not handled yet.
+	Reported bool
 }
 
 // PageState is the state of a page as far as we know.
@@ -117,11 +121,11 @@ const (
 	PageOpen     PageState = "open"     // can be paid
 	PageClosed   PageState = "closed"   // can never be paid
 	PagePending  PageState = "pending"  // filled in, the money is on its way
-	PagePaid     PageState = "paid"     // made the order
+	PagePaid     PageState = "paid"     // the order is for this page
 	PageReturned PageState = "returned" // paid a second time; the money goes back
 )
 
-// Page answers the current page.
+// Page returns the current page.
 func (s *Session) Page() *Page { return &s.Pages[len(s.Pages)-1] }
 
 // Quote is what the session sells or, once it is paid, has sold.
@@ -144,6 +148,17 @@ func (s *Session) pageByRef(ref string) *Page {
 		}
 	}
 	return nil
+}
+
+// reported returns the references of the pages about which a message waits.
+func (s *Session) reported() []string {
+	var refs []string
+	for i := range s.Pages {
+		if s.Pages[i].Reported {
+			refs = append(refs, s.Pages[i].Ref)
+		}
+	}
+	return refs
 }
 
 func (s *Session) clone() *Session {

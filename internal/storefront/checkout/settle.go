@@ -12,13 +12,13 @@ import (
 
 // settle derives what has to change in a session from what the processor says
 // about its pages. It is the one place that turns evidence into money states.
-// It answers nil if nothing has to change. soldOut says that no unit is left
+// It returns nil if nothing has to change. soldOut says that no unit is left
 // for a session that had ended already.
 func settle(s *Session, facts []PageFacts, soldOut bool, now time.Time) (*Change, error) {
 	c := &Change{Session: s.clone()}
 	news := false
 	for _, f := range facts {
-		news = c.Session.learn(f, now) || news
+		news = c.Session.applyFacts(f, now) || news
 	}
 	for _, f := range facts {
 		if f.Status == StatusComplete && f.Payment == PaymentPaid {
@@ -31,16 +31,16 @@ func settle(s *Session, facts []PageFacts, soldOut bool, now time.Time) (*Change
 		return nil, err
 	}
 	if !news && c.Session.State == s.State && c.Order == nil && len(c.Refunds) == 0 {
-		return nil, nil //nolint:nilnil // nothing to change is an answer
+		return nil, nil //nolint:nilnil // nothing to change is a result
 	}
 	c.Session.UpdatedAt = now
 	c.watch(now)
 	return c, nil
 }
 
-// learn takes over what the processor says about one page, payments aside, and
+// applyFacts updates one page by what the processor says, payments aside, and
 // reports whether that was news.
-func (s *Session) learn(f PageFacts, now time.Time) bool {
+func (s *Session) applyFacts(f PageFacts, now time.Time) bool {
 	page := s.find(f, now)
 	before := *page
 	page.Ref = f.Ref
@@ -59,7 +59,7 @@ func (s *Session) learn(f PageFacts, now time.Time) bool {
 	return page.State != before.State || page.Ref != before.Ref || page.URL != before.URL
 }
 
-// find answers the page that f is about. One whose reference was never learned
+// find returns the page that f is about. One whose reference is not known
 // is found by its number; one that we know nothing of is added, because a
 // payment on it counts as well.
 func (s *Session) find(f PageFacts, now time.Time) *Page {

@@ -75,7 +75,9 @@ type sink struct {
 	fail  int
 }
 
-func (s *sink) Deliver(_ context.Context, e order.Event, _ *order.Order, _ func(context.Context) (order.Buyer, error)) error {
+func (s *sink) Deliver(_ context.Context, e order.Event, _ *order.Order,
+	_ func(context.Context) (order.Buyer, error),
+) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.fail > 0 {
@@ -101,7 +103,10 @@ func newShop(t *testing.T) *shop {
 // onBoth runs a test on each engine: the ones in which transactions collide.
 func onBoth(t *testing.T, test func(t *testing.T, newShop func(*testing.T) *shop)) {
 	t.Helper()
-	for name, address := range map[string]func(testing.TB) string{"sqlite": sqldbtest.SQLite, "postgres": sqldbtest.Postgres} {
+	for name, address := range map[string]func(testing.TB) string{
+		"sqlite":   sqldbtest.SQLite,
+		"postgres": sqldbtest.Postgres,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			test(t, func(t *testing.T) *shop { return newShopOn(t, address(t)) })
@@ -119,30 +124,89 @@ func newShopOn(t *testing.T, dsn string) *shop {
 	if _, err := db.Migrate(t.Context(), storage.Migrations()); err != nil {
 		t.Fatal(err)
 	}
-	s := &shop{t: t, processor: checkouttest.NewProcessor(), store: storage.New(db, nil), events: &sink{}, log: &safeBuffer{}, goods: &goods{offers: stock()}}
+	s := &shop{
+		t: t, processor: checkouttest.NewProcessor(), store: storage.New(db, nil), events: &sink{},
+		log: &safeBuffer{}, goods: &goods{offers: stock()},
+	}
+	s.restart()
+	return s
+}
+
+// restart gives the shop a new process: what is not stored is gone.
+func (s *shop) restart() {
 	log := slog.New(slog.NewTextHandler(s.log, nil))
 	step := func(name string) {
 		if s.step != nil {
 			s.step(name)
 		}
 	}
-	s.orders = order.New(s.store, s.processor, log, order.Options{Sinks: map[string]order.Sink{"test": s.events}, Step: step})
-	catalog := offer.NewCatalog(s.goods, s.store, log)
-	s.Service = checkout.New(catalog, s.processor, s.store, log, checkout.Options{BaseURL: "https://store.example", Sinks: s.orders.SinkNames(), Step: step})
+	s.orders = order.New(s.store, s.processor, log,
+		order.Options{Sinks: map[string]order.Sink{"test": s.events}, Step: step})
+	s.Service = s.newService(log, step)
 	s.handlers = s.Handlers()
 	maps.Copy(s.handlers, s.orders.Handlers())
-	return s
+}
+
+// replica returns a further service on the same database.
+func (s *shop) replica() *checkout.Service {
+	return s.newService(slog.New(slog.NewTextHandler(s.log, nil)), nil)
+}
+
+func (s *shop) newService(log *slog.Logger, step func(string)) *checkout.Service {
+	catalog := offer.NewCatalog(s.goods, s.store, log)
+	return checkout.New(catalog, s.processor, s.store, log, checkout.Options{
+		BaseURL: "https://store.example", Sinks: s.orders.SinkNames(), Step: step,
+	})
+}
+
+// dies runs do and reports whether the process ended within it, at a step.
+func (s *shop) dies(do func()) (died bool) {
+	s.t.Helper()
+	defer func() {
+		if r := recover(); r != nil {
+			if _, ok := r.(killed); !ok {
+				panic(r)
+			}
+			died = true
+		}
+	}()
+	do()
+	return false
+}
+
+// killed ends a process at a step.
+type killed struct{}
+
+// sweep calls Sweep until a walk is complete.
+func (s *shop) sweep() {
+	s.t.Helper()
+	for more := true; more; {
+		var err error
+		if more, err = s.Sweep(s.t.Context()); err != nil {
+			s.t.Fatal(err)
+		}
+	}
 }
 
 func stock() []offer.Offer {
 	usd := func(minor int64) money.Amount { return money.Amount{Minor: minor, Currency: "USD"} }
 	return []offer.Offer{
-		{ID: "box", ProductID: "prod_box", Name: "Home Box", Price: usd(14900), PriceRef: "price_box", Stock: offer.Stock{Status: offer.InStock, Counted: true, Units: 10, MaxPerOrder: 5}},
-		{ID: "handbook", ProductID: "prod_book", Name: "Handbook", Price: usd(2900), PriceRef: "price_book", Stock: offer.Stock{Status: offer.InStock, MaxPerOrder: 10}},
-		{ID: "mug", ProductID: "prod_mug", Name: "Mug", Price: usd(1800), PriceRef: "price_mug", Stock: offer.Stock{Status: offer.OutOfStock, MaxPerOrder: 1}},
 		{
-			ID: "pro", ProductID: "prod_pro", Name: "Pro", Price: usd(1900), PriceRef: "price_pro", TrialDays: 14, Billing: offer.Billing{Interval: "month", Count: 1},
+			ID: "box", ProductID: "prod_box", Name: "Home Box", Price: usd(14900), PriceRef: "price_box",
+			Stock: offer.Stock{Status: offer.InStock, Counted: true, Units: 10, MaxPerOrder: 5},
+		},
+		{
+			ID: "handbook", ProductID: "prod_book", Name: "Handbook", Price: usd(2900), PriceRef: "price_book",
 			Stock: offer.Stock{Status: offer.InStock, MaxPerOrder: 10},
+		},
+		{
+			ID: "mug", ProductID: "prod_mug", Name: "Mug", Price: usd(1800), PriceRef: "price_mug",
+			Stock: offer.Stock{Status: offer.OutOfStock, MaxPerOrder: 1},
+		},
+		{
+			ID: "pro", ProductID: "prod_pro", Name: "Pro", Price: usd(1900), PriceRef: "price_pro", TrialDays: 14,
+			Billing: offer.Billing{Interval: "month", Count: 1},
+			Stock:   offer.Stock{Status: offer.InStock, MaxPerOrder: 10},
 		},
 	}
 }
@@ -178,7 +242,7 @@ func (s *shop) wantState(id string, want checkout.State) *checkout.Session {
 	return session
 }
 
-// orderOf answers the order of a session, of which there must be one exactly.
+// orderOf returns the order of a session, of which there must be one exactly.
 func (s *shop) orderOf(id string) *order.Order {
 	s.t.Helper()
 	o, err := s.store.OrderOf(s.t.Context(), id)
@@ -205,7 +269,7 @@ func (s *shop) allOrders() []*order.Order {
 func (s *shop) work() {
 	s.t.Helper()
 	for range 20 {
-		claimed, err := s.store.Claim(s.t.Context(), 50, time.Minute)
+		claimed, err := s.store.Lane(jobs.LaneHouse).Claim(s.t.Context(), 50, time.Minute)
 		if err != nil {
 			s.t.Fatal(err)
 		}
@@ -225,16 +289,13 @@ func (s *shop) do(job jobs.Job) {
 	if !ok {
 		s.t.Fatalf("no handler for %s", job.Kind)
 	}
-	failure := handler.Run(ctx, job)
-	if failure == nil {
-		if err := s.store.Finish(ctx, job); err != nil {
-			s.t.Fatal(err)
-		}
-		return
+	end := jobs.End{Job: job, Done: true}
+	if failure := handler.Run(ctx, job); failure != nil {
+		s.t.Logf("job %s %s: %v", job.Kind, job.Ref, failure)
+		end.Done, end.Reason = false, failure.Error()
+		end.RunAt, end.Tries = time.Now().Add(time.Hour), job.Tries+1
 	}
-	s.t.Logf("job %s %s: %v", job.Kind, job.Ref, failure)
-	job.RunAt, job.Tries = time.Now().Add(time.Hour), job.Tries+1
-	if err := s.store.Postpone(ctx, job, failure.Error()); err != nil {
+	if _, err := s.store.Lane(jobs.LaneHouse).End(ctx, []jobs.End{end}); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -242,17 +303,25 @@ func (s *shop) do(job jobs.Job) {
 // hurry makes all waiting jobs of a kind due now.
 func (s *shop) hurry(kind, ref string) {
 	s.t.Helper()
-	if err := s.store.Schedule(s.t.Context(), jobs.Job{Kind: kind, Ref: ref, RunAt: time.Now().Add(-time.Second)}); err != nil {
+	if err := s.store.Schedule(s.t.Context(),
+		jobs.Job{Kind: kind, Ref: ref, RunAt: time.Now().Add(-time.Second)}); err != nil {
 		s.t.Fatal(err)
 	}
 	s.work()
 }
 
-// event is what the processor's webhook brings.
+// event is what the processor's webhook brings, and the work that follows.
 func (s *shop) event(id, checkoutID, ref string) {
 	s.t.Helper()
-	if err := s.Receive(s.t.Context(), checkout.Event{ID: id, Type: "checkout.session.completed", CheckoutID: checkoutID, PageRef: ref}); err != nil {
+	s.message(id, checkoutID, ref)
+	s.work()
+}
+
+// message is what the processor's webhook brings.
+func (s *shop) message(id, checkoutID, ref string) {
+	s.t.Helper()
+	if err := s.Receive(s.t.Context(),
+		checkout.Event{ID: id, Type: "checkout.session.completed", CheckoutID: checkoutID, PageRef: ref}); err != nil {
 		s.t.Fatal(err)
 	}
-	s.work()
 }

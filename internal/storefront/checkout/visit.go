@@ -7,7 +7,7 @@ import (
 	"ace/internal/foundation/typeid"
 )
 
-// Visit answers the session behind a person's link, as the processor sees it
+// Visit returns the session behind a buyer's link, as the processor sees it
 // now. An open session whose offer can no longer be had is canceled first, so
 // that nobody pays for what is gone. It returns checkout_not_found (NotFound).
 func (s *Service) Visit(ctx context.Context, token string) (*Session, error) {
@@ -21,13 +21,13 @@ func (s *Service) Visit(ctx context.Context, token string) (*Session, error) {
 	}
 	ended, err := s.end(ctx, session.ID, EndingSoldOut, "")
 	if ended == nil {
-		// The processor is away: the person must not reach the page.
+		// The processor is unavailable: the buyer must not reach the page.
 		return nil, err
 	}
 	return ended, nil
 }
 
-// Returned answers the session of a person who comes back from the hosted
+// Returned returns the session of a buyer who comes back from the hosted
 // page. It asks the processor in any case, since the webhook may be late.
 func (s *Service) Returned(ctx context.Context, token string) (*Session, error) {
 	session, err := s.byToken(ctx, token)

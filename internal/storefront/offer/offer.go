@@ -1,11 +1,11 @@
 // Package offer is what the store sells.
 //
 // An offer is one price of one product at the payment processor; nothing about
-// it is kept here. Prices, intervals and trials are read there, and every
-// answer says when that was.
+// it is stored here. Prices, intervals and trials are read there, and every
+// response says when that was.
 //
 //	Source (processor) ──Listing──> Catalog ── at most MaxAge old ──> callers
-//	                                  |  processor away: the last good
+//	                                  |  processor unavailable: the last
 //	                                  |  listing, marked stale
 //	Counter (sessions)   ──taken──────+  availability of counted offers
 package offer
@@ -83,7 +83,7 @@ type Delivery struct {
 	MinDays, MaxDays int      // 0: not stated
 }
 
-// DeliveryType tells goods that need an address from the rest.
+// DeliveryType separates goods that need an address from the others.
 type DeliveryType string
 
 // The delivery types.
@@ -170,7 +170,7 @@ func (o *Offer) TrialSummary() string {
 }
 
 // DueToday is what quantity units cost at the moment of payment, before tax
-// and shipping; ok is false where the amount does not fit.
+// and shipping; ok is false if the amount does not fit.
 func (o *Offer) DueToday(quantity int64) (due money.Amount, ok bool) {
 	if o.TrialDays > 0 {
 		return money.Amount{Currency: o.Price.Currency}, true

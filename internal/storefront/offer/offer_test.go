@@ -29,21 +29,31 @@ func TestAvailability(t *testing.T) {
 		available bool
 		max       int64
 	}{
-		{"uncounted", offer.Offer{Stock: offer.Stock{Status: offer.InStock, MaxPerOrder: 10}}, 99, offer.InStock, true, 10},
+		{
+			"uncounted",
+			offer.Offer{Stock: offer.Stock{Status: offer.InStock, MaxPerOrder: 10}},
+			99, offer.InStock,
+			true, 10,
+		},
 		{"plenty", counted(offer.InStock, 25), 5, offer.InStock, true, 10},
 		{"low", counted(offer.InStock, 25), 20, offer.LowStock, true, 5},
 		{"none left", counted(offer.InStock, 25), 25, offer.OutOfStock, false, 10},
 		{"oversold", counted(offer.InStock, 25), 26, offer.OutOfStock, false, 10},
 		{"preorder stays preorder", counted(offer.Preorder, 25), 22, offer.Preorder, true, 3},
 		{"said to be out", counted(offer.OutOfStock, 25), 0, offer.OutOfStock, false, 10},
-		{"discontinued", offer.Offer{Stock: offer.Stock{Status: offer.Discontinued, MaxPerOrder: 1}}, 0, offer.Discontinued, false, 1},
+		{
+			"discontinued",
+			offer.Offer{Stock: offer.Stock{Status: offer.Discontinued, MaxPerOrder: 1}},
+			0, offer.Discontinued, false, 1,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			got := tt.offer.Availability(tt.taken, time.Now())
 			if got.Status != tt.want || got.Available() != tt.available || got.MaxPerOrder != tt.max {
-				t.Errorf("Availability = %+v, available %v, want %s, %v, max %d", got, got.Available(), tt.want, tt.available, tt.max)
+				t.Errorf("Availability = %+v, available %v, want %s, %v, max %d", got, got.Available(), tt.want,
+					tt.available, tt.max)
 			}
 		})
 	}
@@ -51,8 +61,14 @@ func TestAvailability(t *testing.T) {
 
 func TestSummaries(t *testing.T) {
 	t.Parallel()
-	monthly := offer.Offer{Price: money.Amount{Minor: 1900, Currency: "USD"}, Billing: offer.Billing{Interval: "month", Count: 1}, TrialDays: 14}
-	quarterly := offer.Offer{Price: money.Amount{Minor: 4200, Currency: "JPY"}, Billing: offer.Billing{Interval: "month", Count: 3}, TrialDays: 1}
+	monthly := offer.Offer{
+		Price:   money.Amount{Minor: 1900, Currency: "USD"},
+		Billing: offer.Billing{Interval: "month", Count: 1}, TrialDays: 14,
+	}
+	quarterly := offer.Offer{
+		Price:   money.Amount{Minor: 4200, Currency: "JPY"},
+		Billing: offer.Billing{Interval: "month", Count: 3}, TrialDays: 1,
+	}
 	once := offer.Offer{Price: money.Amount{Minor: 29000, Currency: "KWD"}}
 	for got, want := range map[string]string{
 		monthly.BillingSummary():   "USD 19.00 every month until canceled",
@@ -95,11 +111,18 @@ func (p *processor) Offers(context.Context) (offer.Listing, error) {
 	if p.err != nil {
 		return offer.Listing{}, p.err
 	}
-	listing := offer.Listing{Mode: "test", VerifiedAt: time.Now(), LeftOut: []offer.LeftOut{{PriceRef: "price_tiered", Reason: "tiered"}}}
+	listing := offer.Listing{
+		Mode: "test", VerifiedAt: time.Now(),
+		LeftOut: []offer.LeftOut{{PriceRef: "price_tiered", Reason: "tiered"}},
+	}
 	for i := range p.n {
 		listing.Offers = append(listing.Offers, offer.Offer{
-			ID: fmt.Sprintf("offer_%03d", i), ProductID: "prod_1", PriceRef: fmt.Sprintf("price_%d", i), Name: "Home-Box " + fmt.Sprint(i), Category: offer.Hardware,
-			Price: money.Amount{Minor: int64(100 * i), Currency: "USD"}, Stock: offer.Stock{Status: offer.InStock, Counted: i == 0, Units: 1, MaxPerOrder: 1},
+			ID: fmt.Sprintf("offer_%03d", i), ProductID: "prod_1", PriceRef: fmt.Sprintf("price_%d", i),
+			Name: "Home-Box " + fmt.Sprint(i), Category: offer.Hardware,
+			Price: money.Amount{Minor: int64(100 * i), Currency: "USD"}, Stock: offer.Stock{
+				Status:  offer.InStock,
+				Counted: i == 0, Units: 1, MaxPerOrder: 1,
+			},
 		})
 	}
 	return listing, nil
@@ -108,6 +131,8 @@ func (p *processor) Offers(context.Context) (offer.Listing, error) {
 type taken map[string]int64
 
 func (s taken) Taken(context.Context) (map[string]int64, error) { return s, nil }
+
+func (taken) Changes() uint64 { return 0 }
 
 var errAway = problem.New(problem.Unavailable, "processor_unavailable", "The payment processor does not answer.")
 
@@ -124,7 +149,8 @@ func TestCatalogCachesAndSurvivesOutage(t *testing.T) {
 				t.Fatal(err)
 			}
 			if snapshot.Stale != wantStale || len(snapshot.Offers) != wantOffers || source.reads != wantReads {
-				t.Errorf("stale %v, %d offers, %d reads, want %v, %d, %d", snapshot.Stale, len(snapshot.Offers), source.reads, wantStale, wantOffers, wantReads)
+				t.Errorf("stale %v, %d offers, %d reads, want %v, %d, %d", snapshot.Stale, len(snapshot.Offers),
+					source.reads, wantStale, wantOffers, wantReads)
 			}
 		}
 		read(false, 2, 1)
@@ -157,7 +183,8 @@ func TestCatalogWithoutAnyListing(t *testing.T) {
 
 func TestSelectPages(t *testing.T) {
 	t.Parallel()
-	snapshot, err := offer.NewCatalog(&processor{n: 7}, taken{"offer_000": 1}, slog.New(slog.DiscardHandler)).Snapshot(t.Context())
+	snapshot, err := offer.NewCatalog(&processor{n: 7}, taken{"offer_000": 1},
+		slog.New(slog.DiscardHandler)).Snapshot(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +212,8 @@ func TestSelectPages(t *testing.T) {
 
 func TestSelectFilters(t *testing.T) {
 	t.Parallel()
-	snapshot, err := offer.NewCatalog(&processor{n: 4}, taken{"offer_000": 1}, slog.New(slog.DiscardHandler)).Snapshot(t.Context())
+	snapshot, err := offer.NewCatalog(&processor{n: 4}, taken{"offer_000": 1},
+		slog.New(slog.DiscardHandler)).Snapshot(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +230,11 @@ func TestSelectFilters(t *testing.T) {
 		{"by product", offer.Query{IDs: []string{"prod_1"}, Limit: 1}, "offer_000"},
 		{"available", offer.Query{Available: true}, "offer_001 offer_002 offer_003"},
 		{"other category", offer.Query{Category: offer.Software}, ""},
-		{"currency in lower case", offer.Query{Currency: "usd", MinMinor: &low, MaxMinor: &high}, "offer_001 offer_002"},
+		{
+			"currency in lower case",
+			offer.Query{Currency: "usd", MinMinor: &low, MaxMinor: &high},
+			"offer_001 offer_002",
+		},
 		{"other currency", offer.Query{Currency: "EUR"}, ""},
 	}
 	for _, tt := range tests {
@@ -227,7 +259,8 @@ func TestSelectRefuses(t *testing.T) {
 	t.Parallel()
 	snapshot := &offer.Snapshot{}
 	for want, query := range map[string]offer.Query{
-		"invalid_limit": {Limit: offer.MaxLimit + 1}, "invalid_category": {Category: "toys"}, "invalid_cursor": {Cursor: "AAAA"},
+		"invalid_limit": {Limit: offer.MaxLimit + 1}, "invalid_category": {Category: "toys"},
+		"invalid_cursor": {Cursor: "AAAA"},
 	} {
 		if _, err := snapshot.Select(query); !problem.Is(err, want) {
 			t.Errorf("Select(%+v) = %v, want %s", query, err, want)

@@ -36,7 +36,7 @@ type Selection struct {
 	Total  int    // offers that match, on all pages
 }
 
-// Select answers one page of the offers that match q, in the catalog's order.
+// Select returns one page of the offers that match q, in the catalog's order.
 // It returns invalid_limit, invalid_category or invalid_cursor (Invalid).
 func (s *Snapshot) Select(q Query) (*Selection, error) {
 	if err := q.check(); err != nil {
@@ -73,7 +73,8 @@ func Sort(offers []Offer) {
 
 func (q *Query) check() error {
 	if q.Limit < 0 || q.Limit > MaxLimit {
-		return problem.New(problem.Invalid, "invalid_limit", fmt.Sprintf("limit is a number from 1 to %d.", MaxLimit)).At("limit")
+		return problem.New(problem.Invalid, "invalid_limit",
+			fmt.Sprintf("limit is a number from 1 to %d.", MaxLimit)).At("limit")
 	}
 	switch q.Category {
 	case "", Software, Service, Hardware:
@@ -82,7 +83,7 @@ func (q *Query) check() error {
 	return problem.New(problem.Invalid, "invalid_category", "category is software, service or hardware.").At("category")
 }
 
-// key tells one list from another, whatever page is asked for.
+// key is the same for all pages of a list, and differs between lists.
 func (q *Query) key() string {
 	var low, high int64 = -1, -1
 	if q.MinMinor != nil {
@@ -91,19 +92,24 @@ func (q *Query) key() string {
 	if q.MaxMinor != nil {
 		high = *q.MaxMinor
 	}
-	return fmt.Sprintf("offers %q %q %s %v %s %d %d", fold(q.Words), q.IDs, q.Category, q.Available, strings.ToUpper(q.Currency), low, high)
+	return fmt.Sprintf("offers %q %q %s %v %s %d %d", fold(q.Words), q.IDs, q.Category, q.Available,
+		strings.ToUpper(q.Currency), low, high)
 }
 
 func (q *Query) matches(o *Offer, words []string) bool {
 	switch {
-	case len(q.IDs) > 0 && !slices.ContainsFunc(q.IDs, func(id string) bool { return id == o.ID || id == o.ProductID || id == o.PriceRef }),
+	case len(q.IDs) > 0 && !slices.ContainsFunc(q.IDs,
+		func(id string) bool { return id == o.ID || id == o.ProductID || id == o.PriceRef }),
 		q.Category != "" && q.Category != o.Category,
 		q.Currency != "" && !strings.EqualFold(q.Currency, o.Price.Currency),
 		q.MinMinor != nil && o.Price.Minor < *q.MinMinor,
 		q.MaxMinor != nil && o.Price.Minor > *q.MaxMinor:
 		return false
 	}
-	text := fold(strings.Join([]string{o.Name, o.ProductName, o.Description, string(o.Category), o.ID, string(o.Delivery.Type)}, " "))
+	text := fold(strings.Join([]string{
+		o.Name, o.ProductName, o.Description, string(o.Category), o.ID,
+		string(o.Delivery.Type),
+	}, " "))
 	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 // Quote is an offer as it was promised to a buyer: later changes of the offer
-// do not touch it. Stores keep it as JSON, so its field names are part of the
+// do not touch it. It is stored as JSON, so its field names are part of the
 // schema.
 type Quote struct {
 	Offer    Offer

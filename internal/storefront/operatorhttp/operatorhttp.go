@@ -110,12 +110,28 @@ func New(orders *order.Service, parked Jobs, services Services, ledger ServiceLe
 	s := &server{orders, parked, services, ledger}
 	mux := httpserver.NewMux(nil)
 	api := openapi.New(mux, "ACE control", "1", nil)
-	openapi.Handle(api, openapi.Operation{Method: http.MethodGet, Path: "/orders", ID: "listOrders", Summary: "Orders, newest first"}, s.list)
-	openapi.Handle(api, openapi.Operation{Method: http.MethodGet, Path: "/orders/{id}", ID: "showOrder", Summary: "One order"}, s.show)
-	openapi.Handle(api, openapi.Operation{Method: http.MethodPost, Path: "/orders/{id}/refund", ID: "refundOrder", Summary: "Give money back"}, s.refund)
-	openapi.Handle(api, openapi.Operation{Method: http.MethodPost, Path: "/orders/{id}/accept", ID: "acceptOrder", Summary: "Take an order out of review"}, s.accept)
-	openapi.Handle(api, openapi.Operation{Method: http.MethodPost, Path: "/orders/{id}/resend", ID: "resendOrder", Summary: "Deliver its events again"}, s.resend)
-	openapi.Handle(api, openapi.Operation{Method: http.MethodGet, Path: "/jobs/parked", ID: "listParked", Summary: "Work that was given up"}, s.parked)
+	openapi.Handle(api, openapi.Operation{
+		Method: http.MethodGet, Path: "/orders", ID: "listOrders",
+		Summary: "Orders, newest first",
+	}, s.list)
+	openapi.Handle(api,
+		openapi.Operation{Method: http.MethodGet, Path: "/orders/{id}", ID: "showOrder", Summary: "One order"}, s.show)
+	openapi.Handle(api, openapi.Operation{
+		Method: http.MethodPost, Path: "/orders/{id}/refund", ID: "refundOrder",
+		Summary: "Give money back",
+	}, s.refund)
+	openapi.Handle(api, openapi.Operation{
+		Method: http.MethodPost, Path: "/orders/{id}/accept", ID: "acceptOrder",
+		Summary: "Take an order out of review",
+	}, s.accept)
+	openapi.Handle(api, openapi.Operation{
+		Method: http.MethodPost, Path: "/orders/{id}/resend", ID: "resendOrder",
+		Summary: "Deliver its events again",
+	}, s.resend)
+	openapi.Handle(api, openapi.Operation{
+		Method: http.MethodGet, Path: "/jobs/parked", ID: "listParked",
+		Summary: "Work that was given up",
+	}, s.parked)
 	s.mountServices(api)
 	return mux
 }
@@ -163,7 +179,8 @@ func (s *server) show(ctx context.Context, in *idInput) (*orderOutput, error) {
 		out.Body.Refunds = append(out.Body.Refunds, wireRefund(&details.Refunds[i]))
 	}
 	for _, d := range details.Deliveries {
-		out.Body.Deliveries = append(out.Body.Deliveries, Delivery{d.EventID, d.Sink, string(d.State), d.Attempts, d.LastError})
+		out.Body.Deliveries = append(out.Body.Deliveries,
+			Delivery{d.EventID, d.Sink, string(d.State), d.Attempts, d.LastError})
 	}
 	return out, nil
 }
@@ -220,9 +237,12 @@ func (s *server) parked(ctx context.Context, _ *struct{}) (*parkedOutput, error)
 
 func wireOrder(o *order.Order) Order {
 	return Order{
-		ID: o.ID, CheckoutID: o.CheckoutID, Status: string(o.Status), Reason: o.Reason, OfferID: o.Quote.Offer.ID, OfferName: o.Quote.Offer.Name,
-		Quantity: o.Quote.Quantity, Total: o.Paid.Amount().String(), Amount: o.Paid.Total, Refunded: o.Refunded, Currency: o.Paid.Currency,
-		Protocol: o.Protocol, PaymentRef: o.Paid.PaymentRef, Subscription: o.Paid.SubscriptionRef, ProcessorRef: o.Paid.PageRef, Live: o.Paid.Live, CreatedAt: o.CreatedAt,
+		ID: o.ID, CheckoutID: o.CheckoutID, Status: string(o.Status), Reason: o.Reason, OfferID: o.Quote.Offer.ID,
+		OfferName: o.Quote.Offer.Name,
+		Quantity:  o.Quote.Quantity, Total: o.Paid.Amount().String(), Amount: o.Paid.Total, Refunded: o.Refunded,
+		Currency: o.Paid.Currency,
+		Protocol: o.Protocol, PaymentRef: o.Paid.PaymentRef, Subscription: o.Paid.SubscriptionRef,
+		ProcessorRef: o.Paid.PageRef, Live: o.Paid.Live, CreatedAt: o.CreatedAt,
 	}
 }
 

@@ -61,9 +61,18 @@ type ServiceDecision struct {
 }
 
 func (s *server) mountServices(api *openapi.API) {
-	openapi.Handle(api, openapi.Operation{Method: http.MethodGet, Path: "/service-orders", ID: "listServiceOrders", Summary: "Orders of paid services, newest first"}, s.listServices)
-	openapi.Handle(api, openapi.Operation{Method: http.MethodGet, Path: "/service-orders/{id}", ID: "showServiceOrder", Summary: "One of them with its audit trail"}, s.showService)
-	openapi.Handle(api, openapi.Operation{Method: http.MethodPost, Path: "/service-orders/{id}/decide", ID: "decideServiceOrder", Summary: "Say whether its payment arrived"}, s.decideService)
+	openapi.Handle(api, openapi.Operation{
+		Method: http.MethodGet, Path: "/service-orders", ID: "listServiceOrders",
+		Summary: "Orders of paid services, newest first",
+	}, s.listServices)
+	openapi.Handle(api, openapi.Operation{
+		Method: http.MethodGet, Path: "/service-orders/{id}", ID: "showServiceOrder",
+		Summary: "One of them with its audit trail",
+	}, s.showService)
+	openapi.Handle(api, openapi.Operation{
+		Method: http.MethodPost, Path: "/service-orders/{id}/decide",
+		ID: "decideServiceOrder", Summary: "Say whether its payment arrived",
+	}, s.decideService)
 }
 
 type listServicesInput struct {
@@ -76,7 +85,8 @@ type listServicesInput struct {
 type listServicesOutput struct{ Body ServiceOrders }
 
 func (s *server) listServices(ctx context.Context, in *listServicesInput) (*listServicesOutput, error) {
-	found, err := s.ledger.Orders(ctx, paidservice.Filter{Attention: in.Attention, State: paidservice.State(in.State)}, in.After, in.Limit)
+	found, err := s.ledger.Orders(ctx, paidservice.Filter{Attention: in.Attention, State: paidservice.State(in.State)},
+		in.After, in.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -123,9 +133,12 @@ func (s *server) decideService(ctx context.Context, in *decideInput) (*serviceOu
 
 func wireService(o *paidservice.Order) ServiceOrder {
 	wire := ServiceOrder{
-		ID: o.ID, Service: o.Service, State: string(o.State), Attention: o.Attention, Reason: o.Reason, Payer: o.Auth.Payer, PayTo: o.Auth.PayTo, Amount: o.Auth.Amount,
-		Asset: o.Auth.Asset, Network: o.Auth.Network, Nonce: o.Auth.Nonce, Transaction: o.Tx, Transport: string(o.Transport),
-		RunAttempts: o.RunAttempts, SettleAttempts: o.SettleAttempts, SupersededBy: o.SupersededBy, CreatedAt: o.CreatedAt,
+		ID: o.ID, Service: o.Service, State: string(o.State), Attention: o.Attention, Reason: o.Reason,
+		Payer: o.Auth.Payer, PayTo: o.Auth.PayTo, Amount: o.Auth.Amount,
+		Asset: o.Auth.Asset, Network: o.Auth.Network, Nonce: o.Auth.Nonce, Transaction: o.Tx,
+		Transport:   string(o.Transport),
+		RunAttempts: o.RunAttempts, SettleAttempts: o.SettleAttempts, SupersededBy: o.SupersededBy,
+		CreatedAt: o.CreatedAt,
 	}
 	if !o.SettledAt.IsZero() {
 		wire.SettledAt = &o.SettledAt

@@ -54,7 +54,7 @@ type eventMoney struct {
 	Display  string `json:"display"`
 }
 
-// NewEvent answers an event about o. The body holds nothing about the buyer:
+// NewEvent returns an event about o. The body holds nothing about the buyer:
 // name, address and e-mail stay at the processor.
 func NewEvent(kind EventType, o *Order, at time.Time) (Event, error) {
 	at = at.UTC().Truncate(time.Millisecond)
@@ -65,7 +65,8 @@ func NewEvent(kind EventType, o *Order, at time.Time) (Event, error) {
 		Offer:      eventOffer{o.Quote.Offer.ID, o.Quote.Offer.Name, o.Quote.Quantity},
 		Amount:     eventMoney{o.Paid.Total, o.Paid.Currency, o.Paid.Amount().String()},
 		Refunded:   eventMoney{o.Refunded, o.Paid.Currency, refunded.String()},
-		PaymentRef: o.Paid.PaymentRef, Subscription: o.Paid.SubscriptionRef, PageRef: o.Paid.PageRef, Live: o.Paid.Live, CreatedAt: o.CreatedAt.UTC(),
+		PaymentRef: o.Paid.PaymentRef, Subscription: o.Paid.SubscriptionRef, PageRef: o.Paid.PageRef, Live: o.Paid.Live,
+		CreatedAt: o.CreatedAt.UTC(),
 	}})
 	if err != nil {
 		return Event{}, fmt.Errorf("writing the event of order %s: %w", o.ID, err)
@@ -87,7 +88,7 @@ func EventFor(status Status) EventType {
 	}
 }
 
-// Deliveries answers the jobs that carry an event to the sinks.
+// Deliveries returns the jobs that carry an event to the sinks.
 func Deliveries(e Event, sinks []string) []jobs.Job {
 	var out []jobs.Job
 	for _, sink := range sinks {

@@ -97,7 +97,7 @@ const (
 	RefundFailed  RefundState = "failed"
 )
 
-// Event tells the operator's systems about an order.
+// Event notifies the operator's systems about an order.
 type Event struct {
 	ID      string // "evt_…", the same at each delivery
 	Type    EventType

@@ -40,7 +40,9 @@ type sink struct {
 	fail   int
 }
 
-func (s *sink) Deliver(ctx context.Context, e order.Event, _ *order.Order, buyer func(context.Context) (order.Buyer, error)) error {
+func (s *sink) Deliver(ctx context.Context, e order.Event, _ *order.Order,
+	buyer func(context.Context) (order.Buyer, error),
+) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.fail > 0 {
@@ -85,17 +87,27 @@ func onBoth(t *testing.T, test func(t *testing.T, d *desk)) {
 func (d *desk) sold(status order.Status) *order.Order {
 	d.t.Helper()
 	now := time.Now().UTC().Truncate(time.Millisecond)
-	quote := offer.Quote{Offer: offer.Offer{ID: "handbook", Name: "Handbook", Price: money.Amount{Minor: 2900, Currency: "USD"}}, Quantity: 1}
-	session := &checkout.Session{ID: typeid.New("chk"), Token: typeid.New("c"), State: checkout.Creating, CreatedAt: now, UpdatedAt: now, Pages: []checkout.Page{{N: 1, Quote: quote}}}
+	quote := offer.Quote{Offer: offer.Offer{
+		ID: "handbook", Name: "Handbook",
+		Price: money.Amount{Minor: 2900, Currency: "USD"},
+	}, Quantity: 1}
+	session := &checkout.Session{
+		ID: typeid.New("chk"), Token: typeid.New("c"), State: checkout.Creating,
+		CreatedAt: now, UpdatedAt: now, Pages: []checkout.Page{{N: 1, Quote: quote}},
+	}
 	o := &order.Order{
-		ID: typeid.New("ord"), CheckoutID: session.ID, Token: typeid.New("otk"), Status: status, Quote: quote, CreatedAt: now, UpdatedAt: now,
+		ID: typeid.New("ord"), CheckoutID: session.ID, Token: typeid.New("otk"), Status: status, Quote: quote,
+		CreatedAt: now, UpdatedAt: now,
 		Paid: order.Paid{Total: 2900, Currency: "USD", PaymentRef: "pi_" + session.ID, PageRef: "cs_1"},
 	}
 	event, err := order.NewEvent(order.EventFor(status), o, now)
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	change := checkout.Change{Session: session, Order: o, Events: []order.Event{event}, Schedule: order.Deliveries(event, d.SinkNames())}
+	change := checkout.Change{
+		Session: session, Order: o, Events: []order.Event{event},
+		Schedule: order.Deliveries(event, d.SinkNames()),
+	}
 	if err := d.store.Insert(d.t.Context(), change, nil); err != nil {
 		d.t.Fatal(err)
 	}
@@ -116,20 +128,18 @@ func (d *desk) work() {
 	d.t.Helper()
 	ctx := d.t.Context()
 	handlers := d.Handlers()
-	claimed, err := d.store.Claim(ctx, 50, time.Minute)
+	claimed, err := d.store.Lane(jobs.LaneHouse).Claim(ctx, 50, time.Minute)
 	if err != nil {
 		d.t.Fatal(err)
 	}
 	for _, job := range claimed {
+		end := jobs.End{Job: job, Done: true}
 		if failure := handlers[job.Kind].Run(ctx, job); failure != nil {
-			job.Tries++
-			job.RunAt = time.Now().Add(-time.Second)
-			if err := d.store.Postpone(ctx, job, failure.Error()); err != nil {
-				d.t.Fatal(err)
-			}
-			continue
+			end.Done, end.Reason = false, failure.Error()
+			end.Tries++
+			end.RunAt = time.Now().Add(-time.Second)
 		}
-		if err := d.store.Finish(ctx, job); err != nil {
+		if _, err := d.store.Lane(jobs.LaneHouse).End(ctx, []jobs.End{end}); err != nil {
 			d.t.Fatal(err)
 		}
 	}
@@ -157,7 +167,8 @@ func TestRefundInParts(t *testing.T) {
 				t.Errorf("step %d: Refund(%d) = %v, want %q", i, step.minor, err, step.want)
 			}
 			if got := d.show(o.ID).Order; got.Refunded != step.refunded || got.Status != step.status {
-				t.Errorf("step %d: %d refunded, %s, want %d, %s", i, got.Refunded, got.Status, step.refunded, step.status)
+				t.Errorf("step %d: %d refunded, %s, want %d, %s", i, got.Refunded, got.Status, step.refunded,
+					step.status)
 			}
 		}
 		if got := d.processor.GivenBack(); got != 2900 {
@@ -189,7 +200,10 @@ func TestRefundsAtTheSameTime(t *testing.T) {
 
 func TestRefundWithoutAnAnswer(t *testing.T) {
 	t.Parallel()
-	for name, fault := range map[string]checkouttest.Fault{"not done": checkouttest.Away, "done": checkouttest.LostAnswer} {
+	for name, fault := range map[string]checkouttest.Fault{
+		"not done": checkouttest.Away,
+		"done":     checkouttest.LostAnswer,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			onBoth(t, func(t *testing.T, d *desk) {
@@ -202,12 +216,15 @@ func TestRefundWithoutAnAnswer(t *testing.T) {
 					t.Errorf("a second Refund while the first is on its way = %v, want nothing_to_refund", err)
 				}
 				refund := d.show(o.ID).Refunds[0]
-				if err := d.store.Schedule(t.Context(), jobs.Job{Kind: order.JobRefund, Ref: refund.ID, RunAt: time.Now().Add(-time.Second)}); err != nil {
+				if err := d.store.Schedule(t.Context(),
+					jobs.Job{Kind: order.JobRefund, Ref: refund.ID, RunAt: time.Now().Add(-time.Second)}); err != nil {
 					t.Fatal(err)
 				}
 				d.work()
-				if got := d.show(o.ID); got.Order.Status != order.Refunded || got.Order.Refunded != 2900 || d.processor.GivenBack() != 2900 {
-					t.Errorf("%s, %d refunded, %d went back", got.Order.Status, got.Order.Refunded, d.processor.GivenBack())
+				if got := d.show(o.ID); got.Order.Status != order.Refunded || got.Order.Refunded != 2900 ||
+					d.processor.GivenBack() != 2900 {
+					t.Errorf("%s, %d refunded, %d went back", got.Order.Status, got.Order.Refunded,
+						d.processor.GivenBack())
 				}
 			})
 		})
@@ -236,11 +253,13 @@ func TestRefundMadeAtTheProcessor(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, d *desk) {
 		o := d.sold(order.Confirmed)
-		if _, err := d.processor.Refund(t.Context(), order.RefundRequest{Key: "dashboard", Amount: money.Amount{Minor: 2900, Currency: "USD"}}); err != nil {
+		if _, err := d.processor.Refund(t.Context(),
+			order.RefundRequest{Key: "dashboard", Amount: money.Amount{Minor: 2900, Currency: "USD"}}); err != nil {
 			t.Fatal(err)
 		}
 		for _, ref := range []string{o.Paid.PaymentRef, o.Paid.PaymentRef, "pi_of_somebody_else"} {
-			if err := d.store.Schedule(t.Context(), jobs.Job{Kind: order.JobPayment, Ref: ref, RunAt: time.Now().Add(-time.Second)}); err != nil {
+			if err := d.store.Schedule(t.Context(),
+				jobs.Job{Kind: order.JobPayment, Ref: ref, RunAt: time.Now().Add(-time.Second)}); err != nil {
 				t.Fatal(err)
 			}
 			d.work()
@@ -328,7 +347,8 @@ func TestListPagesNewestFirst(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("pages (-want +got):\n%s", diff)
 		}
-		if all, err := d.List(t.Context(), order.Filter{Statuses: []order.Status{order.Review, order.RefundDue}}, "", 0); err != nil || len(all) != 1 || all[0].ID != review.ID {
+		if all, err := d.List(t.Context(), order.Filter{Statuses: []order.Status{order.Review, order.RefundDue}},
+			"", 0); err != nil || len(all) != 1 || all[0].ID != review.ID {
 			t.Errorf("List(review) = %v, %v", all, err)
 		}
 	})
@@ -336,7 +356,10 @@ func TestListPagesNewestFirst(t *testing.T) {
 
 func TestEventSaysNothingAboutTheBuyer(t *testing.T) {
 	t.Parallel()
-	o := &order.Order{ID: "ord_1", Paid: order.Paid{Total: 2900, Currency: "USD"}, Quote: offer.Quote{Offer: offer.Offer{ID: "handbook"}, Quantity: 2}}
+	o := &order.Order{
+		ID: "ord_1", Paid: order.Paid{Total: 2900, Currency: "USD"},
+		Quote: offer.Quote{Offer: offer.Offer{ID: "handbook"}, Quantity: 2},
+	}
 	event, err := order.NewEvent(order.EventCreated, o, time.Unix(1790000000, 0))
 	if err != nil {
 		t.Fatal(err)

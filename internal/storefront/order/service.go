@@ -23,10 +23,10 @@ type Processor interface {
 	// the processor will not, and processor_unavailable (Unavailable) if it is
 	// not known whether it did.
 	Refund(ctx context.Context, req RefundRequest) (processorRef string, err error)
-	// Refunded answers how much of a payment went back so far, in minor units.
+	// Refunded returns how much of a payment went back so far, in minor units.
 	Refunded(ctx context.Context, paymentRef string) (int64, error)
-	// Buyer answers who paid on a checkout page. It is read when it is needed
-	// and never kept.
+	// Buyer returns who paid on a checkout page. It is read when it is needed
+	// and never stored.
 	Buyer(ctx context.Context, pageRef string) (Buyer, error)
 }
 
@@ -38,37 +38,52 @@ type RefundRequest struct {
 	Amount     money.Amount
 }
 
-// Buyer is the person who paid.
+// Buyer is who paid.
 type Buyer struct{ Name, Email string }
 
-// Store keeps orders. Each method is one transaction.
+// Store is what a Service needs of the database.
 type Store interface {
-	// Order answers an order by id. It returns order_not_found (NotFound).
+	Orders
+	Refunds
+	Events
+}
+
+// Orders stores orders. Each method is one transaction.
+type Orders interface {
+	// Order returns an order by id. It returns order_not_found (NotFound).
 	Order(ctx context.Context, id string) (*Order, error)
-	// OrderOf answers the order of a checkout session. It returns
+	// OrderOf returns the order of a checkout session. It returns
 	// order_not_found (NotFound).
 	OrderOf(ctx context.Context, checkoutID string) (*Order, error)
-	// OrderByPayment answers the order that a payment made. It returns
+	// OrderByPayment returns the order of a payment. It returns
 	// order_not_found (NotFound).
 	OrderByPayment(ctx context.Context, paymentRef string) (*Order, error)
-	// Orders answers up to limit orders, newest first, that come after the one
+	// Orders returns up to limit orders, newest first, that come after the one
 	// with the id after.
 	Orders(ctx context.Context, f Filter, after string, limit int) ([]*Order, error)
-	// Refund answers a refund. It returns refund_not_found (NotFound).
-	Refund(ctx context.Context, id string) (*Refund, error)
-	// Refunds answers the refunds of an order, oldest first.
-	Refunds(ctx context.Context, orderID string) ([]Refund, error)
-	// Event answers an event. It returns event_not_found (NotFound).
-	Event(ctx context.Context, id string) (*Event, error)
-	// Deliveries answers the deliveries of an order's events, oldest first.
-	Deliveries(ctx context.Context, orderID string) ([]Delivery, error)
-	// RecordDelivery keeps the state of a delivery.
-	RecordDelivery(ctx context.Context, d Delivery) error
-	// SaveOrder keeps a changed order with what goes with it. It returns
-	// ErrVersion and changes nothing if Order.Version is not the kept one.
+	// SaveOrder stores a changed order with what goes with it. It returns
+	// ErrVersion and changes nothing if Order.Version is not the stored one.
 	SaveOrder(ctx context.Context, c Change) error
-	// SaveRefund keeps a changed refund of an order that stays as it is.
+}
+
+// Refunds stores refunds. Each method is one transaction.
+type Refunds interface {
+	// Refund returns a refund. It returns refund_not_found (NotFound).
+	Refund(ctx context.Context, id string) (*Refund, error)
+	// Refunds returns the refunds of an order, oldest first.
+	Refunds(ctx context.Context, orderID string) ([]Refund, error)
+	// SaveRefund stores a changed refund of an order that stays as it is.
 	SaveRefund(ctx context.Context, r Refund) error
+}
+
+// Events stores events and their deliveries. Each method is one transaction.
+type Events interface {
+	// Event returns an event. It returns event_not_found (NotFound).
+	Event(ctx context.Context, id string) (*Event, error)
+	// Deliveries returns the deliveries of an order's events, oldest first.
+	Deliveries(ctx context.Context, orderID string) ([]Delivery, error)
+	// RecordDelivery stores the state of a delivery.
+	RecordDelivery(ctx context.Context, d Delivery) error
 }
 
 // ErrVersion says that the order was changed meanwhile.
@@ -94,9 +109,9 @@ type Service struct {
 	step      func(name string)
 }
 
-// Sink is a place where events go.
+// Sink receives events.
 type Sink interface {
-	// Deliver hands over one event. It may be called again with the same one.
+	// Deliver sends one event. It may be called again with the same one.
 	Deliver(ctx context.Context, e Event, o *Order, buyer func(context.Context) (Buyer, error)) error
 }
 
@@ -109,7 +124,7 @@ type Options struct {
 	Step func(name string)
 }
 
-// New answers a service.
+// New returns a service.
 func New(store Store, processor Processor, log *slog.Logger, opts Options) *Service {
 	if opts.Step == nil {
 		opts.Step = func(string) {}
@@ -123,7 +138,7 @@ const (
 	MaxLimit     = 500
 )
 
-// List answers orders, newest first; after is the id of the last order of the
+// List returns orders, newest first; after is the id of the last order of the
 // page before.
 func (s *Service) List(ctx context.Context, f Filter, after string, limit int) ([]*Order, error) {
 	if limit <= 0 || limit > MaxLimit {
@@ -132,14 +147,14 @@ func (s *Service) List(ctx context.Context, f Filter, after string, limit int) (
 	return s.store.Orders(ctx, f, after, limit)
 }
 
-// Details is everything that is kept about an order.
+// Details is everything that is stored about an order.
 type Details struct {
 	Order      *Order
 	Refunds    []Refund
 	Deliveries []Delivery
 }
 
-// Show answers an order with its refunds and deliveries. It returns
+// Show returns an order with its refunds and deliveries. It returns
 // order_not_found (NotFound).
 func (s *Service) Show(ctx context.Context, id string) (*Details, error) {
 	o, err := s.store.Order(ctx, id)
@@ -154,7 +169,7 @@ func (s *Service) Show(ctx context.Context, id string) (*Details, error) {
 	return &Details{o, refunds, deliveries}, err
 }
 
-// OfCheckout answers the order of a session. It returns order_not_found
+// OfCheckout returns the order of a session. It returns order_not_found
 // (NotFound).
 func (s *Service) OfCheckout(ctx context.Context, checkoutID string) (*Order, error) {
 	return s.store.OrderOf(ctx, checkoutID)
@@ -168,14 +183,15 @@ func (s *Service) Accept(ctx context.Context, id string) (*Order, error) {
 		return nil, err
 	}
 	if o.Status != Review && o.Status != RefundDue {
-		return nil, problem.New(problem.Conflict, "order_not_in_review", "Only an order in review or due to be refunded can be accepted.")
+		return nil, problem.New(problem.Conflict, "order_not_in_review",
+			"Only an order in review or due to be refunded can be accepted.")
 	}
 	o.Status = Confirmed
 	return o, s.saveWithEvent(ctx, o, nil, EventAccepted)
 }
 
-// Refund gives money back: minor units of the order's currency, or all that is
-// left with 0. It answers once the processor has done it, or with
+// Refund refunds an order: minor units of the order's currency, or all that is
+// left with 0. It returns once the processor has done it, or with
 // processor_unavailable (Unavailable) while that is not known; then a job
 // finishes it. Further problems: order_not_found (NotFound),
 // nothing_to_refund (Conflict), invalid_amount (Invalid), refund_refused
@@ -205,17 +221,24 @@ func (s *Service) begin(ctx context.Context, id string, minor int64, reason stri
 	case minor == 0:
 		minor = left.Minor
 	case minor < 0 || minor > left.Minor:
-		return nil, problem.New(problem.Invalid, "invalid_amount", fmt.Sprintf("The amount is more than 0 and at most %s.", left))
+		return nil, problem.New(problem.Invalid, "invalid_amount",
+			fmt.Sprintf("The amount is more than 0 and at most %s.", left))
 	}
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	refund := &Refund{
-		ID: typeid.New("rfd"), OrderID: id, PaymentRef: o.Paid.PaymentRef, Amount: money.Amount{Minor: minor, Currency: left.Currency},
+		ID: typeid.New("rfd"), OrderID: id, PaymentRef: o.Paid.PaymentRef, Amount: money.Amount{
+			Minor:    minor,
+			Currency: left.Currency,
+		},
 		State: RefundPending, Reason: reason, CreatedAt: now, UpdatedAt: now,
 	}
 	// Saving the order moves its version: of two refunds at the same time one
 	// has to look again at what is left.
 	o.UpdatedAt = now
-	change := Change{Order: o, Refund: refund, Schedule: []jobs.Job{{Kind: JobRefund, Ref: refund.ID, RunAt: now.Add(15 * time.Second)}}}
+	change := Change{
+		Order: o, Refund: refund,
+		Schedule: []jobs.Job{{Kind: JobRefund, Ref: refund.ID, RunAt: now.Add(15 * time.Second)}},
+	}
 	return refund, s.save(ctx, change)
 }
 
@@ -250,16 +273,16 @@ func (s *Service) carryOut(ctx context.Context, refund *Refund) (*Refund, error)
 	return &done, s.settle(ctx, &done)
 }
 
-// settle records a refund that was done. It looks again when somebody else
-// changed the order meanwhile: the money has moved and must be on record.
+// settle records a refund that was done. It tries again if the order was
+// changed meanwhile: the money has moved and must be on record.
 func (s *Service) settle(ctx context.Context, done *Refund) error {
 	for {
 		o, err := s.store.Order(ctx, done.OrderID)
 		if err != nil {
 			return err
 		}
-		kept, err := s.store.Refund(ctx, done.ID)
-		if err != nil || kept.State == RefundDone {
+		stored, err := s.store.Refund(ctx, done.ID)
+		if err != nil || stored.State == RefundDone {
 			return err
 		}
 		if done.PaymentRef != o.Paid.PaymentRef {
@@ -285,18 +308,20 @@ func (s *Service) saveWithEvent(ctx context.Context, o *Order, refund *Refund, k
 	if err != nil {
 		return err
 	}
-	return s.save(ctx, Change{Order: o, Refund: refund, Events: []Event{event}, Schedule: Deliveries(event, s.SinkNames())})
+	return s.save(ctx,
+		Change{Order: o, Refund: refund, Events: []Event{event}, Schedule: Deliveries(event, s.SinkNames())})
 }
 
 func (s *Service) save(ctx context.Context, c Change) error {
 	err := s.store.SaveOrder(ctx, c)
 	if errors.Is(err, ErrVersion) {
-		return problem.New(problem.Conflict, "order_changed", "The order was changed by somebody else. Read it and try again.")
+		return problem.New(problem.Conflict, "order_changed",
+			"The order was changed by somebody else. Read it and try again.")
 	}
 	return err
 }
 
-// SinkNames answers the names of the sinks, for those who make events.
+// SinkNames returns the names of the sinks, for those who create events.
 func (s *Service) SinkNames() []string {
 	return slices.Sorted(maps.Keys(s.sinks))
 }
@@ -314,7 +339,8 @@ func (s *Service) Resend(ctx context.Context, id string) (int, error) {
 	}
 	change := Change{Order: o}
 	for _, d := range deliveries {
-		change.Schedule = append(change.Schedule, jobs.Job{Kind: JobDeliver, Ref: d.EventID + "|" + d.Sink, RunAt: time.Now()})
+		change.Schedule = append(change.Schedule,
+			jobs.Job{Kind: JobDeliver, Ref: d.EventID + "|" + d.Sink, RunAt: time.Now()})
 	}
 	return len(deliveries), s.save(ctx, change)
 }
@@ -324,9 +350,10 @@ func (s *Service) Handlers() map[string]jobs.Handler {
 	return map[string]jobs.Handler{
 		JobRefund:  {Run: s.resumeRefund},
 		JobPayment: {Run: s.lookAtPayment},
-		// A receiver that is away for a day still hears of each order.
+		// A receiver that is unavailable for a day still gets each event.
 		JobDeliver: {Run: s.deliver, MaxTries: maxDeliveries, Backoff: []time.Duration{
-			5 * time.Second, 30 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour,
+			5 * time.Second, 30 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour,
+			10 * time.Hour,
 		}},
 	}
 }
@@ -345,7 +372,7 @@ func (s *Service) resumeRefund(ctx context.Context, job jobs.Job) error {
 	return err
 }
 
-// lookAtPayment takes over a refund that was made at the processor itself.
+// lookAtPayment records a refund that was made at the processor itself.
 func (s *Service) lookAtPayment(ctx context.Context, job jobs.Job) error {
 	o, err := s.store.OrderByPayment(ctx, job.Ref)
 	if problem.Is(err, "order_not_found") {
@@ -369,12 +396,12 @@ func (s *Service) lookAtPayment(ctx context.Context, job jobs.Job) error {
 	return s.refunded(ctx, o, nil)
 }
 
-// deliver hands one event to one sink.
+// deliver sends one event to one sink.
 func (s *Service) deliver(ctx context.Context, job jobs.Job) error {
 	eventID, name, _ := strings.Cut(job.Ref, "|")
 	sink, configured := s.sinks[name]
 	if !configured {
-		return nil // the operator has taken it away
+		return nil // the operator has removed it
 	}
 	event, err := s.store.Event(ctx, eventID)
 	if err != nil {
@@ -384,8 +411,12 @@ func (s *Service) deliver(ctx context.Context, job jobs.Job) error {
 	if err != nil {
 		return err
 	}
-	d := Delivery{EventID: eventID, Sink: name, State: DeliveryDelivered, Attempts: job.Tries + 1, DeliveredAt: time.Now()}
-	failure := sink.Deliver(ctx, *event, o, func(ctx context.Context) (Buyer, error) { return s.processor.Buyer(ctx, o.Paid.PageRef) })
+	d := Delivery{
+		EventID: eventID, Sink: name, State: DeliveryDelivered, Attempts: job.Tries + 1,
+		DeliveredAt: time.Now(),
+	}
+	failure := sink.Deliver(ctx, *event, o,
+		func(ctx context.Context) (Buyer, error) { return s.processor.Buyer(ctx, o.Paid.PageRef) })
 	if failure != nil {
 		d.State, d.LastError, d.DeliveredAt = DeliveryPending, failure.Error(), time.Time{}
 		if d.Attempts >= maxDeliveries {

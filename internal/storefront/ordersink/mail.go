@@ -42,7 +42,7 @@ type MailOptions struct {
 	TLS *tls.Config
 }
 
-// NewMailer answers a mailer for an address like smtp://user:password@host:587
+// NewMailer returns a mailer for a URL like smtp://user:password@host:587
 // (STARTTLS, which is demanded unless the host is this machine) or smtps://….
 func NewMailer(address, from, site, contact string, opts *MailOptions) (*Mailer, error) {
 	server, err := url.Parse(address)
@@ -51,7 +51,7 @@ func NewMailer(address, from, site, contact string, opts *MailOptions) (*Mailer,
 	}
 	sender, err := mail.ParseAddress(from)
 	if err != nil {
-		return nil, fmt.Errorf("ACE_MAIL_FROM is no mail address: %w", err)
+		return nil, fmt.Errorf("ACE_MAIL_FROM is not a mail address: %w", err)
 	}
 	receipt, err := template.ParseFS(receiptFile, "receipt.txt")
 	if err != nil {
@@ -79,7 +79,9 @@ type receiptView struct {
 
 // Deliver implements order.Sink. Only what concerns the buyer is mailed: a
 // confirmed purchase and a refund.
-func (m *Mailer) Deliver(ctx context.Context, e order.Event, o *order.Order, buyer func(context.Context) (order.Buyer, error)) error {
+func (m *Mailer) Deliver(ctx context.Context, e order.Event, o *order.Order,
+	buyer func(context.Context) (order.Buyer, error),
+) error {
 	if e.Type != order.EventCreated && e.Type != order.EventAccepted && e.Type != order.EventRefunded {
 		return nil
 	}
@@ -94,7 +96,8 @@ func (m *Mailer) Deliver(ctx context.Context, e order.Event, o *order.Order, buy
 	back := o.Paid.Amount()
 	back.Minor = o.Refunded
 	message, err := m.compose(e, address, receiptView{
-		Site: m.site, Contact: m.contact, Name: to.Name, Order: o, Offer: &o.Quote.Offer, Refund: e.Type == order.EventRefunded, Refunded: back.String(), Test: !o.Paid.Live,
+		Site: m.site, Contact: m.contact, Name: to.Name, Order: o, Offer: &o.Quote.Offer,
+		Refund: e.Type == order.EventRefunded, Refunded: back.String(), Test: !o.Paid.Live,
 	})
 	if err != nil {
 		return err
@@ -211,7 +214,7 @@ func (m *Mailer) connect(ctx context.Context) (*smtp.Client, error) {
 	return client, nil
 }
 
-// upgrade asks for TLS. Only a server on this machine may do without.
+// upgrade starts TLS. Only a server on this machine needs no encryption.
 func upgrade(client *smtp.Client, secure *tls.Config, host string) error {
 	if ok, _ := client.Extension("STARTTLS"); ok {
 		return client.StartTLS(secure)

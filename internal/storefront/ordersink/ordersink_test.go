@@ -25,8 +25,12 @@ const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwRk1zBq0X"
 
 func sale(kind order.EventType) (order.Event, *order.Order) {
 	o := &order.Order{
-		ID: "ord_1", CreatedAt: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC), Refunded: 1000, Paid: order.Paid{Total: 2900, Currency: "USD"},
-		Quote: offer.Quote{Quantity: 2, Offer: offer.Offer{ID: "handbook", Name: "Handbüch", Price: money.Amount{Minor: 1450, Currency: "USD"}}},
+		ID: "ord_1", CreatedAt: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC), Refunded: 1000,
+		Paid: order.Paid{Total: 2900, Currency: "USD"},
+		Quote: offer.Quote{
+			Quantity: 2,
+			Offer:    offer.Offer{ID: "handbook", Name: "Handbüch", Price: money.Amount{Minor: 1450, Currency: "USD"}},
+		},
 	}
 	event, err := order.NewEvent(kind, o, time.Now())
 	if err != nil {
@@ -50,9 +54,16 @@ func TestWebhook(t *testing.T) {
 		answer func(w http.ResponseWriter, r *http.Request)
 		want   string
 	}{
-		{"taken", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusAccepted) }, ""},
-		{"refused", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusInternalServerError) }, "500"},
-		{"moved", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) }, "302"},
+		{"accepted", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusAccepted) }, ""},
+		{"refused", func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "no",
+				http.StatusInternalServerError)
+		}, "500"},
+		{
+			"moved",
+			func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) },
+			"302",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -69,13 +80,18 @@ func TestWebhook(t *testing.T) {
 				tt.answer(w, r)
 			}))
 			defer receiver.Close()
-			client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+			client := &http.Client{CheckRedirect: func(*http.Request,
+				[]*http.Request,
+			) error {
+				return http.ErrUseLastResponse
+			}}
 			sink, err := ordersink.NewWebhook(receiver.URL+"/hook?token=sesame", []string{secret}, client)
 			if err != nil {
 				t.Fatal(err)
 			}
 			err = sink.Deliver(t.Context(), event, o, buyer("ada@example.com"))
-			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) || posts != 1 {
+			if tt.want == "" && err != nil || tt.want != "" &&
+				(err == nil || !strings.Contains(err.Error(), tt.want)) || posts != 1 {
 				t.Errorf("Deliver = %v after %d posts, want %q after one", err, posts, tt.want)
 			}
 		})
@@ -90,9 +106,10 @@ func TestWebhookAway(t *testing.T) {
 	}
 	event, o := sale(order.EventCreated)
 	if err := sink.Deliver(t.Context(), event, o, nil); err == nil || strings.Contains(err.Error(), "sesame") {
-		t.Errorf("Deliver = %v, want a failure without the address", err)
+		t.Errorf("Deliver = %v, want a failure without the URL", err)
 	}
-	if _, err := ordersink.NewWebhook("http://127.0.0.1:1", []string{"hunter2"}, http.DefaultClient); err == nil || strings.Contains(err.Error(), "hunter2") {
+	if _, err := ordersink.NewWebhook("http://127.0.0.1:1", []string{"hunter2"}, http.DefaultClient); err == nil ||
+		strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("NewWebhook = %v, want a refusal without the secret", err)
 	}
 }
@@ -139,7 +156,7 @@ func converse(conn net.Conn, refuse string, mails chan<- string) {
 				text.WriteString(lines.Text() + "\r\n")
 			}
 			mails <- text.String()
-			say("250 taken")
+			say("250 queued")
 		case command == "QUIT":
 			say("221 bye")
 			return
@@ -156,14 +173,18 @@ func TestReceipt(t *testing.T) {
 		subject string
 		text    []string
 	}{
-		{order.EventCreated, "[test] Your purchase at Ada's Shop", []string{"Handbüch × 2", "Charged:  USD 29.00", "no real money moved", "help@shop.example"}},
+		{
+			order.EventCreated, "[test] Your purchase at Ada's Shop",
+			[]string{"Handbüch × 2", "Charged:  USD 29.00", "no real money moved", "help@shop.example"},
+		},
 		{order.EventRefunded, "[test] Your refund from Ada's Shop", []string{"USD 10.00 of your payment"}},
 	}
 	for _, tt := range tests {
 		t.Run(string(tt.kind), func(t *testing.T) {
 			t.Parallel()
 			address, got := mailServer(t, "")
-			mailer, err := ordersink.NewMailer("smtp://ada:sesame@"+address, "shop@shop.example", "Ada's Shop", "help@shop.example", nil)
+			mailer, err := ordersink.NewMailer("smtp://ada:sesame@"+address, "shop@shop.example", "Ada's Shop",
+				"help@shop.example", nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -179,7 +200,8 @@ func TestReceipt(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if s := message.Header.Get("Subject"); s != tt.subject || message.Header.Get("To") != "<ada@example.com>" || !strings.Contains(message.Header.Get("Message-Id"), event.ID) {
+			if s := message.Header.Get("Subject"); s != tt.subject || message.Header.Get("To") != "<ada@example.com>" ||
+				!strings.Contains(message.Header.Get("Message-Id"), event.ID) {
 				t.Errorf("header = %v", message.Header)
 			}
 			for _, want := range tt.text {
@@ -200,7 +222,10 @@ func TestReceiptIsNotSent(t *testing.T) {
 	}{
 		{"review concerns the operator", "", "ada@example.com", order.EventReview, ""},
 		{"no address", "", "", order.EventCreated, "no mail address"},
-		{"two lines in an address", "", "ada@example.com\r\nBcc: all@example.com", order.EventCreated, "no mail address"},
+		{
+			"two lines in an address", "", "ada@example.com\r\nBcc: all@example.com", order.EventCreated,
+			"no mail address",
+		},
 		{"wrong password", "AUTH", "ada@example.com", order.EventCreated, "refused user and password"},
 		{"refused recipient", "RCPT", "ada@example.com", order.EventCreated, "addressing"},
 		{"refused text", "DATA", "ada@example.com", order.EventCreated, "sending"},
@@ -215,7 +240,8 @@ func TestReceiptIsNotSent(t *testing.T) {
 			}
 			event, o := sale(tt.kind)
 			err = mailer.Deliver(t.Context(), event, o, buyer(tt.email))
-			if tt.wantErr == "" && err != nil || tt.wantErr != "" && (err == nil || !strings.Contains(err.Error(), tt.wantErr)) {
+			if tt.wantErr == "" && err != nil || tt.wantErr != "" &&
+				(err == nil || !strings.Contains(err.Error(), tt.wantErr)) {
 				t.Errorf("Deliver = %v, want %q", err, tt.wantErr)
 			}
 			if err != nil && strings.Contains(err.Error(), "sesame") {

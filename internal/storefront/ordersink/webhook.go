@@ -1,31 +1,26 @@
 package ordersink
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"io"
-	"net/http"
-	"time"
 
-	"ace/internal/foundation/egress"
 	"ace/internal/protocol/stdwebhook"
 	"ace/internal/storefront/order"
 )
 
-// Webhook posts events to the operator's address, signed by the rules of
-// Standard Webhooks (https://www.standardwebhooks.com).
+// Webhook posts events to the operator's URL, signed by the rules of Standard
+// Webhooks (https://www.standardwebhooks.com).
 type Webhook struct {
 	url     string
 	secrets []stdwebhook.Secret
-	client  *http.Client
+	sender  *stdwebhook.Sender
 }
 
-// NewWebhook answers a sink that posts to url with client, signed with each of
+// NewWebhook returns a sink that posts to url with client, signed with each of
 // the secrets (whsec_ and base64; two while one is being replaced). It refuses
 // a secret that is not of that form.
-func NewWebhook(url string, secrets []string, client *http.Client) (*Webhook, error) {
-	w := &Webhook{url: url, client: client}
+func NewWebhook(url string, secrets []string, client stdwebhook.HTTPClient) (*Webhook, error) {
+	w := &Webhook{url: url, sender: stdwebhook.NewSender(client, nil)}
 	for _, text := range secrets {
 		secret, err := stdwebhook.ParseSecret(text)
 		if err != nil {
@@ -36,26 +31,11 @@ func NewWebhook(url string, secrets []string, client *http.Client) (*Webhook, er
 	return w, nil
 }
 
-// Deliver implements order.Sink. Anything but a 2xx answer is a failure, a
-// redirect as well.
-func (w *Webhook) Deliver(ctx context.Context, e order.Event, _ *order.Order, _ func(context.Context) (order.Buyer, error)) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url, bytes.NewReader(e.Body))
-	if err != nil {
-		return fmt.Errorf("preparing an event: %w", err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	if err := stdwebhook.Sign(req.Header, w.secrets, e.ID, time.Now(), e.Body); err != nil {
-		return fmt.Errorf("signing an event: %w", err)
-	}
-	// An address may hold a secret of the operator's: the error leaves it out.
-	res, err := w.client.Do(req)
-	if err != nil {
-		return fmt.Errorf("posting an event: %w", egress.Cause(err))
-	}
-	defer func() { _ = res.Body.Close() }()
-	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, 16<<10)) // lets the connection be used again
-	if res.StatusCode < 200 || res.StatusCode > 299 {
-		return fmt.Errorf("the receiver answered %s", res.Status)
-	}
-	return nil
+// Deliver implements order.Sink. Every status but 2xx is a failure, a redirect as
+// well.
+func (w *Webhook) Deliver(ctx context.Context, e order.Event, _ *order.Order,
+	_ func(context.Context) (order.Buyer, error),
+) error {
+	attempt := w.sender.Send(ctx, stdwebhook.Message{URL: w.url, ID: e.ID, Body: e.Body, Secrets: w.secrets})
+	return attempt.Err
 }

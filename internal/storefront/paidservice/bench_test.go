@@ -19,7 +19,10 @@ import (
 // BenchmarkPurchase is what a paid call costs beside the work and the
 // facilitator: signature, ledger of orders, sealing and delivery.
 func BenchmarkPurchase(b *testing.B) {
-	for name, address := range map[string]func(testing.TB) string{"sqlite": sqldbtest.SQLite, "postgres": sqldbtest.Postgres} {
+	for name, address := range map[string]func(testing.TB) string{
+		"sqlite":   sqldbtest.SQLite,
+		"postgres": sqldbtest.Postgres,
+	} {
 		b.Run(name, func(b *testing.B) {
 			s, ledger := benchService(b, address(b))
 			out, err := s.Run(b.Context(), audit(nil))
@@ -76,7 +79,8 @@ func benchService(b *testing.B, dsn string) (*paidservice.Service, *paidservicet
 		definitions[i].Runner = &paidservicetest.Runner{}
 	}
 	s := paidservice.New(paidservice.Deps{
-		Definitions: definitions, Networks: []paidservice.Network{n}, Facilitator: ledger, Store: store, Results: store, Prices: store, Vault: box,
+		Definitions: definitions, Networks: []paidservice.Network{n}, Facilitator: ledger, Store: store, Results: store,
+		Prices: store, Vault: box,
 		Log: slog.New(slog.DiscardHandler),
 	}, paidservice.Options{BaseURL: "https://store.example"})
 	if err := s.Open(b.Context()); err != nil {

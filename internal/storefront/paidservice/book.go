@@ -40,15 +40,19 @@ func Definitions() []Definition {
 	return []Definition{
 		{
 			ID: AISearchAudit, Tool: "run_ai_search_audit", Name: "AI search readiness audit", Price: "0.10",
-			Description: "Reads a sample of a public website and judges how well AI search can reach, render, understand and trust it: a score by category, evidence and advice for each check, as JSON, Markdown and HTML.",
+			Description: "Reads a sample of a public website and judges how well AI search can reach, render, " +
+				"understand and trust it: a score by category, evidence and advice for each check, as JSON, Markdown " +
+				"and HTML.",
 		},
 		{
 			ID: StructuredDataPack, Tool: "run_structured_data_pack", Name: "Structured data pack", Price: "0.08",
-			Description: "Finds and validates the structured data of a public website, and writes new JSON-LD for each page from its own content, ready to paste.",
+			Description: "Finds and validates the structured data of a public website, and writes new JSON-LD for " +
+				"each page from its own content, ready to paste.",
 		},
 		{
 			ID: LLMsTxtDraft, Tool: "run_llms_txt_draft", Name: "llms.txt draft", Price: "0.05",
-			Description: "Drafts the llms.txt of a public website: chosen and grouped pages, described in the pages' own words, validated.",
+			Description: "Drafts the llms.txt of a public website: chosen and grouped pages, described in the pages' " +
+				"own words, validated.",
 		},
 	}
 }
@@ -102,8 +106,9 @@ func (b *book) terms(d *Definition) ([]x402.PaymentRequirements, error) {
 			return nil, fmt.Errorf("price of %s: %w", d.ID, err)
 		}
 		terms = append(terms, x402.PaymentRequirements{
-			Scheme: x402.SchemeExact, Network: n.ID, Amount: amount, Asset: n.Asset, PayTo: n.PayTo, MaxTimeoutSeconds: int(b.timeout / time.Second),
-			Extra: map[string]any{"name": n.Name, "version": n.Version},
+			Scheme: x402.SchemeExact, Network: n.ID, Amount: amount, Asset: n.Asset, PayTo: n.PayTo,
+			MaxTimeoutSeconds: int(b.timeout / time.Second),
+			Extra:             map[string]any{"name": n.Name, "version": n.Version},
 		})
 	}
 	return terms, nil
@@ -180,7 +185,9 @@ func (b *book) now(service string) (Price, bool) {
 // honoured answers the terms that a payer accepted, if they are what is asked
 // now or was asked a short while ago, here or by another replica, and nil if
 // they are not.
-func (b *book) honoured(ctx context.Context, service string, accepted x402.PaymentRequirements) (*x402.PaymentRequirements, int64, error) {
+func (b *book) honoured(ctx context.Context, service string,
+	accepted x402.PaymentRequirements,
+) (*x402.PaymentRequirements, int64, error) {
 	if price, ok := b.now(service); ok {
 		if n, ok := x402.Match(accepted, price.Terms); ok {
 			return &price.Terms[n], price.Version, nil

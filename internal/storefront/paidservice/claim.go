@@ -63,7 +63,10 @@ func errArguments() error {
 }
 
 func (s *Service) newClaim(d *Definition, call Call) (*claim, error) {
-	c := &claim{def: d, payment: call.Payment, transport: call.Transport, owner: newOwner(), wait: call.Wait, leave: call.Leave}
+	c := &claim{
+		def: d, payment: call.Payment, transport: call.Transport, owner: newOwner(), wait: call.Wait,
+		leave: call.Leave,
+	}
 	if c.wait == 0 || c.wait > s.opts.RunWait {
 		c.wait = s.opts.RunWait
 	}
@@ -77,14 +80,18 @@ func (s *Service) newClaim(d *Definition, call Call) (*claim, error) {
 	}
 	key, a := call.Payment.Key(), call.Payment.Authorization
 	c.auth = Authorization{
-		Network: key.Network, Asset: key.Asset, Payer: key.Payer, Nonce: key.Nonce, PayTo: strings.ToLower(a.To), Amount: a.Value, ValidBefore: a.Deadline().Unix(),
+		Network: key.Network, Asset: key.Asset, Payer: key.Payer, Nonce: key.Nonce, PayTo: strings.ToLower(a.To),
+		Amount: a.Value, ValidBefore: a.Deadline().Unix(),
 	}
 	c.sum = signatureSum(call.Payment)
 	identifier, err := call.Payment.Identifier()
 	if err != nil {
 		return nil, err
 	}
-	for kind, value := range map[AliasKind]string{AliasPaymentID: identifier, AliasIdempotencyKey: call.IdempotencyKey} {
+	for kind, value := range map[AliasKind]string{
+		AliasPaymentID:      identifier,
+		AliasIdempotencyKey: call.IdempotencyKey,
+	} {
 		if value != "" {
 			c.aliases = append(c.aliases, Alias{Service: d.ID, Payer: c.auth.Payer, Kind: kind, Value: value})
 		}
@@ -95,7 +102,10 @@ func (s *Service) newClaim(d *Definition, call Call) (*claim, error) {
 // signatureSum tells signed authorizations apart without keeping them.
 func signatureSum(p *x402.PaymentPayload) string {
 	a := p.Authorization
-	sum := sha256.Sum256([]byte(strings.ToLower(strings.Join([]string{a.From, a.To, a.Value, a.ValidAfter, a.ValidBefore, a.Nonce, p.Signature}, "|"))))
+	sum := sha256.Sum256(
+		[]byte(
+			strings.ToLower(
+				strings.Join([]string{a.From, a.To, a.Value, a.ValidAfter, a.ValidBefore, a.Nonce, p.Signature}, "|"))))
 	return hex.EncodeToString(sum[:])
 }
 
@@ -192,7 +202,8 @@ func (s *Service) named(ctx context.Context, c *claim) (*Order, error) {
 		}
 		if o.Fingerprint != c.fingerprint || found != nil && found.ID != o.ID {
 			return nil, problem.New(problem.Conflict, "payment_identifier_in_use",
-				"This payment identifier or idempotency key stands for another request. Use a new one, or repeat that request unchanged.")
+				"This payment identifier or idempotency key stands for another request. Use a new one, or repeat "+
+					"that request unchanged.")
 		}
 		found = o
 	}
@@ -298,10 +309,14 @@ func (s *Service) limits(o *Order) func(Holds) error {
 	return func(h Holds) error {
 		switch {
 		case h.Running > 0:
-			return problem.New(problem.RateLimited, "payer_busy", "A run of this payer goes on. Wait for it, then repeat the request with the same payment.").After(5 * time.Second)
+			return problem.New(problem.RateLimited, "payer_busy",
+				"A run of this payer goes on. Wait for it, then repeat the request with the same payment.").After(5 *
+				time.Second)
 		case h.Sealed >= s.opts.MaxSealed:
 			return problem.New(problem.RateLimited, "unsettled_work",
-				fmt.Sprintf("%d results of this payer wait to be paid. Repeat one of those requests with a payment, or come back in a day.", h.Sealed)).After(time.Hour)
+				fmt.Sprintf(
+					"%d results of this payer wait to be paid. Repeat one of those requests with a payment, or come "+
+						"back in a day.", h.Sealed)).After(time.Hour)
 		}
 		return nil
 	}

@@ -23,7 +23,8 @@ func (s *Service) Decide(ctx context.Context, id, tx string) (*Order, error) {
 		return nil, problem.New(problem.NotFound, codeOrderNotFound, "No such order of a paid service.")
 	}
 	if tx != "" && !transaction.MatchString(tx) {
-		return nil, problem.New(problem.Invalid, "invalid_transaction", "A transaction is 0x and 64 hex digits.").At("/transaction")
+		return nil, problem.New(problem.Invalid, "invalid_transaction",
+			"A transaction is 0x and 64 hex digits.").At("/transaction")
 	}
 	for {
 		o, err := s.store.Order(ctx, id)
@@ -32,13 +33,19 @@ func (s *Service) Decide(ctx context.Context, id, tx string) (*Order, error) {
 		}
 		switch {
 		case o.State != Unknown:
-			return nil, problem.New(problem.Conflict, "service_order_decided", "Only an order whose payment nobody can tell of is decided by hand; this one is "+string(o.State)+".")
+			return nil, problem.New(problem.Conflict, "service_order_decided",
+				"Only an order whose payment nobody can tell of is decided by hand; this one is "+string(o.State)+".")
 		case tx == "" && !o.Auth.Expired(time.Now()):
-			return nil, problem.New(problem.Conflict, "service_order_decided", "The payment can still arrive until "+time.Unix(o.Auth.ValidBefore, 0).UTC().Format(time.RFC3339)+". Decide after that.")
+			return nil, problem.New(problem.Conflict, "service_order_decided",
+				"The payment can still arrive until "+time.Unix(o.Auth.ValidBefore, 0).UTC().Format(time.RFC3339)+
+					". Decide after that.")
 		case tx == "":
 			err = s.unpaid(ctx, o, nil, "decided_by_operator", "operator: did not arrive")
 		default:
-			err = s.settledBy(ctx, o, x402.SettleResponse{Transaction: tx, Network: o.Auth.Network, Payer: o.Auth.Payer}, "operator: arrived")
+			err = s.settledBy(ctx, o, x402.SettleResponse{
+				Transaction: tx, Network: o.Auth.Network,
+				Payer: o.Auth.Payer,
+			}, "operator: arrived")
 		}
 		if errors.Is(err, ErrVersion) {
 			continue

@@ -91,7 +91,8 @@ func (s *Service) File(ctx context.Context, id, name string) (*File, error) {
 		return nil, err
 	}
 	if !o.State.Paid() {
-		return nil, problem.New(problem.Conflict, "service_not_paid", "The files of this order are handed out once it is paid. Read the order for its state.")
+		return nil, problem.New(problem.Conflict, "service_not_paid",
+			"The files of this order are handed out once it is paid. Read the order for its state.")
 	}
 	return s.results.File(ctx, o.ResultID, name)
 }
@@ -99,7 +100,8 @@ func (s *Service) File(ctx context.Context, id, name string) (*File, error) {
 // byID answers an order, or the one that took its place.
 func (s *Service) byID(ctx context.Context, id string) (*Order, error) {
 	if !typeid.Valid("svo", id) {
-		return nil, problem.New(problem.NotFound, codeOrderNotFound, "No such order of a paid service. Ids are given by the answer to the paid call.")
+		return nil, problem.New(problem.NotFound, codeOrderNotFound,
+			"No such order of a paid service. Ids are given by the answer to the paid call.")
 	}
 	o, err := s.store.Order(ctx, id)
 	if err != nil {

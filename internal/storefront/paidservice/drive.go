@@ -102,7 +102,8 @@ func (s *Service) waitForWork(o *Order, t *trip) (*Outcome, time.Duration, error
 // was there before is revived. One that was released while the call waited for
 // it ended as it says.
 func (s *Service) again(ctx context.Context, o *Order, c *claim, t *trip) (*Outcome, error) {
-	if t.revived > 0 && o.Reason != reasonInterrupted || t.looks > 0 && t.revived == 0 && o.Reason != reasonInterrupted || t.revived > 2 {
+	if t.revived > 0 && o.Reason != reasonInterrupted || t.looks > 0 && t.revived == 0 &&
+		o.Reason != reasonInterrupted || t.revived > 2 {
 		return s.ended(o, c), nil
 	}
 	t.revived++
@@ -147,8 +148,11 @@ func (s *Service) ended(o *Order, c *claim) *Outcome {
 // failure is the problem of an order that was released for a reason of ours.
 func failure(o *Order) *problem.Problem {
 	if o.Reason == reasonBusy {
-		return problem.New(problem.Unavailable, "services_busy",
-			"All places for runs are taken. Nothing was charged: repeat the request in a moment with the same payment.").After(5 * time.Second).Advise(sameAgain)
+		return problem.New(
+			problem.Unavailable,
+			"services_busy",
+			"All places for runs are taken. Nothing was charged: repeat the request in a moment with the same payment.",
+		).After(5 * time.Second).Advise(sameAgain)
 	}
 	detail := o.Detail
 	if detail == "" {

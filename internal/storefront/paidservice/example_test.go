@@ -22,7 +22,8 @@ func ExampleService_List() {
 // Calls that mean the same have one fingerprint, however they are written.
 func ExampleFingerprint() {
 	one, _ := paidservice.Fingerprint(paidservice.LLMsTxtDraft, []byte(`{"url":"https://a.example","max_pages":10}`))
-	same, _ := paidservice.Fingerprint(paidservice.LLMsTxtDraft, []byte(`{ "max_pages": 1e1, "url": "https:\/\/a.example" }`))
+	same, _ := paidservice.Fingerprint(paidservice.LLMsTxtDraft,
+		[]byte(`{ "max_pages": 1e1, "url": "https:\/\/a.example" }`))
 	other, _ := paidservice.Fingerprint(paidservice.AISearchAudit, []byte(`{"url":"https://a.example","max_pages":10}`))
 	fmt.Println(one == same, one == other)
 	// Output: true false

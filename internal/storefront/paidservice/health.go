@@ -81,9 +81,13 @@ func (s *Service) look(ctx context.Context) healthState {
 		if s.prover == nil {
 			continue
 		}
-		terms := x402.PaymentRequirements{Network: n.ID, Asset: n.Asset, Extra: map[string]any{"name": n.Name, "version": n.Version}}
+		terms := x402.PaymentRequirements{
+			Network: n.ID, Asset: n.Asset,
+			Extra: map[string]any{"name": n.Name, "version": n.Version},
+		}
 		if err := s.prover.CheckAsset(bound, terms, n.Decimals); err != nil {
-			s.log.WarnContext(ctx, "the token on the chain is not the one of the settings", "network", n.ID, "asset", n.Asset, "error", err)
+			s.log.WarnContext(ctx, "the token on the chain is not the one of the settings", "network", n.ID, "asset",
+				n.Asset, "error", err)
 			return healthState{reason: AssetDiffers}
 		}
 	}

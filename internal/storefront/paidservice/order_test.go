@@ -31,8 +31,10 @@ var states = []stateRow{
 func TestStates(t *testing.T) {
 	t.Parallel()
 	for _, tt := range states {
-		if s := tt.state; s.Paid() != tt.paid || s.MayBePaid() != tt.mayBePaid || s.Dead() != tt.dead || s.Working() != tt.works {
-			t.Errorf("%s: paid %v, may be paid %v, dead %v, working %v, want %+v", s, s.Paid(), s.MayBePaid(), s.Dead(), s.Working(), tt)
+		if s := tt.state; s.Paid() != tt.paid || s.MayBePaid() != tt.mayBePaid || s.Dead() != tt.dead ||
+			s.Working() != tt.works {
+			t.Errorf("%s: paid %v, may be paid %v, dead %v, working %v, want %+v", s, s.Paid(), s.MayBePaid(), s.Dead(),
+				s.Working(), tt)
 		}
 	}
 }
@@ -47,7 +49,8 @@ func TestMoves(t *testing.T) {
 			if !slices.ContainsFunc(states, func(s stateRow) bool { return s.state == to }) {
 				t.Errorf("%s leads to %s, which is no state", tt.state, to)
 			}
-			if to == paidservice.Released && tt.mayBePaid || to == paidservice.Running && tt.state != paidservice.Reserved || to == paidservice.Delivered && tt.state != paidservice.Settled {
+			if to == paidservice.Released && tt.mayBePaid || to == paidservice.Running &&
+				tt.state != paidservice.Reserved || to == paidservice.Delivered && tt.state != paidservice.Settled {
 				t.Errorf("%s leads to %s", tt.state, to)
 			}
 		}

@@ -15,10 +15,12 @@ import (
 // error. An error says nothing about the outcome, unless it is ErrNotSent.
 type Facilitator interface {
 	// Verify asks whether a payment could be settled now. It moves nothing.
-	Verify(ctx context.Context, payment *x402.PaymentPayload, terms x402.PaymentRequirements) (x402.VerifyResponse, error)
+	Verify(ctx context.Context, payment *x402.PaymentPayload, terms x402.PaymentRequirements) (x402.VerifyResponse,
+		error)
 	// Settle moves the money. Repeating it with the same payment never moves it
 	// twice.
-	Settle(ctx context.Context, payment *x402.PaymentPayload, terms x402.PaymentRequirements) (x402.SettleResponse, error)
+	Settle(ctx context.Context, payment *x402.PaymentPayload, terms x402.PaymentRequirements) (x402.SettleResponse,
+		error)
 	// Supported tells which schemes and networks are settled.
 	Supported(ctx context.Context) (x402.SupportedResponse, error)
 }

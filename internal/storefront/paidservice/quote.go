@@ -20,7 +20,10 @@ func (s *Service) quote(d *Definition, t Transport, reason x402.Reason) *x402.Pa
 	price, _ := s.book.now(d.ID)
 	q := &x402.PaymentRequired{
 		X402Version: x402.Version, Error: string(reason), Accepts: price.Terms,
-		Resource:   x402.ResourceInfo{URL: s.opts.BaseURL + s.runPath(d), Description: d.Description, MimeType: "application/json"},
+		Resource: x402.ResourceInfo{
+			URL: s.opts.BaseURL + s.runPath(d), Description: d.Description,
+			MimeType: "application/json",
+		},
 		Extensions: map[string]x402.Extension{x402.ExtensionIdentifier: x402.Identifier()},
 	}
 	if t == MCP {
@@ -50,7 +53,8 @@ func (s *Service) sellable(d *Definition) error {
 	switch s.impossible(d) {
 	case NotConfigured:
 		return problem.New(problem.Unavailable, "payments_not_configured",
-			"Payments are not set up on this store, so that nothing can be bought here. Operators: set ACE_X402_PAY_TO and ACE_X402_FACILITATOR_URL.")
+			"Payments are not set up on this store, so that nothing can be bought here. Operators: set "+
+				"ACE_X402_PAY_TO and ACE_X402_FACILITATOR_URL.")
 	case NotBuilt:
 		return problem.New(problem.Unavailable, "service_not_installed", "This service is not installed on this store.")
 	}
@@ -90,7 +94,8 @@ func (s *Service) refused(c *claim, reason x402.Reason) *Outcome {
 // away is the outcome while the facilitator does not answer.
 func (s *Service) away(o *Order) *Outcome {
 	p := problem.New(problem.Unavailable, "facilitator_unavailable",
-		"The payment facilitator does not answer. Nothing was charged: repeat the request in a moment with the same payment.").After(5 * time.Second)
+		"The payment facilitator does not answer. Nothing was charged: repeat the request in a moment with the same "+
+			"payment.").After(5 * time.Second)
 	return &Outcome{Status: StatusFailed, Order: o, Problem: p, RetryAfter: p.RetryAfter}
 }
 
@@ -140,7 +145,10 @@ func (s *Service) List() List {
 		if price, ok := s.book.now(d.ID); ok {
 			first := price.Terms[0]
 			n, _ := s.book.network(first.Network)
-			one.Price = &Cost{Dollars: d.Price, Amount: first.Amount, Decimals: n.Decimals, Symbol: n.Symbol, Network: n.ID}
+			one.Price = &Cost{
+				Dollars: d.Price, Amount: first.Amount, Decimals: n.Decimals, Symbol: n.Symbol,
+				Network: n.ID,
+			}
 			one.Quote = s.quote(d, HTTP, x402.ReasonPaymentRequired)
 		}
 		l.Available = l.Available || one.Available

@@ -124,7 +124,9 @@ func (s *Service) good(ctx context.Context, o *Order, p *sealedPayment) (x402.Re
 	return v.InvalidReason, nil
 }
 
-func (s *Service) verify(ctx context.Context, p *x402.PaymentPayload, terms x402.PaymentRequirements) (x402.VerifyResponse, error) {
+func (s *Service) verify(ctx context.Context, p *x402.PaymentPayload,
+	terms x402.PaymentRequirements,
+) (x402.VerifyResponse, error) {
 	if s.facilitator == nil {
 		return x402.VerifyResponse{}, ErrNotSent
 	}
@@ -260,7 +262,9 @@ func (s *Service) fail(ctx context.Context, o *Order, late bool, cause error) er
 	case s.stopping():
 		return s.release(ctx, o, reasonInterrupted, "", "the process stops")
 	case late:
-		return s.release(ctx, o, reasonTimeout, "The work took too long and was ended. Nothing was charged: repeat the request with the same payment.", "timeout")
+		return s.release(ctx, o, reasonTimeout,
+			"The work took too long and was ended. Nothing was charged: repeat the request with the same payment.",
+			"timeout")
 	case known:
 		return s.release(ctx, o, reasonRefused, p.Detail+" Nothing was charged.", p.Code)
 	}

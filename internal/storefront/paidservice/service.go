@@ -89,8 +89,10 @@ const unsealed = 23 * time.Hour
 
 func (o *Options) complete() {
 	for field, value := range map[*time.Duration]time.Duration{
-		&o.RunWait: 45 * time.Second, &o.RunLimit: 2 * time.Minute, &o.SettleBudget: 20 * time.Second, &o.VerifyTimeout: 15 * time.Second,
-		&o.Margin: 6 * time.Second, &o.Slack: 5 * time.Second, &o.MaxTimeout: 300 * time.Second, &o.PriceGrace: 10 * time.Minute, &o.RunLease: 20 * time.Second, &o.Poll: 300 * time.Millisecond,
+		&o.RunWait: 45 * time.Second, &o.RunLimit: 2 * time.Minute, &o.SettleBudget: 20 * time.Second,
+		&o.VerifyTimeout: 15 * time.Second,
+		&o.Margin:        6 * time.Second, &o.Slack: 5 * time.Second, &o.MaxTimeout: 300 * time.Second,
+		&o.PriceGrace: 10 * time.Minute, &o.RunLease: 20 * time.Second, &o.Poll: 300 * time.Millisecond,
 	} {
 		if *field == 0 {
 			*field = value
@@ -123,8 +125,12 @@ type Deps struct {
 func New(d Deps, opts Options) *Service {
 	opts.complete()
 	s := &Service{
-		book:        &book{definitions: d.Definitions, networks: d.Networks, timeout: opts.MaxTimeout, grace: opts.PriceGrace, prices: d.Prices},
-		facilitator: d.Facilitator, prover: d.Prover, store: d.Store, results: d.Results, vault: d.Vault, log: d.Log, opts: opts,
+		book: &book{
+			definitions: d.Definitions, networks: d.Networks, timeout: opts.MaxTimeout,
+			grace: opts.PriceGrace, prices: d.Prices,
+		},
+		facilitator: d.Facilitator, prover: d.Prover, store: d.Store, results: d.Results, vault: d.Vault, log: d.Log,
+		opts:  opts,
 		slots: make(chan struct{}, opts.Runs),
 	}
 	s.base, s.stop = context.WithCancel(context.Background())
@@ -282,7 +288,8 @@ func newOwner() string { return typeid.New("run") }
 
 func errOtherRequest() error {
 	return problem.New(problem.Conflict, "payment_bound_to_other_request",
-		"This payment was presented with another request before. Repeat that request unchanged to get what it paid for, or sign a new payment for this one.")
+		"This payment was presented with another request before. Repeat that request unchanged to get what it paid "+
+			"for, or sign a new payment for this one.")
 }
 
 // save writes a change of an order that was read as was, and wakes who waits

@@ -22,11 +22,13 @@ func TestAPurchase(t *testing.T) {
 		r, p := w.open(), w.payer(1_000_000)
 		payment := r.buy(p)
 		out := r.run(audit(payment))
-		if out.Status != paidservice.StatusPaid || out.Work == nil || len(out.Work.Files) != 2 || !out.Settlement.Success || out.Settlement.Transaction == "" {
+		if out.Status != paidservice.StatusPaid || out.Work == nil || len(out.Work.Files) != 2 ||
+			!out.Settlement.Success || out.Settlement.Transaction == "" {
 			t.Fatalf("Run = %+v, want the work and the settlement", out)
 		}
 		again := r.run(audit(payment))
-		if diff := cmp.Diff(out.Work, again.Work); diff != "" || again.Settlement.Transaction != out.Settlement.Transaction {
+		if diff := cmp.Diff(out.Work, again.Work); diff != "" ||
+			again.Settlement.Transaction != out.Settlement.Transaction {
 			t.Errorf("the same payment again (-first +second):\n%s", diff)
 		}
 		o := w.wantState(payment, paidservice.Delivered)
@@ -60,14 +62,19 @@ func TestAQuote(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sqldbtest.SQLite(t))
 	r := w.open()
-	for transport, url := range map[paidservice.Transport]string{paidservice.HTTP: "https://store.example/v1/services/ai-search-audit/run", paidservice.MCP: "https://store.example/mcp"} {
+	for transport, url := range map[paidservice.Transport]string{
+		paidservice.HTTP: "https://store.example/v1/services/ai-search-audit/run",
+		paidservice.MCP:  "https://store.example/mcp",
+	} {
 		call := audit(nil)
 		call.Transport = transport
 		out := r.run(call)
-		if out.Status != paidservice.StatusDue || out.Quote.Resource.URL != url || out.Quote.Error != "payment_required" || out.Quote.Check() != nil {
+		if out.Status != paidservice.StatusDue || out.Quote.Resource.URL != url ||
+			out.Quote.Error != "payment_required" || out.Quote.Check() != nil {
 			t.Errorf("quote over %s = %+v (%v), want one for %s", transport, out.Quote, out.Quote.Check(), url)
 		}
-		if accepts := out.Quote.Accepts; len(accepts) != 1 || accepts[0].Amount != "100000" || accepts[0].MaxTimeoutSeconds != 300 {
+		if accepts := out.Quote.Accepts; len(accepts) != 1 || accepts[0].Amount != "100000" ||
+			accepts[0].MaxTimeoutSeconds != 300 {
 			t.Errorf("quote over %s accepts %+v, want $0.10", transport, accepts)
 		}
 	}
@@ -79,7 +86,10 @@ func TestAQuote(t *testing.T) {
 		call       paidservice.Call
 	}{
 		{"another service", "service_not_found", paidservice.Call{Service: "weather"}},
-		{"arguments without url", "required", paidservice.Call{Service: paidservice.LLMsTxtDraft, Arguments: []byte(`{}`)}},
+		{
+			"arguments without url", "required",
+			paidservice.Call{Service: paidservice.LLMsTxtDraft, Arguments: []byte(`{}`)},
+		},
 	}
 	for _, tt := range tests {
 		if _, err := r.Run(t.Context(), tt.call); !problem.Is(err, tt.want) {
@@ -98,7 +108,9 @@ func refusals(t *testing.T, w *world) {
 	r, p := w.open(), w.payer(1_000_000)
 	quote := r.run(audit(nil)).Quote
 	terms := quote.Accepts[0]
-	authorize := func(change func(a *x402.Authorization, terms *x402.PaymentRequirements, info *x402.ResourceInfo)) *x402.PaymentPayload {
+	authorize := func(change func(a *x402.Authorization, terms *x402.PaymentRequirements,
+		info *x402.ResourceInfo),
+	) *x402.PaymentPayload {
 		a, accepted, info := p.sign(quote).Authorization, terms, quote.Resource
 		change(&a, &accepted, &info)
 		payment, err := p.key.Authorize(accepted, &info, a)
@@ -113,21 +125,63 @@ func refusals(t *testing.T, w *world) {
 		payment *x402.PaymentPayload
 		want    x402.Reason
 	}{
-		{"signed less", authorize(func(a *x402.Authorization, _ *x402.PaymentRequirements, _ *x402.ResourceInfo) { a.Value = "99999" }), x402.ReasonValue},
-		{"signed more", authorize(func(a *x402.Authorization, _ *x402.PaymentRequirements, _ *x402.ResourceInfo) { a.Value = "100001" }), x402.ReasonValue},
-		{"to somebody else", authorize(func(a *x402.Authorization, _ *x402.PaymentRequirements, _ *x402.ResourceInfo) { a.To = a.From }), x402.ReasonRecipient},
+		{
+			"signed less",
+			authorize(func(a *x402.Authorization, _ *x402.PaymentRequirements,
+				_ *x402.ResourceInfo,
+			) {
+				a.Value = "99999"
+			}), x402.ReasonValue,
+		},
+		{
+			"signed more",
+			authorize(func(a *x402.Authorization, _ *x402.PaymentRequirements,
+				_ *x402.ResourceInfo,
+			) {
+				a.Value = "100001"
+			}), x402.ReasonValue,
+		},
+		{
+			"to somebody else",
+			authorize(func(a *x402.Authorization, _ *x402.PaymentRequirements, _ *x402.ResourceInfo) { a.To = a.From }),
+			x402.ReasonRecipient,
+		},
 		{"expired", authorize(func(a *x402.Authorization, _ *x402.PaymentRequirements, _ *x402.ResourceInfo) {
 			a.ValidBefore = in(-time.Second)
 		}), x402.ReasonValidBefore},
-		{"expires while the work would run", authorize(func(a *x402.Authorization, _ *x402.PaymentRequirements, _ *x402.ResourceInfo) {
-			a.ValidBefore = in(12 * time.Second)
-		}), x402.ReasonValidBefore},
+		{
+			"expires while the work would run",
+			authorize(func(a *x402.Authorization, _ *x402.PaymentRequirements, _ *x402.ResourceInfo) {
+				a.ValidBefore = in(12 * time.Second)
+			}), x402.ReasonValidBefore,
+		},
 		{"not valid yet", authorize(func(a *x402.Authorization, _ *x402.PaymentRequirements, _ *x402.ResourceInfo) {
 			a.ValidAfter = in(time.Hour)
 		}), x402.ReasonValidAfter},
-		{"accepted another amount", authorize(func(_ *x402.Authorization, r *x402.PaymentRequirements, _ *x402.ResourceInfo) { r.Amount = "1" }), x402.ReasonNoMatch},
-		{"accepted another network", authorize(func(_ *x402.Authorization, r *x402.PaymentRequirements, _ *x402.ResourceInfo) { r.Network = "eip155:1" }), x402.ReasonNoMatch},
-		{"accepted another asset", authorize(func(_ *x402.Authorization, r *x402.PaymentRequirements, _ *x402.ResourceInfo) { r.Asset = r.PayTo }), x402.ReasonNoMatch},
+		{
+			"accepted another amount",
+			authorize(func(_ *x402.Authorization, r *x402.PaymentRequirements,
+				_ *x402.ResourceInfo,
+			) {
+				r.Amount = "1"
+			}), x402.ReasonNoMatch,
+		},
+		{
+			"accepted another network",
+			authorize(func(_ *x402.Authorization, r *x402.PaymentRequirements,
+				_ *x402.ResourceInfo,
+			) {
+				r.Network = "eip155:1"
+			}), x402.ReasonNoMatch,
+		},
+		{
+			"accepted another asset",
+			authorize(func(_ *x402.Authorization, r *x402.PaymentRequirements,
+				_ *x402.ResourceInfo,
+			) {
+				r.Asset = r.PayTo
+			}), x402.ReasonNoMatch,
+		},
 		{"another service", authorize(func(_ *x402.Authorization, _ *x402.PaymentRequirements, i *x402.ResourceInfo) {
 			i.URL = "https://store.example/v1/services/llms-txt-draft/run"
 		}), x402.ReasonResourceMismatch},
@@ -236,7 +290,10 @@ func TestBinding(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		r := w.open()
 		quote := r.run(audit(nil)).Quote
-		for _, url := range []string{"", "mcp://tool/run_ai_search_audit", "http://proxy.internal/v1/services/ai-search-audit/run?x=1", "https://store.example/mcp"} {
+		for _, url := range []string{
+			"", "mcp://tool/run_ai_search_audit",
+			"http://proxy.internal/v1/services/ai-search-audit/run?x=1", "https://store.example/mcp",
+		} {
 			p := w.payer(1_000_000)
 			payment := p.sign(quote)
 			payment.Resource = &x402.ResourceInfo{URL: url}
@@ -301,7 +358,8 @@ func TestEightAtOnce(t *testing.T) {
 				t.Fatalf("call %d = %+v, want the work", i, out)
 			}
 			w.honest(audit(payment), out)
-			if diff := cmp.Diff(outs[0].Work, out.Work); diff != "" || out.Settlement.Transaction != outs[0].Settlement.Transaction {
+			if diff := cmp.Diff(outs[0].Work, out.Work); diff != "" ||
+				out.Settlement.Transaction != outs[0].Settlement.Transaction {
 				t.Errorf("call %d differs from the first:\n%s", i, diff)
 			}
 		}
@@ -353,7 +411,10 @@ func TestFailingWork(t *testing.T) {
 		kind  problem.Kind
 	}{
 		{"an error", func(w *world) { w.runner.Fail(errors.New("disk full")) }, "service_failed", problem.Internal},
-		{"a problem", func(w *world) { w.runner.Fail(problem.New(problem.Invalid, "target_not_allowed", "No.")) }, "service_failed", problem.Unprocessable},
+		{
+			"a problem", func(w *world) { w.runner.Fail(problem.New(problem.Invalid, "target_not_allowed", "No.")) },
+			"service_failed", problem.Unprocessable,
+		},
 		{"a panic", func(w *world) { w.runner.Panic(true) }, "service_failed", problem.Internal},
 		{"too long", func(w *world) { w.runner.Hold() }, "service_failed", problem.Timeout},
 	}
@@ -462,7 +523,8 @@ func (w *world) until(p *x402.PaymentPayload, want paidservice.State) {
 	w.t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		k := p.Key()
-		o, err := w.store.Find(w.t.Context(), paidservice.Authorization{Network: k.Network, Asset: k.Asset, Payer: k.Payer, Nonce: k.Nonce})
+		o, err := w.store.Find(w.t.Context(),
+			paidservice.Authorization{Network: k.Network, Asset: k.Asset, Payer: k.Payer, Nonce: k.Nonce})
 		if err == nil && o.State == want {
 			return
 		}

@@ -81,7 +81,10 @@ func (s *Service) askOnce(ctx context.Context, o *Order, p *sealedPayment) verdi
 		s.log.WarnContext(ctx, "settling a payment", "order_id", o.ID, "error", err)
 		return verdict{class: x402.Ambiguous, evidence: "the facilitator gave no answer"}
 	}
-	v := verdict{class: answer.Class(p.Terms), answer: &answer, evidence: "facilitator: " + orText(string(answer.ErrorReason), "success")}
+	v := verdict{
+		class: answer.Class(p.Terms), answer: &answer,
+		evidence: "facilitator: " + orText(string(answer.ErrorReason), "success"),
+	}
 	if v.class == x402.Accepted {
 		return s.believe(ctx, o, v)
 	}
@@ -99,7 +102,10 @@ func orText(text, otherwise string) string {
 // prover, and otherwise at whether the transaction already paid something else.
 func (s *Service) believe(ctx context.Context, o *Order, v verdict) verdict {
 	if v.answer.Payer != "" && !sameAddress(v.answer.Payer, o.Auth.Payer) {
-		return verdict{class: x402.Ambiguous, answer: v.answer, evidence: "facilitator: success for another payer", alarm: alarmContradiction}
+		return verdict{
+			class: x402.Ambiguous, answer: v.answer, evidence: "facilitator: success for another payer",
+			alarm: alarmContradiction,
+		}
 	}
 	if s.prover == nil {
 		// The money has moved by now: the budget of the attempt must not decide
@@ -112,7 +118,10 @@ func (s *Service) believe(ctx context.Context, o *Order, v verdict) verdict {
 			return v // the facilitator's word counts, as where the chain says nothing
 		}
 		if used {
-			return verdict{class: x402.Ambiguous, answer: v.answer, evidence: "facilitator: success with the transaction of another order", alarm: alarmContradiction}
+			return verdict{
+				class: x402.Ambiguous, answer: v.answer,
+				evidence: "facilitator: success with the transaction of another order", alarm: alarmContradiction,
+			}
 		}
 		return v
 	}
@@ -125,12 +134,18 @@ func (s *Service) believe(ctx context.Context, o *Order, v verdict) verdict {
 			v.answer.Transaction = proof.Tx
 			return v
 		case proof.Verdict == ProofVoid:
-			return verdict{class: x402.Ambiguous, answer: v.answer, evidence: "facilitator: success; chain: void", alarm: alarmContradiction}
+			return verdict{
+				class: x402.Ambiguous, answer: v.answer, evidence: "facilitator: success; chain: void",
+				alarm: alarmContradiction,
+			}
 		}
 		select { // the node may be behind
 		case <-time.After(wait):
 		case <-ctx.Done():
-			return verdict{class: x402.Ambiguous, answer: v.answer, evidence: "facilitator: success; chain: not seen yet"}
+			return verdict{
+				class: x402.Ambiguous, answer: v.answer,
+				evidence: "facilitator: success; chain: not seen yet",
+			}
 		}
 	}
 }
@@ -183,7 +198,8 @@ func (s *Service) settledBy(ctx context.Context, o *Order, answer x402.SettleRes
 	if err != nil {
 		return fmt.Errorf("encoding a settlement: %w", err)
 	}
-	next.Settlement, next.Tx, next.SettledAt, next.DoubtAt = text, strings.ToLower(answer.Transaction), next.UpdatedAt, time.Time{}
+	next.Settlement, next.Tx, next.SettledAt, next.DoubtAt = text, strings.ToLower(
+		answer.Transaction), next.UpdatedAt, time.Time{}
 	next.Lease, next.Reason, next.Detail, next.Attention = Lease{}, "", "", ""
 	if err := s.save(ctx, o, Change{Order: next, Evidence: evidence}, nil); err != nil {
 		return err
@@ -276,7 +292,10 @@ func (s *Service) pursue(ctx context.Context, o *Order, t *trip) (*Outcome, time
 // pending is the outcome while nobody knows whether the money moved. It never
 // asks for another payment.
 func pending(o *Order) *Outcome {
-	answer := &x402.SettleResponse{ErrorReason: x402.ReasonSettlementPending, Transaction: o.Tx, Network: o.Auth.Network, Payer: o.Auth.Payer}
+	answer := &x402.SettleResponse{
+		ErrorReason: x402.ReasonSettlementPending, Transaction: o.Tx,
+		Network: o.Auth.Network, Payer: o.Auth.Payer,
+	}
 	return &Outcome{Status: StatusPending, Order: o, Settlement: answer, RetryAfter: 5 * time.Second}
 }
 
@@ -319,7 +338,10 @@ func (s *Service) resolve(ctx context.Context, o *Order) error {
 		}
 		switch {
 		case err == nil && proof.Verdict == ProofPaid:
-			return s.settledBy(ctx, o, x402.SettleResponse{Transaction: proof.Tx, Network: o.Auth.Network, Payer: o.Auth.Payer}, "chain: paid")
+			return s.settledBy(ctx, o, x402.SettleResponse{
+				Transaction: proof.Tx, Network: o.Auth.Network,
+				Payer: o.Auth.Payer,
+			}, "chain: paid")
 		case err == nil && proof.Verdict == ProofVoid:
 			return s.unpaid(ctx, o, nil, "authorization_void", "chain: void")
 		}
@@ -336,7 +358,8 @@ func (s *Service) resolve(ctx context.Context, o *Order) error {
 	case s.prover == nil && o.Attention == "":
 		next := o.clone()
 		next.Attention = alarmUnknown
-		s.log.ErrorContext(ctx, "nobody can tell whether a payment arrived", "order_id", o.ID, "network", o.Auth.Network, "payer", o.Auth.Payer)
+		s.log.ErrorContext(ctx, "nobody can tell whether a payment arrived", "order_id", o.ID, "network",
+			o.Auth.Network, "payer", o.Auth.Payer)
 		return s.save(ctx, o, Change{Order: next, Evidence: "parked for the operator"}, nil)
 	}
 	return nil
@@ -349,6 +372,7 @@ func (s *Service) lose(ctx context.Context, o *Order) error {
 		return err
 	}
 	next.Attention, next.Payload = alarmLoss, ""
-	s.log.ErrorContext(ctx, "a payment was lost by a reorganization of the chain", "order_id", o.ID, "network", o.Auth.Network, "tx", o.Tx)
+	s.log.ErrorContext(ctx, "a payment was lost by a reorganization of the chain", "order_id", o.ID, "network",
+		o.Auth.Network, "tx", o.Tx)
 	return s.save(ctx, o, Change{Order: next, Evidence: "the authorization has ended"}, nil)
 }

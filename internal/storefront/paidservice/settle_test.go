@@ -28,8 +28,17 @@ func TestSettlementFaults(t *testing.T) {
 		want     paidservice.Status
 		received int
 	}{
-		{[]paidservicetest.Fault{paidservicetest.NotSent}, []string{chain, remembers, forgets}, paidservice.StatusPaid, 1},
-		{[]paidservicetest.Fault{paidservicetest.Busy, paidservicetest.Busy}, []string{chain, remembers, forgets}, paidservice.StatusPaid, 1},
+		{
+			[]paidservicetest.Fault{paidservicetest.NotSent},
+			[]string{chain, remembers, forgets},
+			paidservice.StatusPaid,
+			1,
+		},
+		{
+			[]paidservicetest.Fault{paidservicetest.Busy, paidservicetest.Busy},
+			[]string{chain, remembers, forgets},
+			paidservice.StatusPaid, 1,
+		},
 		{[]paidservicetest.Fault{paidservicetest.Lost}, []string{chain, remembers, forgets}, paidservice.StatusPaid, 1},
 		{[]paidservicetest.Fault{paidservicetest.LostAfter}, []string{chain, remembers}, paidservice.StatusPaid, 1},
 		{[]paidservicetest.Fault{paidservicetest.LostAfter}, []string{forgets}, paidservice.StatusPending, 1},
@@ -37,11 +46,33 @@ func TestSettlementFaults(t *testing.T) {
 		{[]paidservicetest.Fault{paidservicetest.PendingAfter}, []string{chain, remembers}, paidservice.StatusPaid, 1},
 		{[]paidservicetest.Fault{paidservicetest.PendingAfter}, []string{forgets}, paidservice.StatusPending, 1},
 		{[]paidservicetest.Fault{paidservicetest.NoTx}, []string{chain, remembers, forgets}, paidservice.StatusPaid, 1},
-		{[]paidservicetest.Fault{paidservicetest.OtherNetwork}, []string{chain, remembers, forgets}, paidservice.StatusPaid, 1},
-		{[]paidservicetest.Fault{paidservicetest.OtherTx}, []string{chain, remembers, forgets}, paidservice.StatusPaid, 1},
-		{[]paidservicetest.Fault{paidservicetest.Nonsense}, []string{chain, remembers, forgets}, paidservice.StatusPaid, 1},
-		{slices.Repeat([]paidservicetest.Fault{paidservicetest.Lost}, 40), []string{chain, remembers, forgets}, paidservice.StatusPending, 0},
-		{slices.Repeat([]paidservicetest.Fault{paidservicetest.NoTx}, 40), []string{chain, remembers, forgets}, paidservice.StatusPending, 0},
+		{
+			[]paidservicetest.Fault{paidservicetest.OtherNetwork},
+			[]string{chain, remembers, forgets},
+			paidservice.StatusPaid, 1,
+		},
+		{
+			[]paidservicetest.Fault{paidservicetest.OtherTx},
+			[]string{chain, remembers, forgets},
+			paidservice.StatusPaid,
+			1,
+		},
+		{
+			[]paidservicetest.Fault{paidservicetest.Nonsense},
+			[]string{chain, remembers, forgets},
+			paidservice.StatusPaid,
+			1,
+		},
+		{
+			slices.Repeat([]paidservicetest.Fault{paidservicetest.Lost}, 40),
+			[]string{chain, remembers, forgets},
+			paidservice.StatusPending, 0,
+		},
+		{
+			slices.Repeat([]paidservicetest.Fault{paidservicetest.NoTx}, 40),
+			[]string{chain, remembers, forgets},
+			paidservice.StatusPending, 0,
+		},
 	}
 	for _, tt := range tests {
 		for _, with := range tt.with {
@@ -62,7 +93,8 @@ func TestSettlementFaults(t *testing.T) {
 					}
 					if tt.want == paidservice.StatusPending {
 						w.wantState(payment, paidservice.Unknown)
-						if out.Settlement.Success || out.Settlement.ErrorReason != "settlement_pending" || out.Work != nil {
+						if out.Settlement.Success || out.Settlement.ErrorReason != "settlement_pending" ||
+							out.Work != nil {
 							t.Errorf("answer = %+v", out)
 						}
 						if view, err := r.Order(t.Context(), out.Order.ID); err != nil || view.Work != nil {
@@ -101,7 +133,8 @@ func TestMoneyThatLeavesWhileTheWorkRuns(t *testing.T) {
 		r, p := w.open(), w.payer(1_000_000)
 		payment := r.buy(p)
 		out := w.whileRunning(r, audit(payment), func() { w.ledger.Drain(p.address()) })
-		if out.Status != paidservice.StatusDue || out.Quote.Error != "invalid_exact_evm_insufficient_balance" || out.Settlement == nil || out.Settlement.Success {
+		if out.Status != paidservice.StatusDue || out.Quote.Error != "invalid_exact_evm_insufficient_balance" ||
+			out.Settlement == nil || out.Settlement.Success {
 			t.Fatalf("Run = %+v, want 402 with what became of the payment", out)
 		}
 		w.wantState(payment, paidservice.Unpaid)
@@ -247,7 +280,9 @@ func TestAliases(t *testing.T) {
 		// The extension of x402 is such a name as well.
 		identified := func() paidservice.Call {
 			call := audit(r.buy(stranger))
-			call.Payment.Extensions = map[string]json.RawMessage{"payment-identifier": json.RawMessage(`{"info":{"required":false,"id":"pay_0123456789abcdef"}}`)}
+			call.Payment.Extensions = map[string]json.RawMessage{
+				"payment-identifier": json.RawMessage(`{"info":{"required":false,"id":"pay_0123456789abcdef"}}`),
+			}
 			return call
 		}
 		one, two := r.run(identified()), r.run(identified())
@@ -301,7 +336,8 @@ func TestForgedPaymentsTakeNothing(t *testing.T) {
 			call := audit(forged)
 			call.IdempotencyKey = "victims-key"
 			out := r.run(call)
-			if out.Status != paidservice.StatusDue || out.Quote.Error != "invalid_exact_evm_signature" || out.Work != nil {
+			if out.Status != paidservice.StatusDue || out.Quote.Error != "invalid_exact_evm_signature" ||
+				out.Work != nil {
 				t.Errorf("a forged payment = %+v, want 402", out)
 			}
 		}
@@ -357,7 +393,8 @@ func TestTheFacilitatorIsAway(t *testing.T) {
 	payment := r.buy(p)
 	w.ledger.Fail("verify", paidservicetest.Lost)
 	out := r.run(audit(payment))
-	if out.Status != paidservice.StatusFailed || out.Problem.Code != "facilitator_unavailable" || out.Problem.RetryAfter == 0 {
+	if out.Status != paidservice.StatusFailed || out.Problem.Code != "facilitator_unavailable" ||
+		out.Problem.RetryAfter == 0 {
 		t.Fatalf("Run = %+v, want 503", out)
 	}
 	if w.runner.Runs() != 0 {
@@ -373,7 +410,8 @@ var steps = []string{"reserved", "verified", "running", "ran", "sealed", "settli
 
 // hasty makes leases short, so that tests need not wait for them.
 func (w *world) hasty() {
-	w.options.RunLease, w.options.VerifyTimeout, w.options.SettleBudget, w.options.Slack = 300*time.Millisecond, 300*time.Millisecond, 500*time.Millisecond, 50*time.Millisecond
+	w.options.RunLease, w.options.VerifyTimeout, w.options.SettleBudget, w.options.Slack = 300*time.Millisecond, 300*
+		time.Millisecond, 500*time.Millisecond, 50*time.Millisecond
 }
 
 func TestAProcessDiesAtEveryStep(t *testing.T) {
@@ -437,7 +475,8 @@ func (w *world) persist(r *replica, call paidservice.Call) *paidservice.Outcome 
 func TestJobsTakeUpWhatACrashLeft(t *testing.T) {
 	t.Parallel()
 	want := map[string]paidservice.State{
-		"reserved": paidservice.Released, "verified": paidservice.Released, "running": paidservice.Ran, "ran": paidservice.Ran,
+		"reserved": paidservice.Released, "verified": paidservice.Released, "running": paidservice.Ran,
+		"ran":      paidservice.Ran,
 		"settling": paidservice.Settled, "asked": paidservice.Settled, "settled": paidservice.Settled,
 	}
 	for step, state := range want {
@@ -482,8 +521,10 @@ func TestWhateverHappens(t *testing.T) {
 		rounds = 3
 	}
 	faults := []paidservicetest.Fault{
-		paidservicetest.NotSent, paidservicetest.Lost, paidservicetest.LostAfter, paidservicetest.PendingAfter, paidservicetest.Busy, paidservicetest.NoTx,
-		paidservicetest.OtherNetwork, paidservicetest.OtherTx, paidservicetest.Nonsense, paidservicetest.HangAfter, "", "", "",
+		paidservicetest.NotSent, paidservicetest.Lost, paidservicetest.LostAfter, paidservicetest.PendingAfter,
+		paidservicetest.Busy, paidservicetest.NoTx,
+		paidservicetest.OtherNetwork, paidservicetest.OtherTx, paidservicetest.Nonsense, paidservicetest.HangAfter,
+		"", "", "",
 	}
 	for round := range rounds {
 		onBoth(t, func(t *testing.T, w *world) {

@@ -96,14 +96,18 @@ func (m mortalStore) Order(ctx context.Context, id string) (*paidservice.Order, 
 	return m.Store.Order(ctx, id)
 }
 
-func (m mortalStore) Beat(ctx context.Context, id string, lease paidservice.Lease, p paidservice.Progress) (bool, error) {
+func (m mortalStore) Beat(ctx context.Context, id string, lease paidservice.Lease,
+	p paidservice.Progress,
+) (bool, error) {
 	if m.r.dead.Load() {
 		return false, errDead
 	}
 	return m.Store.Beat(ctx, id, lease, p)
 }
 
-func (m mortalFacilitator) Settle(ctx context.Context, p *x402.PaymentPayload, terms x402.PaymentRequirements) (x402.SettleResponse, error) {
+func (m mortalFacilitator) Settle(ctx context.Context, p *x402.PaymentPayload,
+	terms x402.PaymentRequirements,
+) (x402.SettleResponse, error) {
 	if m.r.dead.Load() {
 		return x402.SettleResponse{}, errDead
 	}
@@ -115,7 +119,8 @@ func (m mortalFacilitator) Settle(ctx context.Context, p *x402.PaymentPayload, t
 // to the facilitator.
 func (r *replica) mustBeOnRecord(ctx context.Context, p *x402.PaymentPayload) {
 	k := p.Key()
-	o, err := r.w.store.Find(context.WithoutCancel(ctx), paidservice.Authorization{Network: k.Network, Asset: k.Asset, Payer: k.Payer, Nonce: k.Nonce})
+	o, err := r.w.store.Find(context.WithoutCancel(ctx),
+		paidservice.Authorization{Network: k.Network, Asset: k.Asset, Payer: k.Payer, Nonce: k.Nonce})
 	if err != nil || o.State != paidservice.Settling {
 		r.w.t.Errorf("the facilitator is asked to settle an order that is %+v, %v on record", o, err)
 	}
@@ -137,15 +142,23 @@ func newWorld(t *testing.T, dsn string) *world {
 	}
 	n := paidservicetest.Network()
 	return &world{
-		t: t, store: storage.Paid{Store: storage.New(db, nil)}, ledger: paidservicetest.NewLedger(n.ID, n.Asset), runner: &paidservicetest.Runner{}, box: box, log: &safeBuffer{},
-		options: paidservice.Options{BaseURL: "https://store.example", Name: "Test Store", Mode: "facilitator", Poll: 5 * time.Millisecond, SettleBudget: 4 * time.Second, RunWait: 10 * time.Second, Slack: 200 * time.Millisecond},
+		t: t, store: storage.Paid{Store: storage.New(db, nil)}, ledger: paidservicetest.NewLedger(n.ID, n.Asset),
+		runner: &paidservicetest.Runner{}, box: box, log: &safeBuffer{},
+		options: paidservice.Options{
+			BaseURL: "https://store.example", Name: "Test Store", Mode: "facilitator",
+			Poll: 5 * time.Millisecond, SettleBudget: 4 * time.Second, RunWait: 10 * time.Second,
+			Slack: 200 * time.Millisecond,
+		},
 	}
 }
 
 // onBoth runs a test on each engine.
 func onBoth(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
-	for name, address := range map[string]func(testing.TB) string{"sqlite": sqldbtest.SQLite, "postgres": sqldbtest.Postgres} {
+	for name, address := range map[string]func(testing.TB) string{
+		"sqlite":   sqldbtest.SQLite,
+		"postgres": sqldbtest.Postgres,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			test(t, newWorld(t, address(t)))
@@ -168,8 +181,10 @@ func (w *world) open() *replica {
 	options := w.options
 	options.Step = r.at
 	deps := paidservice.Deps{
-		Definitions: definitions, Networks: []paidservice.Network{paidservicetest.Network()}, Facilitator: mortalFacilitator{w.ledger, r},
-		Store: store, Results: store, Prices: store, Vault: w.box, Log: slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Definitions: definitions, Networks: []paidservice.Network{paidservicetest.Network()},
+		Facilitator: mortalFacilitator{w.ledger, r},
+		Store:       store, Results: store, Prices: store, Vault: w.box,
+		Log: slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	if w.chain {
 		deps.Prover = paidservicetest.Chain{Ledger: w.ledger}
@@ -238,7 +253,10 @@ func (p *payer) sign(q *x402.PaymentRequired) *x402.PaymentPayload {
 const site = `{"url":"https://site.example"}`
 
 func audit(payment *x402.PaymentPayload) paidservice.Call {
-	return paidservice.Call{Service: paidservice.AISearchAudit, Arguments: []byte(site), Payment: payment, Transport: paidservice.HTTP}
+	return paidservice.Call{
+		Service: paidservice.AISearchAudit, Arguments: []byte(site), Payment: payment,
+		Transport: paidservice.HTTP,
+	}
 }
 
 // buy signs a payment for an audit.
@@ -282,7 +300,8 @@ func (r *replica) try(call paidservice.Call) (out *paidservice.Outcome, err erro
 // really arrived, and nobody is asked to sign while the money may have moved.
 func (w *world) honest(call paidservice.Call, out *paidservice.Outcome) {
 	w.t.Helper()
-	if out.Work != nil && !slices.ContainsFunc(w.ledger.Received(), func(t paidservicetest.Transfer) bool { return t.Nonce == out.Order.Auth.Nonce }) {
+	if out.Work != nil && !slices.ContainsFunc(w.ledger.Received(),
+		func(t paidservicetest.Transfer) bool { return t.Nonce == out.Order.Auth.Nonce }) {
 		w.t.Errorf("work was handed out in the state %s, and no money arrived", out.Order.State)
 	}
 	if out.Work != nil && !out.Order.State.Paid() {
@@ -291,7 +310,8 @@ func (w *world) honest(call paidservice.Call, out *paidservice.Outcome) {
 	if out.Status == paidservice.StatusDue && out.Order != nil && out.Order.State.MayBePaid() {
 		w.t.Errorf("a payment was asked for in the state %s", out.Order.State)
 	}
-	if out.Status == paidservice.StatusDue && call.Payment != nil && slices.ContainsFunc(w.ledger.Received(), func(t paidservicetest.Transfer) bool { return t.Nonce == call.Payment.Key().Nonce }) {
+	if out.Status == paidservice.StatusDue && call.Payment != nil && slices.ContainsFunc(w.ledger.Received(),
+		func(t paidservicetest.Transfer) bool { return t.Nonce == call.Payment.Key().Nonce }) {
 		w.t.Errorf("a payment was asked for (%s) although the first one has arrived", out.Quote.Error)
 	}
 }
@@ -300,7 +320,8 @@ func (w *world) honest(call paidservice.Call, out *paidservice.Outcome) {
 func (w *world) order(p *x402.PaymentPayload) *paidservice.Order {
 	w.t.Helper()
 	k := p.Key()
-	o, err := w.store.Find(w.t.Context(), paidservice.Authorization{Network: k.Network, Asset: k.Asset, Payer: k.Payer, Nonce: k.Nonce})
+	o, err := w.store.Find(w.t.Context(),
+		paidservice.Authorization{Network: k.Network, Asset: k.Asset, Payer: k.Payer, Nonce: k.Nonce})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -339,7 +360,8 @@ func (w *world) checkTrail(id string) {
 	w.t.Helper()
 	state, runs := paidservice.State(""), 0
 	for i, m := range w.moves(id) {
-		allowed := i == 0 && m.After == paidservice.Reserved || m.Before == m.After || slices.Contains(m.Before.Moves(), m.After)
+		allowed := i == 0 && m.After == paidservice.Reserved || m.Before == m.After || slices.Contains(m.Before.Moves(),
+			m.After)
 		if m.Before != state || !allowed || m.Version != int64(i+1) {
 			w.t.Errorf("line %d of the trail of %s is %+v after %q", i+1, id, m, state)
 		}

@@ -24,8 +24,11 @@ const (
 // Handlers are the jobs of this package, for a jobs.Worker.
 func (s *Service) Handlers() map[string]jobs.Handler {
 	return map[string]jobs.Handler{JobTend: {
-		Run:     s.tend,
-		Backoff: []time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 15 * time.Second, time.Minute, 5 * time.Minute},
+		Run: s.tend,
+		Backoff: []time.Duration{
+			time.Second, 2 * time.Second, 5 * time.Second, 15 * time.Second, time.Minute,
+			5 * time.Minute,
+		},
 	}}
 }
 
@@ -86,7 +89,8 @@ func (s *Service) tendOne(ctx context.Context, o *Order) (time.Time, error) {
 
 // resume takes up a run that was cut off, for the caller who will come back.
 func (s *Service) resume(ctx context.Context, o *Order) error {
-	again := o.Reason == reasonInterrupted && o.RunAttempts > 0 && o.RunAttempts < maxResumes && !o.Sealed() && o.SupersededBy == ""
+	again := o.Reason == reasonInterrupted && o.RunAttempts > 0 && o.RunAttempts < maxResumes && !o.Sealed() &&
+		o.SupersededBy == ""
 	if s.stopping() || !again || !o.Auth.lasts(s.needs(false)) {
 		return nil
 	}

@@ -38,7 +38,8 @@ func TestFormerPrices(t *testing.T) {
 		}
 		time.Sleep(7 * time.Minute)
 		out := after.run(audit(second))
-		if out.Status != paidservice.StatusDue || out.Quote.Error != "no_matching_payment_requirements" || out.Quote.Accepts[0].Amount != "70000" {
+		if out.Status != paidservice.StatusDue || out.Quote.Error != "no_matching_payment_requirements" ||
+			out.Quote.Accepts[0].Amount != "70000" {
 			t.Errorf("a price of eleven minutes ago = %+v, want 402 with the new one", out)
 		}
 		if out := after.run(audit(first)); out.Status != paidservice.StatusPaid {
@@ -57,7 +58,7 @@ func TestResultsAreKeptForThirtyDays(t *testing.T) {
 		r.tend(payment)
 		for range 29 {
 			time.Sleep(24 * time.Hour)
-			if err := w.store.Prune(t.Context()); err != nil {
+			if _, err := w.store.Prune(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -65,7 +66,7 @@ func TestResultsAreKeptForThirtyDays(t *testing.T) {
 			t.Errorf("after 29 days = %s, want the work", out.Status)
 		}
 		time.Sleep(48 * time.Hour)
-		if err := w.store.Prune(t.Context()); err != nil {
+		if _, err := w.store.Prune(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := r.Run(t.Context(), audit(payment)); !problem.Is(err, "service_result_expired") {
@@ -123,7 +124,8 @@ func TestNobodyCanTell(t *testing.T) {
 			r.tend(payment)
 		}
 		o := w.wantState(payment, paidservice.Unknown)
-		if o.Attention != "settlement_unknown" || !strings.Contains(w.log.String(), "nobody can tell whether a payment arrived") {
+		if o.Attention != "settlement_unknown" || !strings.Contains(w.log.String(),
+			"nobody can tell whether a payment arrived") {
 			t.Errorf("attention = %q, want an operator to hear of it", o.Attention)
 		}
 		if out := r.run(audit(payment)); out.Status != paidservice.StatusPending {
@@ -181,7 +183,8 @@ func TestAnUnusedAuthorizationExpires(t *testing.T) {
 		w.chain = true
 		r, p := w.open(), w.payer(1_000_000)
 		payment := r.buy(p)
-		w.ledger.Fail("settle", paidservicetest.Lost, paidservicetest.Lost, paidservicetest.Lost, paidservicetest.Lost, paidservicetest.Lost, paidservicetest.Lost, paidservicetest.Lost)
+		w.ledger.Fail("settle", paidservicetest.Lost, paidservicetest.Lost, paidservicetest.Lost, paidservicetest.Lost,
+			paidservicetest.Lost, paidservicetest.Lost, paidservicetest.Lost)
 		if out := r.run(audit(payment)); out.Status != paidservice.StatusPending {
 			t.Fatalf("Run = %s, want 202", out.Status)
 		}
@@ -240,9 +243,13 @@ func TestLists(t *testing.T) {
 		if !list.Available || len(list.Services) != 3 || list.Mode != "facilitator" || len(list.Networks) != 1 {
 			t.Fatalf("List = %+v, want three services that are available", list)
 		}
-		want := map[string]string{paidservice.AISearchAudit: "100000", paidservice.StructuredDataPack: "80000", paidservice.LLMsTxtDraft: "50000"}
+		want := map[string]string{
+			paidservice.AISearchAudit: "100000", paidservice.StructuredDataPack: "80000",
+			paidservice.LLMsTxtDraft: "50000",
+		}
 		for _, s := range list.Services {
-			if s.Price == nil || s.Price.Amount != want[s.ID] || s.Price.Symbol != "DUSD" || s.Quote.Check() != nil || !s.Available {
+			if s.Price == nil || s.Price.Amount != want[s.ID] || s.Price.Symbol != "DUSD" || s.Quote.Check() != nil ||
+				!s.Available {
 				t.Errorf("%s = %+v, %v", s.ID, s.Price, s.Quote.Check())
 			}
 		}
@@ -256,7 +263,8 @@ func TestAStoreWithoutPayments(t *testing.T) {
 		t.Fatal(err)
 	}
 	list := s.List()
-	if list.Available || list.Mode != "none" || len(list.Services) != 3 || list.Services[0].Reason != paidservice.NotConfigured || list.Services[0].Price != nil {
+	if list.Available || list.Mode != "none" || len(list.Services) != 3 ||
+		list.Services[0].Reason != paidservice.NotConfigured || list.Services[0].Price != nil {
 		t.Errorf("List = %+v", list)
 	}
 	if _, err := s.Run(t.Context(), audit(nil)); !problem.Is(err, "payments_not_configured") {
@@ -278,7 +286,11 @@ func TestPricesThatCannotBe(t *testing.T) {
 		w := newWorld(t, sqldbtest.SQLite(t))
 		d := paidservice.Definitions()
 		d[0].Price = price
-		s := paidservice.New(paidservice.Deps{Definitions: d, Networks: []paidservice.Network{paidservicetest.Network()}, Prices: w.store}, paidservice.Options{BaseURL: "https://store.example"})
+		s := paidservice.New(paidservice.Deps{
+			Definitions: d,
+			Networks:    []paidservice.Network{paidservicetest.Network()}, Prices: w.store,
+		},
+			paidservice.Options{BaseURL: "https://store.example"})
 		if err := s.Open(t.Context()); err == nil {
 			t.Errorf("the price %q was taken", price)
 		}

@@ -18,10 +18,14 @@ type big int
 
 func (b big) List(context.Context) ([]site.Entry, error) {
 	kinds := []string{"lamps", "tables", "chairs", "shelves", "sofas", "carpets", "curtains", "mirrors"}
-	traits := []string{"oak", "walnut", "steel", "glass", "linen", "cotton", "marble", "bamboo", "leather", "brass", "copper", "velvet"}
+	traits := []string{
+		"oak", "walnut", "steel", "glass", "linen", "cotton", "marble", "bamboo", "leather", "brass",
+		"copper", "velvet",
+	}
 	entries := make([]site.Entry, b)
 	for i := range entries {
-		entries[i] = site.Entry{Path: fmt.Sprintf("/products/%s/%s-%s-%s-%d", kinds[i%8], traits[i/8%12], traits[i/96%12], kinds[i%8][:4], i)}
+		entries[i] = site.Entry{Path: fmt.Sprintf("/products/%s/%s-%s-%s-%d", kinds[i%8], traits[i/8%12],
+			traits[i/96%12], kinds[i%8][:4], i)}
 	}
 	return entries, nil
 }
@@ -48,7 +52,10 @@ func BenchmarkSearch100k(b *testing.B) {
 	if err := s.Refresh(b.Context()); err != nil {
 		b.Fatal(err)
 	}
-	queries := []string{"products", "oak lamps", "walnt table", "products steel glass sofa", "le", "brass copper 4711", "mirors velvet", "p", "products lamps oak walnut steel glass linen cotton marble"}
+	queries := []string{
+		"products", "oak lamps", "walnt table", "products steel glass sofa", "le", "brass copper 4711",
+		"mirors velvet", "p", "products lamps oak walnut steel glass linen cotton marble",
+	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var took, worked []time.Duration

@@ -162,8 +162,7 @@ func (f *Folder) Read(_ context.Context, at string) (*Page, error) {
 	case !ok || kept.empty:
 		return nil, notFound()
 	case ready != nil:
-		page := *ready
-		return &page, nil
+		return ready, nil
 	}
 	page, _, err := f.load(kept.name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -178,8 +177,7 @@ func (f *Folder) Read(_ context.Context, at string) (*Page, error) {
 		clear(f.rendered)
 	}
 	if f.pages[at] == kept { // not if a listing came between
-		ready := *page
-		f.rendered[at] = &ready
+		f.rendered[at] = page
 	}
 	return page, nil
 }
@@ -206,7 +204,8 @@ func (f *Folder) load(name string) (page *Page, empty bool, err error) {
 	}
 	at := pagePath(name)
 	page = &Page{Lang: m.lang, Entry: Entry{
-		Path: at, Title: m.title, Description: m.description, Modified: m.updated, Private: m.private, Nav: m.nav, Foot: m.foot, Label: m.label,
+		Path: at, Title: m.title, Description: m.description, Modified: m.updated, Private: m.private, Nav: m.nav,
+		Foot: m.foot, Label: m.label,
 	}}
 	if page.Modified.IsZero() {
 		page.Modified = changed
@@ -295,7 +294,8 @@ func (p *Page) setText(text string, link func(*url.URL) *url.URL) error {
 	if p.Title != "" && p.Description != "" {
 		return nil
 	}
-	d, err := htmltext.Parse(strings.NewReader(html), nil, &htmltext.Options{WholeBody: true, MaxBytes: 8 * maxFile, ContentType: "text/html; charset=utf-8"})
+	d, err := htmltext.Parse(strings.NewReader(html), nil,
+		&htmltext.Options{WholeBody: true, MaxBytes: 8 * maxFile, ContentType: "text/html; charset=utf-8"})
 	if err != nil {
 		return fmt.Errorf("reading a rendered page: %w", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"sync"
 
 	"ace/internal/foundation/markdown"
 	"ace/internal/storefront/offer"
@@ -23,17 +24,24 @@ const offersUnder = "/products/"
 type Offers struct {
 	catalog *offer.Catalog
 	base    string
+
+	mu    sync.Mutex
+	of    *offer.Snapshot  // that pages were rendered of
+	pages map[string]*Page // by path
 }
 
 // NewOffers answers the pages of a catalog under the address base.
-func NewOffers(catalog *offer.Catalog, base string) *Offers { return &Offers{catalog, base} }
+func NewOffers(catalog *offer.Catalog, base string) *Offers {
+	return &Offers{catalog: catalog, base: base}
+}
 
 // List names the page of each offer.
 func (o *Offers) List(ctx context.Context) ([]Entry, error) {
-	all, err := o.listed(ctx, listOffers)
+	snapshot, err := o.catalog.Snapshot(ctx)
 	if err != nil {
 		return nil, err
 	}
+	all := listedIn(snapshot, listOffers)
 	entries := make([]Entry, len(all))
 	for i := range all {
 		entries[i] = all[i].entry()
@@ -55,40 +63,59 @@ func (o *Offers) Read(ctx context.Context, path string) (*Page, error) {
 	if err != nil || found.ID != id {
 		return nil, notFound()
 	}
+	o.mu.Lock()
+	if o.of != snapshot {
+		o.of, o.pages = snapshot, map[string]*Page{}
+	}
+	page := o.pages[path]
+	o.mu.Unlock()
+	if page != nil {
+		return page, nil
+	}
 	l := listedOf(snapshot, found)
-	page := &Page{Entry: l.entry(), Offer: &l, Markdown: l.markdown(o.base)}
-	page.HTML, err = markdown.HTML(page.Markdown)
-	return page, err
-}
-
-// listed answers the offers, or the services among them, in the catalog's
-// order.
-func (o *Offers) listed(ctx context.Context, which string) ([]Listed, error) {
-	snapshot, err := o.catalog.Snapshot(ctx)
-	if err != nil {
+	page = &Page{Entry: l.entry(), Offer: &l, Markdown: l.markdown(o.base), Canonical: o.base + EscapePath(path)}
+	if page.HTML, err = markdown.HTML(page.Markdown); err != nil {
 		return nil, err
 	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.of == snapshot {
+		o.pages[path] = page
+	}
+	return page, nil
+}
+
+// listedIn returns the offers of a snapshot, or the services among them, in the
+// catalog's order.
+func listedIn(snapshot *offer.Snapshot, which string) []Listed {
 	all := []Listed{}
 	for i := range snapshot.Offers {
 		if which != listServices || snapshot.Offers[i].Category == offer.Service {
 			all = append(all, listedOf(snapshot, &snapshot.Offers[i]))
 		}
 	}
-	return all, nil
+	return all
 }
 
 func listedOf(s *offer.Snapshot, o *offer.Offer) Listed {
-	return Listed{Path: offersUnder + o.ID, Offer: o, Availability: s.Availability(o), Stale: s.Stale, VerifiedAt: s.VerifiedAt}
+	return Listed{
+		Path: offersUnder + o.ID, Offer: o, Availability: s.Availability(o), Stale: s.Stale,
+		VerifiedAt: s.VerifiedAt,
+	}
 }
 
 func (l *Listed) entry() Entry {
-	return Entry{Path: l.Path, Title: l.Offer.Name, Description: shorten(l.Offer.Name+": "+l.Offer.BillingSummary()+". "+l.Offer.Description, maxOpening)}
+	return Entry{
+		Path: l.Path, Title: l.Offer.Name,
+		Description: shorten(l.Offer.Name+": "+l.Offer.BillingSummary()+". "+l.Offer.Description, maxOpening),
+	}
 }
 
 // Availability in words.
 func availabilityWords(a offer.Availability) string {
 	words := map[offer.Status]string{
-		offer.InStock: "Available", offer.LowStock: "Only a few left", offer.Preorder: "Can be ordered ahead", offer.Backorder: "Can be ordered, delivered later",
+		offer.InStock: "Available", offer.LowStock: "Only a few left", offer.Preorder: "Can be ordered ahead",
+		offer.Backorder:  "Can be ordered, delivered later",
 		offer.OutOfStock: "Sold out", offer.Discontinued: "No longer sold",
 	}[a.Status]
 	if a.Quantity != nil && *a.Quantity > 0 {
@@ -142,8 +169,12 @@ func (l *Listed) markdown(base string) string {
 		b.WriteString("This offer cannot be bought right now.\n")
 		return b.String()
 	}
-	fmt.Fprintf(&b, "An agent opens a checkout for `%s` and hands the payment page to a person, who pays there. Nothing is charged before that.\n\n", o.ID)
-	fmt.Fprintf(&b, "- [All offers with prices and availability](%s/agent/commerce/products)\n- [How agents use this store](%s/docs)\n", base, base)
+	fmt.Fprintf(&b,
+		"An agent opens a checkout for `%s` and hands the payment page to a person, who pays there. Nothing is "+
+			"charged before that.\n\n", o.ID)
+	fmt.Fprintf(&b,
+		"- [All offers with prices and availability](%s/agent/commerce/products)\n- [How agents use this "+
+			"store](%s/docs)\n", base, base)
 	return b.String()
 }
 
@@ -161,7 +192,9 @@ func (l *Listed) facts(b *strings.Builder) {
 	fact("Category", string(o.Category))
 	fmt.Fprintf(b, "- **Offer id**: `%s`\n", strings.ReplaceAll(o.ID, "`", ""))
 	if l.Stale {
-		b.WriteString("\nThe payment processor cannot be reached right now: the price may have changed, and no checkout is opened.\n")
+		b.WriteString(
+			"\nThe payment processor cannot be reached right now: the price may have changed, and no checkout is " +
+				"opened.\n")
 	}
 	if !o.Live {
 		b.WriteString("\nThis is a test offer: no real money moves.\n")
@@ -173,7 +206,8 @@ func offersText(all []Listed, base *url.URL) string {
 	var b strings.Builder
 	for i := range all {
 		l := &all[i]
-		fmt.Fprintf(&b, "- [%s](%s): %s; %s\n", escape(l.Offer.Name), base.JoinPath(EscapePath(l.Path)), escape(l.PriceWords()), escape(l.AvailabilityWords()))
+		fmt.Fprintf(&b, "- [%s](%s): %s; %s\n", escape(l.Offer.Name), base.JoinPath(EscapePath(l.Path)),
+			escape(l.PriceWords()), escape(l.AvailabilityWords()))
 	}
 	return b.String()
 }

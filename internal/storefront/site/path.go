@@ -27,7 +27,8 @@ func CleanPath(raw string) (string, error) {
 	if err != nil {
 		return "", invalidPath("A percent sign in the path is not followed by two hexadecimal digits.")
 	}
-	if !utf8.ValidString(path) || strings.ContainsFunc(path, func(r rune) bool { return unicode.IsControl(r) || r == '\\' }) {
+	if !utf8.ValidString(path) || strings.ContainsFunc(path,
+		func(r rune) bool { return unicode.IsControl(r) || r == '\\' }) {
 		return "", invalidPath("The path holds characters that no page has.")
 	}
 	var kept []string
@@ -74,8 +75,10 @@ func spellings(path string) []string {
 // pathOf reads the address of a page of one of the hosts.
 func pathOf(address string, hosts []string) (string, error) {
 	u, err := url.Parse(strings.TrimSpace(address))
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || len(address) > maxPath {
-		return "", problem.New(problem.Invalid, "invalid_url", "url is the whole address of a page, such as "+hosts[0]+"/docs. Or give its path as path.").At("url")
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil ||
+		len(address) > maxPath {
+		return "", problem.New(problem.Invalid, "invalid_url",
+			"url is the whole address of a page, such as "+hosts[0]+"/docs. Or give its path as path.").At("url")
 	}
 	for _, h := range hosts {
 		if own, err := url.Parse(h); err == nil && sameHost(own, u) {
@@ -94,7 +97,8 @@ func sameHost(a, b *url.URL) bool {
 		}
 		return ""
 	}
-	return strings.EqualFold(strings.TrimSuffix(a.Hostname(), "."), strings.TrimSuffix(b.Hostname(), ".")) && port(a) == port(b)
+	return strings.EqualFold(strings.TrimSuffix(a.Hostname(), "."), strings.TrimSuffix(b.Hostname(), ".")) &&
+		port(a) == port(b)
 }
 
 // shut are paths that belong to one buyer or to the operator.

@@ -48,7 +48,10 @@ func TestCleanPath(t *testing.T) {
 }
 
 func FuzzCleanPath(f *testing.F) {
-	for _, seed := range []string{"/", "/docs/../..", "/%2e%2e/", "\\", "/a//b/", "?", "#", "/%", "/é", "/\x00", "/.../..a", "/a%2f..%2f.."} {
+	for _, seed := range []string{
+		"/", "/docs/../..", "/%2e%2e/", "\\", "/a//b/", "?", "#", "/%", "/é", "/\x00",
+		"/.../..a", "/a%2f..%2f..",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
@@ -115,7 +118,10 @@ func FuzzPathOf(f *testing.F) {
 
 func TestShut(t *testing.T) {
 	t.Parallel()
-	for path, want := range map[string]bool{"/c/x": true, "/checkout": true, "/checkout/x/done": true, "/webhooks/stripe": true, "/contact": false, "/checkouts": false, "/": false} {
+	for path, want := range map[string]bool{
+		"/c/x": true, "/checkout": true, "/checkout/x/done": true,
+		"/webhooks/stripe": true, "/contact": false, "/checkouts": false, "/": false,
+	} {
 		if got := shut(path); got != want {
 			t.Errorf("shut(%q) = %v, want %v", path, got, want)
 		}
@@ -129,7 +135,11 @@ func TestParseMatter(t *testing.T) {
 		want                  matter
 	}{
 		{"none", "# A\n", "# A\n", "", matter{}},
-		{"some", "---\ntitle: \"A: b\"\nnav: 2\nprivate: true\nlayout: x\n\n# note\n---\ntext\n", "text\n", "", matter{title: "A: b", nav: 2, private: true}},
+		{
+			"some", "---\ntitle: \"A: b\"\nnav: 2\nprivate: true\nlayout: x\n\n# note\n---\ntext\n", "text\n",
+			"",
+			matter{title: "A: b", nav: 2, private: true},
+		},
 		{"windows", "\ufeff---\r\ntitle: A\r\n---\r\ntext\r\n", "text\n", "", matter{title: "A"}},
 		{"only a head", "---\ntitle: A\n---", "", "", matter{title: "A"}},
 		{"no end", "---\ntitle: A\n", "", "has no end", matter{}},

@@ -54,7 +54,8 @@ func (s *Service) Read(ctx context.Context, q ReadQuery) (*Reading, error) {
 		return nil, err
 	}
 	r := &Reading{
-		Path: page.Path, URL: s.Address(page.Path), Canonical: page.Canonical, Title: page.Title, Lang: page.Lang, Format: q.Format, Offset: q.Offset, Modified: page.Modified,
+		Path: page.Path, URL: s.Address(page.Path), Canonical: page.Canonical, Title: page.Title, Lang: page.Lang,
+		Format: q.Format, Offset: q.Offset, Modified: page.Modified,
 	}
 	content := page.Markdown
 	if q.Format == Text {
@@ -78,9 +79,11 @@ func (s *Service) asked(q ReadQuery) (string, error) {
 	case q.Format != "" && q.Format != Markdown && q.Format != Text:
 		return "", invalid("invalid_format", "format", "format is markdown or text.")
 	case q.Offset < 0:
-		return "", invalid("invalid_offset", "offset", "offset is a number of characters from 0; take it from next_offset.")
+		return "", invalid("invalid_offset", "offset",
+			"offset is a number of characters from 0; take it from next_offset.")
 	case q.Limit < 0 || q.Limit > MaxRead:
-		return "", invalid("invalid_limit", "limit", fmt.Sprintf("limit is a number of characters from 1 to %d.", MaxRead))
+		return "", invalid("invalid_limit", "limit",
+			fmt.Sprintf("limit is a number of characters from 1 to %d.", MaxRead))
 	}
 	raw := q.Path
 	if q.URL != "" {
@@ -89,7 +92,8 @@ func (s *Service) asked(q ReadQuery) (string, error) {
 			return "", err
 		}
 	} else if strings.Contains(raw, "://") || strings.HasPrefix(raw, "//") {
-		return "", invalid("invalid_path", "path", "path is only the path of a page, such as /docs. Give whole addresses as url.")
+		return "", invalid("invalid_path", "path",
+			"path is only the path of a page, such as /docs. Give whole addresses as url.")
 	}
 	return CleanPath(raw)
 }
@@ -104,7 +108,8 @@ func (s *Service) text(page *Page) (string, error) {
 	if err != nil {
 		base = s.base
 	}
-	d, err := htmltext.Parse(strings.NewReader(html), base, &htmltext.Options{WholeBody: true, MaxBytes: 64 << 20, ContentType: "text/html; charset=utf-8"})
+	d, err := htmltext.Parse(strings.NewReader(html), base,
+		&htmltext.Options{WholeBody: true, MaxBytes: 64 << 20, ContentType: "text/html; charset=utf-8"})
 	if err != nil {
 		return "", fmt.Errorf("reading the page %s as text: %w", page.Path, err)
 	}
@@ -120,7 +125,9 @@ func (r *Reading) cut(content string, limit int) error {
 	r.Total = utf8.RuneCountInString(content)
 	if r.Offset > r.Total || r.Offset == r.Total && r.Offset > 0 {
 		return problem.New(problem.Invalid, "invalid_offset",
-			fmt.Sprintf("The page has %d characters: offset must be smaller. Take it from next_offset, or leave it out.", r.Total)).At("offset")
+			fmt.Sprintf(
+				"The page has %d characters: offset must be smaller. Take it from next_offset, or leave it out.",
+				r.Total)).At("offset")
 	}
 	content = content[bytesOf(content, r.Offset):]
 	if end := bytesOf(content, limit); end < len(content) {

@@ -74,11 +74,14 @@ func (s *Service) Search(_ context.Context, q Query) (*Found, error) {
 func (q *Query) check() error {
 	switch {
 	case len(q.Words) > MaxQuery:
-		return problem.New(problem.Invalid, "query_too_long", fmt.Sprintf("The query has more than %d bytes. A few words are enough.", MaxQuery)).At("q")
+		return problem.New(problem.Invalid, "query_too_long",
+			fmt.Sprintf("The query has more than %d bytes. A few words are enough.", MaxQuery)).At("q")
 	case len(textindex.Words(q.Words)) == 0:
-		return problem.New(problem.Invalid, "query_required", "Give words that the path of the page may hold, such as refunds.").At("q")
+		return problem.New(problem.Invalid, "query_required",
+			"Give words that the path of the page may hold, such as refunds.").At("q")
 	case q.Limit < 0 || q.Limit > MaxResults:
-		return problem.New(problem.Invalid, "invalid_limit", fmt.Sprintf("limit is a number from 1 to %d.", MaxResults)).At("limit")
+		return problem.New(problem.Invalid, "invalid_limit",
+			fmt.Sprintf("limit is a number from 1 to %d.", MaxResults)).At("limit")
 	}
 	return nil
 }
@@ -98,7 +101,8 @@ func (q *Query) after() (*textindex.Hit, error) {
 	}
 	var h textindex.Hit
 	if _, err := fmt.Sscanf(text, "%t %g %d", &h.Whole, &h.Score, &h.Entry); err != nil {
-		return nil, problem.New(problem.Invalid, "invalid_cursor", "This cursor was not made here. Leave cursor out to start at the first page.").At("cursor")
+		return nil, problem.New(problem.Invalid, "invalid_cursor",
+			"This cursor was not made here. Leave cursor out to start at the first page.").At("cursor")
 	}
 	return &h, nil
 }

@@ -19,6 +19,7 @@ import (
 	"ace/internal/foundation/markdown"
 	"ace/internal/foundation/problem"
 	"ace/internal/foundation/textindex"
+	"ace/internal/storefront/offer"
 )
 
 // Options are the parts of a Service that have defaults.
@@ -47,6 +48,9 @@ type Service struct {
 	listing    sync.Mutex // guards lists
 	lists      [][]Entry  // last listing of each source
 	now        atomic.Pointer[Snapshot]
+
+	finishing sync.Mutex        // guards finished
+	finished  map[string]loaded // by path
 }
 
 // New answers the pages of sources under the address base. It knows no page
@@ -57,7 +61,7 @@ func New(base *url.URL, sources []Source, log *slog.Logger, o *Options) *Service
 	}
 	s := &Service{
 		base: base, hosts: append([]string{base.String()}, o.Hosts...), offers: o.Offers, sources: sources,
-		every: cmp.Or(o.RefreshEvery, time.Minute), log: log,
+		every: cmp.Or(o.RefreshEvery, time.Minute), log: log, finished: map[string]loaded{},
 	}
 	if o.Offers != nil {
 		s.sources = append([]Source{o.Offers}, sources...)
@@ -168,7 +172,8 @@ func merge(lists [][]Entry) (map[string]place, []Entry) {
 		}
 	}
 	slices.SortFunc(public, func(a, b Entry) int {
-		return cmp.Or(cmp.Compare(utf8.RuneCountInString(a.Path), utf8.RuneCountInString(b.Path)), b.Modified.Compare(a.Modified), strings.Compare(a.Path, b.Path))
+		return cmp.Or(cmp.Compare(utf8.RuneCountInString(a.Path), utf8.RuneCountInString(b.Path)),
+			b.Modified.Compare(a.Modified), strings.Compare(a.Path, b.Path))
 	})
 	for i := range public {
 		at := byPath[public[i].Path]
@@ -184,7 +189,8 @@ func versionOf(entries []Entry, byPath map[string]place) string {
 	for i := range entries {
 		e := &entries[i]
 		line := []string{
-			e.Path, e.Title, e.Description, e.Label, strconv.Itoa(e.Nav), strconv.Itoa(e.Foot), strconv.FormatInt(e.Modified.UnixMilli(), 10),
+			e.Path, e.Title, e.Description, e.Label, strconv.Itoa(e.Nav), strconv.Itoa(e.Foot),
+			strconv.FormatInt(e.Modified.UnixMilli(), 10),
 			strconv.Itoa(byPath[e.Path].source),
 		}
 		for _, part := range line {
@@ -268,41 +274,79 @@ func (s *Service) Page(ctx context.Context, path string) (*Page, error) {
 }
 
 func private() error {
-	return problem.New(problem.Forbidden, "page_private", "This page is private: it is neither listed nor read here.").At("path")
+	return problem.New(problem.Forbidden, "page_private",
+		"This page is private: it is neither listed nor read here.").At("path")
 }
 
+// loaded is a page with what it was made of.
+type loaded struct {
+	source   *Page           // as its source returned it
+	offers   *offer.Snapshot // that it lists; nil: it lists none
+	finished *Page
+}
+
+// maxLoaded is how many pages are stored with what they list.
+const maxLoaded = 1024
+
+// load reads a page and finishes it: its canonical URL, and the offers that it
+// lists. It is finished again only when one of them changed.
 func (s *Service) load(ctx context.Context, source int, path string) (*Page, error) {
 	page, err := s.sources[source].Read(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	if page.Canonical == "" {
-		page.Canonical = s.Address(page.Path)
-	}
-	if page.list == "" {
+	if page.Canonical != "" && page.list == "" {
 		return page, nil
 	}
-	return page, s.fillList(ctx, page)
+	var offers *offer.Snapshot
+	unavailable := false
+	if page.list != "" && s.offers != nil {
+		offers, err = s.offers.catalog.Snapshot(ctx)
+		p, ok := problem.From(err)
+		unavailable = err != nil && ok && p.Kind.Temporary()
+		if err != nil && !unavailable {
+			return nil, err
+		}
+	}
+	s.finishing.Lock()
+	last, ok := s.finished[path]
+	s.finishing.Unlock()
+	if ok && !unavailable && last.source == page && last.offers == offers {
+		return last.finished, nil
+	}
+	finished := *page
+	if finished.Canonical == "" {
+		finished.Canonical = s.Address(page.Path)
+	}
+	if page.list != "" {
+		finished.Lists = true
+		s.appendOffers(&finished, offers, unavailable)
+	}
+	if !unavailable {
+		s.finishing.Lock()
+		defer s.finishing.Unlock()
+		if len(s.finished) >= maxLoaded {
+			clear(s.finished)
+		}
+		s.finished[path] = loaded{source: page, offers: offers, finished: &finished}
+	}
+	return &finished, nil
 }
 
 // maxOnFirst is how many offers the first page shows.
 const maxOnFirst = 6
 
-// fillList appends the offers that a page lists. The page stands without them
-// while the processor is away.
-func (s *Service) fillList(ctx context.Context, page *Page) error {
-	page.Lists = true
-	if s.offers == nil {
-		return nil
-	}
-	all, err := s.offers.listed(ctx, page.list)
-	if p, ok := problem.From(err); err != nil && ok && p.Kind.Temporary() {
+// appendOffers appends the offers that a page lists. The page is complete
+// without them while the processor is unavailable.
+func (s *Service) appendOffers(page *Page, offers *offer.Snapshot, unavailable bool) {
+	switch {
+	case unavailable:
 		page.Markdown += "\nThe offers cannot be read right now. Please look again in a minute.\n"
-		return nil
+		return
+	case offers == nil:
+		return
 	}
-	if err != nil {
-		return err
-	}
+	all := listedIn(offers, page.list)
 	more := page.Path == "/" && len(all) > maxOnFirst
 	if more {
 		all = all[:maxOnFirst]
@@ -316,7 +360,6 @@ func (s *Service) fillList(ctx context.Context, page *Page) error {
 		text += "\n[All products](" + s.Address("/products") + ")\n"
 	}
 	page.Markdown += "\n" + text
-	return nil
 }
 
 // Address is the address of a page.

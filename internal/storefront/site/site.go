@@ -36,7 +36,7 @@ type Entry struct {
 // Menu is the name of the page in the menus.
 func (e Entry) Menu() string { return cmp.Or(e.Label, e.Title) }
 
-// Page is one page.
+// Page is one page. It is shared by all that read it and never changes.
 type Page struct {
 	Entry
 	Lang      string
@@ -64,6 +64,7 @@ type Source interface {
 	List(ctx context.Context) ([]Entry, error)
 	// Read answers a page that List named. It returns page_not_found (NotFound)
 	// for any other, and site_unreachable (Unavailable) if another server holds
-	// the page and does not answer.
+	// the page and does not answer. A page that is read again while it is the
+	// same is the same pointer, so that what follows from it is made once.
 	Read(ctx context.Context, path string) (*Page, error)
 }

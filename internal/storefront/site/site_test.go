@@ -48,22 +48,34 @@ func (s *shelf) Offers(context.Context) (offer.Listing, error) {
 
 func (*shelf) Taken(context.Context) (map[string]int64, error) { return map[string]int64{}, nil }
 
+func (*shelf) Changes() uint64 { return 0 }
+
 func goods() []offer.Offer {
 	one := func(id, name string, c offer.Category, status offer.Status) offer.Offer {
 		return offer.Offer{
-			ID: id, Name: name, Description: "About *" + name + "* <b>.", Category: c, Price: money.Amount{Minor: 1900, Currency: "USD"},
+			ID: id, Name: name, Description: "About *" + name + "* <b>.", Category: c, Price: money.Amount{
+				Minor:    1900,
+				Currency: "USD",
+			},
 			Delivery: offer.Delivery{Summary: "By mail"}, Stock: offer.Stock{Status: status, MaxPerOrder: 1},
 		}
 	}
-	return []offer.Offer{one("desk_lamp", "Desk Lamp", offer.Hardware, offer.InStock), one("repair", "Repair", offer.Service, offer.OutOfStock)}
+	return []offer.Offer{
+		one("desk_lamp", "Desk Lamp", offer.Hardware, offer.InStock),
+		one("repair", "Repair", offer.Service, offer.OutOfStock),
+	}
 }
 
 // world is a service over files and a shelf.
 func world(t testing.TB, files fstest.MapFS, s *shelf) *site.Service {
 	t.Helper()
 	catalog := offer.NewCatalog(s, s, slog.New(slog.DiscardHandler))
-	service := site.New(address(t), []site.Source{site.NewFolder(files, address(t), site.Vars{Name: "Shop", Operator: "Shop Ltd"})},
-		slog.New(slog.DiscardHandler), &site.Options{Offers: site.NewOffers(catalog, base), Hosts: []string{"https://old.example"}})
+	service := site.New(address(t),
+		[]site.Source{site.NewFolder(files, address(t), site.Vars{Name: "Shop", Operator: "Shop Ltd"})},
+		slog.New(slog.DiscardHandler), &site.Options{
+			Offers: site.NewOffers(catalog, base),
+			Hosts:  []string{"https://old.example"},
+		})
 	if err := service.Refresh(t.Context()); err != nil && !s.away {
 		t.Fatal(err)
 	}
@@ -89,7 +101,9 @@ func folder() fstest.MapFS {
 		"picture.png":             file("no"),
 		"checkout/x.md":           file("# shut\n"),
 		"docs/Getting Started.md": file("# Start\n"),
-		"docs/more/index.md":      file("# More\n\n[a](a.md) [up](../setup.md#x) [i](../index.md) [t](/docs.md) [o](https://x.example/y.md) [q](?a=b)\n"),
+		"docs/more/index.md": file(
+			"# More\n\n[a](a.md) [up](../setup.md#x) [i](../index.md) [t](/docs.md) [o](https://x.example/y.md) " +
+				"[q](?a=b)\n"),
 	}
 }
 
@@ -101,9 +115,12 @@ func TestFolderListing(t *testing.T) {
 		got[e.Path] = e.Title + "|" + e.Modified.Format(time.DateOnly)
 	}
 	want := map[string]string{
-		"/": "Welcome|0001-01-01", "/docs": "Docs|2026-01-31", "/docs/setup": "Set it up|2026-05-04", "/services": "Services|0001-01-01",
-		"/template": "Shop by Shop Ltd|2026-05-04", "/braces": "{{.Name}}|2026-05-04", "/docs/Getting Started": "Start|2026-05-04",
-		"/docs/more": "More|2026-05-04", "/products/desk_lamp": "Desk Lamp|0001-01-01", "/products/repair": "Repair|0001-01-01",
+		"/": "Welcome|0001-01-01", "/docs": "Docs|2026-01-31", "/docs/setup": "Set it up|2026-05-04",
+		"/services": "Services|0001-01-01",
+		"/template": "Shop by Shop Ltd|2026-05-04", "/braces": "{{.Name}}|2026-05-04",
+		"/docs/Getting Started": "Start|2026-05-04",
+		"/docs/more":            "More|2026-05-04", "/products/desk_lamp": "Desk Lamp|0001-01-01",
+		"/products/repair": "Repair|0001-01-01",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("pages (-want +got):\n%s", diff)
@@ -139,10 +156,12 @@ func TestPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "# Set *it* up\n\nRead [this](https://shop.example/docs/intro) and `[that](x)`.\n"; setup.Markdown != want {
+	if want := "# Set *it* up\n\nRead [this](https://shop.example/docs/intro) and `[that](x)`.\n"; setup.Markdown !=
+		want {
 		t.Errorf("Markdown = %q, want %q", setup.Markdown, want)
 	}
-	if !strings.Contains(setup.HTML, `<a href="https://shop.example/docs/intro">this</a>`) || setup.Canonical != base+"/docs/setup" || setup.Description != "Read this and [that](x)." {
+	if !strings.Contains(setup.HTML, `<a href="https://shop.example/docs/intro">this</a>`) ||
+		setup.Canonical != base+"/docs/setup" || setup.Description != "Read this and [that](x)." {
 		t.Errorf("page = %+v", setup)
 	}
 	docs, err := s.Page(t.Context(), "/docs/index.md")
@@ -150,11 +169,14 @@ func TestPage(t *testing.T) {
 		t.Errorf("Page of the index = %+v, %v", docs, err)
 	}
 	more, err := s.Page(t.Context(), "/docs/more")
-	if want := "# More\n\n[a](https://shop.example/docs/more/a) [up](https://shop.example/docs/setup#x) [i](https://shop.example/docs) [t](https://shop.example/docs.md) [o](https://x.example/y.md) [q](https://shop.example/docs/more/?a=b)\n"; err != nil || more.Markdown != want {
+	if want := "# More\n\n[a](https://shop.example/docs/more/a) [up](https://shop.example/docs/setup#x) " +
+		"[i](https://shop.example/docs) [t](https://shop.example/docs.md) [o](https://x.example/y.md) " +
+		"[q](https://shop.example/docs/more/?a=b)\n"; err != nil || more.Markdown != want {
 		t.Errorf("links between files = %q, %v, want %q", more.Markdown, err, want)
 	}
 	home, err := s.Page(t.Context(), "/index")
-	if err != nil || len(home.Offers) != 2 || !strings.Contains(home.Markdown, "- [Desk Lamp](https://shop.example/products/desk_lamp): USD 19.00 once; Available\n") {
+	if err != nil || len(home.Offers) != 2 || !strings.Contains(home.Markdown,
+		"- [Desk Lamp](https://shop.example/products/desk_lamp): USD 19.00 once; Available\n") {
 		t.Errorf("first page = %+v, %v", home, err)
 	}
 	services, err := s.Page(t.Context(), "/services.md")
@@ -167,8 +189,10 @@ func TestPageProblems(t *testing.T) {
 	t.Parallel()
 	s := world(t, folder(), &shelf{offers: goods()})
 	for path, code := range map[string]string{
-		"/nope": "page_not_found", "/secret": "page_private", "/secret.md": "page_private", "/shut": "page_not_found", "/checkout/x": "page_private", "/c/token": "page_private",
-		"/products/nope": "page_not_found", "/products": "page_not_found", "/.git/config": "page_not_found", "/_drafts/x": "page_not_found", "/picture.png": "page_not_found",
+		"/nope": "page_not_found", "/secret": "page_private", "/secret.md": "page_private", "/shut": "page_not_found",
+		"/checkout/x": "page_private", "/c/token": "page_private",
+		"/products/nope": "page_not_found", "/products": "page_not_found", "/.git/config": "page_not_found",
+		"/_drafts/x": "page_not_found", "/picture.png": "page_not_found",
 		"/docs/setup.md.md": "page_not_found",
 	} {
 		if _, err := s.Page(t.Context(), path); !problem.Is(err, code) {
@@ -185,7 +209,10 @@ func TestOfferPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"# Desk Lamp\n", `About \*Desk Lamp\* \<b\>.`, "- **Price**: USD 19.00 once\n", "- **Offer id**: `desk_lamp`\n", "test offer", "## How to buy"} {
+	for _, want := range []string{
+		"# Desk Lamp\n", `About \*Desk Lamp\* \<b\>.`, "- **Price**: USD 19.00 once\n",
+		"- **Offer id**: `desk_lamp`\n", "test offer", "## How to buy",
+	} {
 		if !strings.Contains(page.Markdown, want) {
 			t.Errorf("page lacks %q:\n%s", want, page.Markdown)
 		}
@@ -346,7 +373,8 @@ func TestSearchProblems(t *testing.T) {
 		t.Fatalf("Search = %+v, %v", other, err)
 	}
 	for code, q := range map[string]site.Query{
-		"query_required": {Words: " -/- "}, "query_too_long": {Words: strings.Repeat("a", 201)}, "invalid_limit": {Words: "a", Limit: 51},
+		"query_required": {Words: " -/- "}, "query_too_long": {Words: strings.Repeat("a", 201)},
+		"invalid_limit":  {Words: "a", Limit: 51},
 		"invalid_cursor": {Words: "setup", Cursor: other.Next},
 	} {
 		if _, err := s.Search(t.Context(), q); !problem.Is(err, code) {
@@ -366,11 +394,23 @@ func TestRead(t *testing.T) {
 		{"by path", site.ReadQuery{Path: "/docs"}, "# Docs\n\nNo heading here.\n"},
 		{"without the slash", site.ReadQuery{Path: "docs"}, "# Docs\n\nNo heading here.\n"},
 		{"by address", site.ReadQuery{URL: base + "/docs?from=search"}, "# Docs\n\nNo heading here.\n"},
-		{"by the address of the website", site.ReadQuery{URL: "http://old.example/docs"}, "# Docs\n\nNo heading here.\n"},
+		{
+			"by the address of the website",
+			site.ReadQuery{URL: "http://old.example/docs"},
+			"# Docs\n\nNo heading here.\n",
+		},
 		{"twin", site.ReadQuery{Path: "/docs.md"}, "# Docs\n\nNo heading here.\n"},
 		{"space", site.ReadQuery{Path: "/docs/Getting%20Started"}, "# Start\n"},
-		{"text", site.ReadQuery{Path: "/docs/setup", Format: site.Text}, "Set it up\n\nRead this (https://shop.example/docs/intro) and [that](x).\n"},
-		{"text with offers", site.ReadQuery{Path: "/services", Format: site.Text}, "Services\n\n- Repair (https://shop.example/products/repair): USD 19.00 once; Sold out\n"},
+		{
+			"text",
+			site.ReadQuery{Path: "/docs/setup", Format: site.Text},
+			"Set it up\n\nRead this (https://shop.example/docs/intro) and [that](x).\n",
+		},
+		{
+			"text with offers",
+			site.ReadQuery{Path: "/services", Format: site.Text},
+			"Services\n\n- Repair (https://shop.example/products/repair): USD 19.00 once; Sold out\n",
+		},
 		{"window", site.ReadQuery{Path: "/docs", Offset: 2, Limit: 4}, "Docs"},
 	}
 	for _, tt := range tests {
@@ -404,7 +444,12 @@ func TestReadProblems(t *testing.T) {
 		{"address as path", site.ReadQuery{Path: "https://shop.example/docs"}, "invalid_path", problem.Invalid},
 		{"host as path", site.ReadQuery{Path: "//evil.example/docs"}, "invalid_path", problem.Invalid},
 		{"climbs", site.ReadQuery{Path: "/../../etc/passwd"}, "path_outside_site", problem.Forbidden},
-		{"climbs in an address", site.ReadQuery{URL: base + "/%2e%2e/%2e%2e/etc"}, "path_outside_site", problem.Forbidden},
+		{
+			"climbs in an address",
+			site.ReadQuery{URL: base + "/%2e%2e/%2e%2e/etc"},
+			"path_outside_site",
+			problem.Forbidden,
+		},
 		{"private", site.ReadQuery{Path: "/secret"}, "page_private", problem.Forbidden},
 		{"a buyer's page", site.ReadQuery{Path: "/checkout/abc/done"}, "page_private", problem.Forbidden},
 		{"unknown", site.ReadQuery{Path: "/nope"}, "page_not_found", problem.NotFound},
@@ -429,7 +474,8 @@ func TestReadProblems(t *testing.T) {
 func TestWindows(t *testing.T) {
 	t.Parallel()
 	long := "# Long\n\n" + strings.Repeat("Ein Absatz mit Umlauten: äöü 東京.\n\n", 4000)
-	s := world(t, fstest.MapFS{"long.md": file(long), "wall.md": file("# W\n\n" + strings.Repeat("x", 90_000))}, &shelf{})
+	s := world(t, fstest.MapFS{"long.md": file(long), "wall.md": file("# W\n\n" + strings.Repeat("x", 90_000))},
+		&shelf{})
 	for _, path := range []string{"/long", "/wall"} {
 		for _, limit := range []int{0, 999, 40_000, 12_345} {
 			var got strings.Builder
@@ -440,8 +486,10 @@ func TestWindows(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if r.Returned != utf8.RuneCountInString(r.Content) || r.Returned > site.MaxRead || limit > 0 && r.Returned > limit {
-					t.Fatalf("window of %d has %d characters, says %d", limit, utf8.RuneCountInString(r.Content), r.Returned)
+				if r.Returned != utf8.RuneCountInString(r.Content) || r.Returned > site.MaxRead ||
+					limit > 0 && r.Returned > limit {
+					t.Fatalf("window of %d has %d characters, says %d", limit, utf8.RuneCountInString(r.Content),
+						r.Returned)
 				}
 				got.WriteString(r.Content)
 				total = r.Total
@@ -465,12 +513,19 @@ func TestDefaultPages(t *testing.T) {
 	t.Parallel()
 	goodsShelf := &shelf{offers: goods()}
 	catalog := offer.NewCatalog(goodsShelf, goodsShelf, slog.New(slog.DiscardHandler))
-	for _, vars := range []site.Vars{{Name: "Shop", Operator: "Shop Ltd", BaseURL: base}, {Name: "Shop", Operator: "Shop Ltd", Address: "1 Road", Contact: "a@b.example", BaseURL: base, Sandbox: true}} {
-		s := site.New(address(t), []site.Source{site.NewFolder(content.Pages(), address(t), vars)}, slog.New(slog.DiscardHandler), &site.Options{Offers: site.NewOffers(catalog, base)})
+	for _, vars := range []site.Vars{
+		{Name: "Shop", Operator: "Shop Ltd", BaseURL: base},
+		{Name: "Shop", Operator: "Shop Ltd", Address: "1 Road", Contact: "a@b.example", BaseURL: base, Sandbox: true},
+	} {
+		s := site.New(address(t), []site.Source{site.NewFolder(content.Pages(), address(t), vars)},
+			slog.New(slog.DiscardHandler), &site.Options{Offers: site.NewOffers(catalog, base)})
 		if err := s.Refresh(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		for _, path := range []string{"/", "/products", "/services", "/docs", "/about", "/contact", "/privacy", "/terms", "/refunds", "/support"} {
+		for _, path := range []string{
+			"/", "/products", "/services", "/docs", "/about", "/contact", "/privacy",
+			"/terms", "/refunds", "/support",
+		} {
 			page, err := s.Page(t.Context(), path)
 			if err != nil {
 				t.Fatalf("%s: %v", path, err)
@@ -478,7 +533,8 @@ func TestDefaultPages(t *testing.T) {
 			if n := len(page.Description); n < 50 || n > 320 {
 				t.Errorf("%s: description has %d characters", path, n)
 			}
-			if len(page.Markdown) < 230 || strings.Contains(page.Markdown, "{{") || strings.Contains(page.Markdown, "<no value>") || strings.Count("\n"+page.Markdown, "\n# ") != 1 {
+			if len(page.Markdown) < 230 || strings.Contains(page.Markdown, "{{") || strings.Contains(page.Markdown,
+				"<no value>") || strings.Count("\n"+page.Markdown, "\n# ") != 1 {
 				t.Errorf("%s is not whole:\n%s", path, page.Markdown)
 			}
 			for _, part := range strings.Split(page.Markdown, "]("+base)[1:] {
@@ -487,7 +543,8 @@ func TestDefaultPages(t *testing.T) {
 				if err != nil {
 					t.Errorf("%s links to %s", path, to)
 				}
-				if _, err := s.Page(t.Context(), clean); err != nil && !strings.HasPrefix(to, "/agent/") && !strings.HasPrefix(to, "/.well-known/") && !document(to) {
+				if _, err := s.Page(t.Context(), clean); err != nil && !strings.HasPrefix(to, "/agent/") &&
+					!strings.HasPrefix(to, "/.well-known/") && !document(to) {
 					t.Errorf("%s links to %s: %v", path, to, err)
 				}
 			}

@@ -13,6 +13,7 @@ import (
 	"ace/internal/storefront/storehttp/a2ahttp"
 	"ace/internal/storefront/storehttp/admission"
 	"ace/internal/storefront/storehttp/agenttool"
+	"ace/internal/storefront/storehttp/answer"
 	"ace/internal/storefront/storehttp/discovery"
 	"ace/internal/storefront/storehttp/sessionhttp"
 )
@@ -22,22 +23,29 @@ import (
 func (s *server) a2aAgent() (*a2ahttp.Face, error) {
 	tools := s.tools(checkout.A2A)
 	var actions []a2ahttp.Action
-	for _, name := range []string{agenttool.SiteInfo, agenttool.SearchPages, agenttool.ReadPage, agenttool.ListProducts, agenttool.ListServices} {
+	for _, name := range []string{
+		agenttool.SiteInfo, agenttool.SearchPages, agenttool.ReadPage, agenttool.ListProducts,
+		agenttool.ListServices,
+	} {
 		actions = append(actions, a2aAction(tools.Find(name)))
 	}
-	about := a2ahttp.Site{BaseURL: s.Site.BaseURL, Name: s.Site.Name, Operator: cmp.Or(s.Site.Operator, s.Site.Name), Version: Version, IconURL: s.Site.BaseURL + "/assets/icon.svg"}
+	about := a2ahttp.Site{
+		BaseURL: s.Site.BaseURL, Name: s.Site.Name, Operator: cmp.Or(s.Site.Operator, s.Site.Name),
+		Version: Version, IconURL: s.Site.BaseURL + "/assets/icon.svg",
+	}
 	if skill, ok := s.documents.Link("skill"); ok {
 		about.DocumentationURL = skill.URL
 	}
 	ucp := s.ucp()
 	return a2ahttp.New(a2ahttp.Deps{
-		Site: about, Actions: actions, Sales: s.Checkout, Clients: clients{s.sessions}, ContinueURL: s.sessions.ContinueURL, Tasks: s.Tasks, MAC: s.MAC, Signer: s.CardSigner,
+		Site: about, Actions: actions, Sales: s.Checkout, Clients: clients{s.sessions},
+		ContinueURL: s.sessions.ContinueURL, Tasks: s.Tasks, MAC: s.MAC, Signer: s.CardSigner,
 		Show: func(ctx context.Context, session *checkout.Session) (json.RawMessage, error) {
 			shown, err := ucp.Checkout(ctx, session)
 			if err != nil {
 				return nil, err
 			}
-			return encode(shown)
+			return answer.JSON(shown)
 		},
 	})
 }
@@ -47,7 +55,10 @@ func a2aAction(tool *agenttool.Ready) a2ahttp.Action {
 	return a2ahttp.Action{
 		Name: tool.Name, Description: tool.Description, InputSchema: tool.InputSchema, OutputSchema: tool.OutputSchema,
 		Do: func(ctx context.Context, header http.Header, input json.RawMessage) (json.RawMessage, error) {
-			call := &mcp.Call{Tool: tool.Name, RequestID: httpserver.RequestID(ctx), ClientIP: httpserver.ClientIP(ctx), Header: header}
+			call := &mcp.Call{
+				Tool: tool.Name, RequestID: httpserver.RequestID(ctx), ClientIP: httpserver.ClientIP(ctx),
+				Header: header,
+			}
 			result, err := tool.Call(ctx, call, input)
 			if err != nil {
 				return nil, err

@@ -14,6 +14,7 @@ import (
 	"ace/internal/storefront/checkout"
 	"ace/internal/storefront/offer"
 	"ace/internal/storefront/order"
+	"ace/internal/storefront/storehttp/answer"
 )
 
 //go:embed pages/*.html pages/store.css
@@ -22,7 +23,7 @@ var pageFiles embed.FS
 // pages are the templates of what the buyer sees.
 type pages struct {
 	session *template.Template
-	css     []byte
+	css     *answer.Document
 }
 
 func loadPages() (*pages, error) {
@@ -34,7 +35,11 @@ func loadPages() (*pages, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the stylesheet: %w", err)
 	}
-	return &pages{session, css}, nil
+	style, err := answer.NewDocument("text/css; charset=utf-8", css, &answer.Options{MaxAge: 300})
+	if err != nil {
+		return nil, err
+	}
+	return &pages{session, style}, nil
 }
 
 // sessionView fills session.html.
@@ -92,7 +97,10 @@ func (s *server) backFromPayment(w http.ResponseWriter, r *http.Request) {
 
 func (s *server) writeSession(w http.ResponseWriter, r *http.Request, session *checkout.Session) {
 	quote := session.Quote()
-	view := sessionView{Site: s.Site, Offer: &quote.Offer, Quantity: quote.Quantity, Trial: quote.Offer.TrialSummary(), Sandbox: !quote.Offer.Live}
+	view := sessionView{
+		Site: s.Site, Offer: &quote.Offer, Quantity: quote.Quantity, Trial: quote.Offer.TrialSummary(),
+		Sandbox: !quote.Offer.Live,
+	}
 	switch session.State {
 	case checkout.Completed:
 		if err := s.viewCompleted(r, session, &view); err != nil {
@@ -101,7 +109,8 @@ func (s *server) writeSession(w http.ResponseWriter, r *http.Request, session *c
 		}
 	case checkout.Processing:
 		view.Title, view.Tone, view.Refresh = "Your payment is on its way", "wait", 10
-		view.Lead = "Your bank confirms this kind of payment later. There is nothing more to do: you will get an e-mail when it has arrived."
+		view.Lead = "Your bank confirms this kind of payment later. There is nothing more to do: you will get an " +
+			"e-mail when it has arrived."
 	case checkout.Open, checkout.Creating:
 		view.Title, view.Tone, view.Continue = "Nothing has been charged", "wait", s.Checkout.ContinueURL(session)
 		view.Lead = "You left the payment page before paying. The offer is still held for you, at the same price."
@@ -123,9 +132,12 @@ func canceledWords(ending string) (title, lead string) {
 	case checkout.EndingSoldOut:
 		return "This offer is sold out", "Somebody else was faster. Nothing was charged."
 	case checkout.EndingPaymentFailed:
-		return "The payment did not go through", "Your bank refused it, and nothing was charged. Ask your assistant for a new link to try another way to pay."
+		return "The payment did not go through",
+			"Your bank refused it, and nothing was charged. Ask your assistant for a new link to try another way to " +
+				"pay."
 	default:
-		return "This purchase was canceled", "Nothing was charged. Ask your assistant for a new link if you still want it."
+		return "This purchase was canceled",
+			"Nothing was charged. Ask your assistant for a new link if you still want it."
 	}
 }
 
@@ -139,10 +151,12 @@ func (s *server) viewCompleted(r *http.Request, session *checkout.Session, view 
 	switch o.Status {
 	case order.RefundDue:
 		view.Title, view.Tone = "Your money comes back", "wait"
-		view.Lead = "The payment arrived after the last one was sold. It will be refunded in full; you need not do anything."
+		view.Lead = "The payment arrived after the last one was sold. It will be refunded in full; you need not do " +
+			"anything."
 	case order.Review:
 		view.Title, view.Tone = "Thank you, we are checking your order", "wait"
-		view.Lead = "The payment has arrived, but something about it needs a look by a person. You will hear from us by e-mail."
+		view.Lead = "The payment has arrived, but something about it needs a look by a person. You will hear from us " +
+			"by e-mail."
 	case order.Refunded:
 		view.Title, view.Tone, view.Lead = "Refunded", "wait", "The payment for this order went back to you."
 	case order.Confirmed:
@@ -167,10 +181,14 @@ func nextSteps(q *offer.Quote) []string {
 
 func (s *server) writeMissing(w http.ResponseWriter, r *http.Request, err error) {
 	p := httpserver.ProblemOf(r.Context(), err)
-	view := sessionView{Site: s.Site, Title: "This link leads nowhere", Tone: "stop", Lead: "Check that it was copied whole, or ask your assistant for a new one."}
+	view := sessionView{
+		Site: s.Site, Title: "This link leads nowhere", Tone: "stop",
+		Lead: "Check that it was copied whole, or ask your assistant for a new one.",
+	}
 	if p.Kind != problem.NotFound {
 		view.Title, view.Tone, view.Refresh = "One moment, please", "wait", 5
-		view.Lead = "The payment page cannot be reached right now. Nothing was charged. This page looks again by itself."
+		view.Lead = "The payment page cannot be reached right now. Nothing was charged. This page looks again by " +
+			"itself."
 	}
 	s.writePage(w, r, p.Kind.Status(), view)
 }
@@ -190,7 +208,7 @@ func (s *server) writePage(w http.ResponseWriter, r *http.Request, status int, v
 }
 
 func (s *server) stylesheet(w http.ResponseWriter, r *http.Request) {
-	writeCached(w, r, "text/css; charset=utf-8", 300, s.pages.css, s.pages.css)
+	s.pages.css.Write(w, r)
 }
 
 // gated puts the gate in front of the routes. It refuses in the shape of the
@@ -199,7 +217,11 @@ func (s *server) gated(mux *httpserver.Mux) http.Handler {
 	return s.Gate.Wrap(mux, func(w http.ResponseWriter, r *http.Request, err error) {
 		mux.NoteRoute(r)
 		if strings.HasPrefix(r.URL.Path, "/c/") || strings.HasPrefix(r.URL.Path, "/checkout/") {
-			httpserver.SecurePages(httpserver.PagePolicy{})(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.writeMissing(w, r, err) })).ServeHTTP(w, r)
+			httpserver.SecurePages(httpserver.PagePolicy{})(http.HandlerFunc(func(w http.ResponseWriter,
+				r *http.Request,
+			) {
+				s.writeMissing(w, r, err)
+			})).ServeHTTP(w, r)
 			return
 		}
 		mux.WriteError(w, r, err)

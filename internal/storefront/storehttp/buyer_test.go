@@ -8,12 +8,14 @@ import (
 
 	"ace/internal/sandbox/sandboxtest"
 	"ace/internal/storefront/checkout"
+	"ace/internal/storefront/storehttp/storetest"
 )
 
 // opened opens a checkout and answers it with the path of the buyer's link.
-func (w *world) opened(t *testing.T, offerID string) (session *checkout.Session, link string) {
+func opened(t *testing.T, w *storetest.Store, offerID string) (session *checkout.Session, link string) {
 	t.Helper()
-	session, err := w.Sales.Create(t.Context(), checkout.Request{Protocol: checkout.UCP, OfferID: offerID, ReturnURL: "https://agent.example/chat"})
+	session, err := w.Sales.Create(t.Context(),
+		checkout.Request{Protocol: checkout.UCP, OfferID: offerID, ReturnURL: "https://agent.example/chat"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,10 +24,11 @@ func (w *world) opened(t *testing.T, offerID string) (session *checkout.Session,
 
 // shows fails unless a page of the buyer's shows the text, is kept by nobody
 // and leaks its address to nobody.
-func (w *world) shows(t *testing.T, path string, status int, texts ...string) {
+func shows(t *testing.T, w *storetest.Store, path string, status int, texts ...string) {
 	t.Helper()
-	r := w.do(http.MethodGet, path, "")
-	if r.Status != status || r.Header.Get("Cache-Control") != "no-store" || r.Header.Get("Referrer-Policy") != "no-referrer" || r.Header.Get("Content-Security-Policy") == "" {
+	r := w.Do(http.MethodGet, path, "")
+	if r.Status != status || r.Header.Get("Cache-Control") != "no-store" ||
+		r.Header.Get("Referrer-Policy") != "no-referrer" || r.Header.Get("Content-Security-Policy") == "" {
 		t.Errorf("%s = %d %v, want %d", path, r.Status, r.Header, status)
 	}
 	for _, text := range texts {
@@ -37,7 +40,7 @@ func (w *world) shows(t *testing.T, path string, status int, texts ...string) {
 
 func TestBuyerPages(t *testing.T) {
 	t.Parallel()
-	w := setup(t)
+	w := storetest.Start(t)
 	tests := []struct {
 		name, offer string
 		act         func(t *testing.T, s *checkout.Session, link string)
@@ -60,20 +63,20 @@ func TestBuyerPages(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			session, link := w.opened(t, tt.offer)
+			session, link := opened(t, w, tt.offer)
 			tt.act(t, session, link)
-			w.shows(t, "/checkout/"+session.Token+"/done", http.StatusOK, tt.want...) // asks the processor
-			w.shows(t, link, http.StatusOK, tt.want...)
+			shows(t, w, "/checkout/"+session.Token+"/done", http.StatusOK, tt.want...) // asks the processor
+			shows(t, w, link, http.StatusOK, tt.want...)
 		})
 	}
 }
 
 func TestBuyerLeavesAndGoesOn(t *testing.T) {
 	t.Parallel()
-	w := setup(t)
-	session, link := w.opened(t, "prompt_handbook")
-	w.shows(t, "/checkout/"+session.Token+"/back", http.StatusOK, "Nothing has been charged", w.URL+link)
-	r := w.do(http.MethodGet, link, "")
+	w := storetest.Start(t)
+	session, link := opened(t, w, "prompt_handbook")
+	shows(t, w, "/checkout/"+session.Token+"/back", http.StatusOK, "Nothing has been charged", w.URL+link)
+	r := w.Do(http.MethodGet, link, "")
 	if r.Status != http.StatusSeeOther || r.Header.Get("Location") != session.Page().URL {
 		t.Errorf("the link = %d to %s, want 303 to the payment page", r.Status, r.Header.Get("Location"))
 	}
@@ -81,39 +84,42 @@ func TestBuyerLeavesAndGoesOn(t *testing.T) {
 
 func TestBuyerAfterExpiry(t *testing.T) {
 	t.Parallel()
-	w := setup(t)
-	_, link := w.opened(t, "prompt_handbook")
+	w := storetest.Start(t)
+	_, link := opened(t, w, "prompt_handbook")
 	w.Sandbox.Advance(24 * time.Hour)
 	for range 100 { // the processor closes the page a moment after its time
-		if r := w.do(http.MethodGet, link, ""); r.Status == http.StatusOK {
+		if r := w.Do(http.MethodGet, link, ""); r.Status == http.StatusOK {
 			break
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	w.shows(t, link, http.StatusOK, "This payment link has expired")
+	shows(t, w, link, http.StatusOK, "This payment link has expired")
 }
 
 func TestBuyerWithABrokenLink(t *testing.T) {
 	t.Parallel()
-	w := setup(t)
-	session, _ := w.opened(t, "prompt_handbook")
+	w := storetest.Start(t)
+	session, _ := opened(t, w, "prompt_handbook")
 	for _, token := range []string{"c_", "c_abcdefghijklmnopqrstuvwxyz", session.ID, "%2e%2e%2f"} {
-		w.shows(t, "/c/"+token, http.StatusNotFound, "This link leads nowhere")
+		shows(t, w, "/c/"+token, http.StatusNotFound, "This link leads nowhere")
 	}
 }
 
 // What a seller or an agent wrote does not become markup.
 func TestBuyerPagesEscape(t *testing.T) {
 	t.Parallel()
-	w := setup(t)
-	w.Sandbox.Call(http.MethodPost, "/v1/prices/price_test_prompt_handbook", "nickname=%3Cscript%3Ealert(1)%3C/script%3E", nil)
+	w := storetest.Start(t)
+	w.Sandbox.Call(http.MethodPost, "/v1/prices/price_test_prompt_handbook",
+		"nickname=%3Cscript%3Ealert(1)%3C/script%3E", nil)
 	w.Catalog.Invalidate()
-	session, err := w.Sales.Create(t.Context(), checkout.Request{OfferID: "prompt_handbook", ReturnURL: "javascript:alert(1)"})
+	session, err := w.Sales.Create(t.Context(),
+		checkout.Request{OfferID: "prompt_handbook", ReturnURL: "javascript:alert(1)"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := w.do(http.MethodGet, "/checkout/"+session.Token+"/back", "")
-	if body := string(r.Body); strings.Contains(body, "<script>") || strings.Contains(body, "javascript:") || !strings.Contains(body, "&lt;script&gt;") {
+	r := w.Do(http.MethodGet, "/checkout/"+session.Token+"/back", "")
+	if body := string(r.Body); strings.Contains(body, "<script>") || strings.Contains(body, "javascript:") ||
+		!strings.Contains(body, "&lt;script&gt;") {
 		t.Errorf("the page holds markup of others:\n%s", body)
 	}
 }

@@ -6,66 +6,80 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
+
+	"ace/internal/storefront/storehttp/storetest"
 
 	"github.com/google/go-cmp/cmp"
-
-	"ace/internal/foundation/ratelimit"
-	"ace/internal/storefront/storehttp"
-	"ace/internal/storefront/storehttp/admission"
-	"ace/internal/storefront/storehttp/mcphttp"
-	"ace/internal/storefront/storehttp/ucphttp"
 )
-
-// limited puts a gate in front of a store that allows so much in an hour, so
-// that no test depends on how fast it runs.
-func limited(calls, documents, free int) func(*storehttp.Deps) {
-	return func(d *storehttp.Deps) {
-		table := ratelimit.NewTable(&ratelimit.TableOptions{Slots: 64})
-		hourly := func(name string, n int) ratelimit.Limiter {
-			return table.Limiter(ratelimit.Policy{Name: name, Quantity: 1, Window: time.Hour, Burst: n})
-		}
-		d.Gate = admission.New(admission.Limits{
-			API: hourly("client", calls), Document: hourly("documents", documents), Lifecycle: hourly("lifecycle", free), Address: hourly("address", calls),
-		}, &admission.Options{Scheme: "http", MCP: []string{ucphttp.MCPPath, mcphttp.Path}})
-	}
-}
 
 // Each protocol reads in its own shape that it has to wait.
 func TestRefusalsInTheShapeOfThePath(t *testing.T) {
 	t.Parallel()
-	w := setup(t, limited(1, 1, 1))
-	w.do(http.MethodGet, "/agent/commerce/products", "")
-	w.do(http.MethodGet, "/openapi.json", "")
+	w := storetest.Start(t, storetest.Limited(1, 1, 1))
+	w.Do(http.MethodGet, "/agent/commerce/products", "")
+	w.Do(http.MethodGet, "/openapi.json", "")
 	tests := []struct {
 		name, method, path, body, mediaType string
 		headers                             []string
 		want                                []string // parts of the answer
 	}{
-		{"REST", http.MethodGet, "/agent/commerce/products", "", "application/problem+json", nil, []string{`"code":"rate_limited"`, `"violated-policies":["client"]`, `"retry_after_seconds":AFTER`}},
-		{"UCP", http.MethodPost, "/agent/commerce/ucp/checkout-sessions", "{}", "application/json", nil, []string{`"content":"At most 1 requests in 3600 seconds are allowed. Retry after AFTER seconds."`}},
-		{"UCP, a long poll", http.MethodGet, "/agent/commerce/ucp/checkout-sessions/x", "", "application/json", []string{"Prefer", "wait=25"}, []string{`"content":`}},
-		{"ACP", http.MethodPost, "/agent/commerce/acp/checkout_sessions", "{}", "application/json", nil, []string{`"code":"rate_limited"`, `"message":"At most`}},
-		{"MCP", http.MethodPost, "/agent/commerce/ucp/mcp", `{"jsonrpc":"2.0","id":7,"method":"tools/list"}`, "application/json", nil, []string{`"jsonrpc":"2.0","id":7,"error":{"code":429`, `"policy":"client"`}},
-		{"a document", http.MethodGet, "/openapi.json", "", "application/problem+json", nil, []string{`"violated-policies":["documents"]`}},
-		{"a person's page", http.MethodGet, "/c/secret-token", "", "text/html; charset=utf-8", []string{"Accept", "text/html"}, []string{"<!doctype html>", "One moment, please"}},
-		{"a person's other page", http.MethodGet, "/checkout/secret-token/done", "", "text/html; charset=utf-8", []string{"Accept", "text/html"}, []string{"One moment, please"}},
+		{
+			"REST", http.MethodGet, "/agent/commerce/products", "", "application/problem+json", nil,
+			[]string{`"code":"rate_limited"`, `"violated-policies":["client"]`, `"retry_after_seconds":AFTER`},
+		},
+		{
+			"UCP", http.MethodPost, "/agent/commerce/ucp/checkout-sessions", "{}", "application/json",
+			nil,
+			[]string{`"content":"At most 1 requests in 3600 seconds are allowed. Retry after AFTER seconds."`},
+		},
+		{
+			"UCP, a long poll", http.MethodGet, "/agent/commerce/ucp/checkout-sessions/x", "", "application/json",
+			[]string{"Prefer", "wait=25"},
+			[]string{`"content":`},
+		},
+		{
+			"ACP", http.MethodPost, "/agent/commerce/acp/checkout_sessions", "{}", "application/json",
+			nil,
+			[]string{`"code":"rate_limited"`, `"message":"At most`},
+		},
+		{
+			"MCP", http.MethodPost, "/agent/commerce/ucp/mcp", `{"jsonrpc":"2.0","id":7,"method":"tools/list"}`,
+			"application/json", nil,
+			[]string{`"jsonrpc":"2.0","id":7,"error":{"code":429`, `"policy":"client"`},
+		},
+		{
+			"a document", http.MethodGet, "/openapi.json", "", "application/problem+json", nil,
+			[]string{`"violated-policies":["documents"]`},
+		},
+		{
+			"a person's page", http.MethodGet, "/c/secret-token", "", "text/html; charset=utf-8",
+			[]string{"Accept", "text/html"},
+			[]string{"<!doctype html>", "One moment, please"},
+		},
+		{
+			"a person's other page", http.MethodGet, "/checkout/secret-token/done", "", "text/html; charset=utf-8",
+			[]string{"Accept", "text/html"},
+			[]string{"One moment, please"},
+		},
 	}
 	for _, tt := range tests {
-		answer := w.do(tt.method, tt.path, tt.body, tt.headers...)
+		answer := w.Do(tt.method, tt.path, tt.body, tt.headers...)
 		after := answer.Header.Get("Retry-After")
 		seconds, err := strconv.Atoi(after)
 		exact := err == nil && seconds <= 3600 && seconds > 3500 // an hour, less what the test took
 		if answer.Status != http.StatusTooManyRequests || answer.Header.Get("Content-Type") != tt.mediaType || !exact {
-			t.Errorf("%s: answer = %d %v, want 429 as %s with Retry-After", tt.name, answer.Status, answer.Header, tt.mediaType)
+			t.Errorf("%s: answer = %d %v, want 429 as %s with Retry-After", tt.name, answer.Status, answer.Header,
+				tt.mediaType)
 		}
 		for _, part := range tt.want {
 			part = strings.ReplaceAll(part, "AFTER", after)
-			if !strings.Contains(strings.ReplaceAll(string(answer.Body), `": `, `":`), part) && !strings.Contains(strings.ToLower(string(answer.Body)), part) {
+			if !strings.Contains(strings.ReplaceAll(string(answer.Body), `": `, `":`), part) &&
+				!strings.Contains(strings.ToLower(string(answer.Body)), part) {
 				t.Errorf("%s: answer = %s, want %s in it", tt.name, answer.Body, part)
 			}
 		}
-		if answer.Header.Get("Cache-Control") != "no-store" || answer.Header.Get("RateLimit") == "" && !strings.HasSuffix(tt.path, "/mcp") {
+		if answer.Header.Get("Cache-Control") != "no-store" || answer.Header.Get("RateLimit") == "" &&
+			!strings.HasSuffix(tt.path, "/mcp") {
 			t.Errorf("%s: header = %v", tt.name, answer.Header)
 		}
 	}
@@ -78,12 +92,12 @@ func TestRefusalsInTheShapeOfThePath(t *testing.T) {
 // asking whether the store is alive.
 func TestWhatIsNotLimited(t *testing.T) {
 	t.Parallel()
-	w := setup(t, limited(1, 1, 1))
+	w := storetest.Start(t, storetest.Limited(1, 1, 1))
 	for range 20 {
-		if answer := w.do(http.MethodPost, "/webhooks/stripe", "{}"); answer.Status != http.StatusBadRequest {
+		if answer := w.Do(http.MethodPost, "/webhooks/stripe", "{}"); answer.Status != http.StatusBadRequest {
 			t.Fatalf("POST /webhooks/stripe = %d %s, want the refusal of its signature", answer.Status, answer.Body)
 		}
-		if answer := w.do(http.MethodGet, "/healthz", ""); answer.Status != http.StatusOK {
+		if answer := w.Do(http.MethodGet, "/healthz", ""); answer.Status != http.StatusOK {
 			t.Fatalf("GET /healthz = %d", answer.Status)
 		}
 	}
@@ -92,18 +106,18 @@ func TestWhatIsNotLimited(t *testing.T) {
 // A client that has the document already has it for free.
 func TestRevalidationIsFree(t *testing.T) {
 	t.Parallel()
-	w := setup(t, limited(2, 2, 2))
+	w := storetest.Start(t, storetest.Limited(2, 2, 2))
 	for _, path := range []string{"/openapi.json", "/agent/commerce/products"} {
-		tag := w.do(http.MethodGet, path, "").Header.Get("ETag")
+		tag := w.Do(http.MethodGet, path, "").Header.Get("ETag")
 		for i := range 10 {
-			if answer := w.do(http.MethodGet, path, "", "If-None-Match", tag); answer.Status != http.StatusNotModified {
+			if answer := w.Do(http.MethodGet, path, "", "If-None-Match", tag); answer.Status != http.StatusNotModified {
 				t.Fatalf("GET %s again, %d = %d, want 304", path, i, answer.Status)
 			}
 		}
-		if answer := w.do(http.MethodGet, path, ""); answer.Status != http.StatusOK {
+		if answer := w.Do(http.MethodGet, path, ""); answer.Status != http.StatusOK {
 			t.Errorf("GET %s once more = %d, want 200", path, answer.Status)
 		}
-		if answer := w.do(http.MethodGet, path, ""); answer.Status != http.StatusTooManyRequests {
+		if answer := w.Do(http.MethodGet, path, ""); answer.Status != http.StatusTooManyRequests {
 			t.Errorf("GET %s over the limit = %d, want 429", path, answer.Status)
 		}
 	}
@@ -112,28 +126,33 @@ func TestRevalidationIsFree(t *testing.T) {
 // What a client may do is told on every answer of the API, over REST and MCP.
 func TestRateLimitFields(t *testing.T) {
 	t.Parallel()
-	w := setup(t, limited(5, 60, 30))
-	calls := []reply{
-		w.do(http.MethodGet, "/agent/commerce/products", ""),
-		w.do(http.MethodPost, "/agent/commerce/ucp/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`),
-		w.do(http.MethodGet, "/agent/commerce/ucp/checkout-sessions/none", ""),
-		w.do(http.MethodGet, "/agent/commerce/acp/checkout_sessions/none", ""),
+	w := storetest.Start(t, storetest.Limited(5, 60, 30))
+	calls := []storetest.Response{
+		w.Do(http.MethodGet, "/agent/commerce/products", ""),
+		w.Do(http.MethodPost, "/agent/commerce/ucp/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`),
+		w.Do(http.MethodGet, "/agent/commerce/ucp/checkout-sessions/none", ""),
+		w.Do(http.MethodGet, "/agent/commerce/acp/checkout_sessions/none", ""),
 	}
 	var got []string
 	for _, c := range calls {
 		got = append(got, c.Header.Get("RateLimit-Policy")+" "+strings.SplitAfter(c.Header.Get("RateLimit"), ";t=")[0])
 	}
 	const policy = `"client";q=5;w=18000 "client";`
-	if diff := cmp.Diff([]string{policy + "r=4;t=", policy + "r=3;t=", policy + "r=2;t=", policy + "r=1;t="}, got); diff != "" {
+	if diff := cmp.Diff([]string{policy + "r=4;t=", policy + "r=3;t=", policy + "r=2;t=", policy + "r=1;t="},
+		got); diff != "" {
 		t.Errorf("fields (-want +got):\n%s", diff)
 	}
 	var list struct {
 		Result struct{ Tools []json.RawMessage }
 	}
-	if calls[1].into(t, &list); len(list.Result.Tools) == 0 {
+	if calls[1].Into(t, &list); len(list.Result.Tools) == 0 {
 		t.Errorf("tools/list = %s", calls[1].Body)
 	}
-	hello := w.do(http.MethodPost, "/agent/commerce/ucp/mcp", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`)
+	hello := w.Do(
+		http.MethodPost,
+		"/agent/commerce/ucp/mcp",
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`,
+	)
 	if hello.Status != http.StatusOK || hello.Header.Get("RateLimit") != "" {
 		t.Errorf("initialize = %d %v, want it for free", hello.Status, hello.Header)
 	}

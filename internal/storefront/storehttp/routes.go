@@ -4,7 +4,7 @@
 //
 //	/agent/commerce/products      the catalog (cataloghttp)
 //	/agent/commerce/ucp/…         UCP over REST and MCP (package ucphttp)
-//	/agent/commerce/acp/…         ACP and its feed (acp*.go)
+//	/agent/commerce/acp/…         ACP and its feed (acphttp)
 //	/v1/services, /v1/orders/…    paid website services (servicehttp)
 //	/mcp                          the ten tools of agents (agenttool, mcphttp)
 //	/agent/a2a                    the agent of the store over A2A (a2ahttp)
@@ -27,13 +27,13 @@ import (
 	"ace/internal/foundation/idempotency"
 	"ace/internal/foundation/openapi"
 	"ace/internal/protocol/a2a"
-	"ace/internal/protocol/acp"
 	"ace/internal/protocol/ucp"
 	"ace/internal/storefront/checkout"
 	"ace/internal/storefront/offer"
 	"ace/internal/storefront/order"
 	"ace/internal/storefront/site"
 	"ace/internal/storefront/storehttp/a2ahttp"
+	"ace/internal/storefront/storehttp/acphttp"
 	"ace/internal/storefront/storehttp/admission"
 	"ace/internal/storefront/storehttp/agenttool"
 	"ace/internal/storefront/storehttp/cataloghttp"
@@ -45,7 +45,7 @@ import (
 )
 
 // Version is the version of the store's API, as openapi.json tells it.
-const Version = "1.0.0"
+const Version = "2.0.0"
 
 // Deps are what the face calls.
 type Deps struct {
@@ -135,7 +135,10 @@ func New(d Deps) (http.Handler, error) {
 
 // Document is the OpenAPI document of a store with the default settings.
 func Document() ([]byte, error) {
-	s, _, err := build(Deps{Site: Site{BaseURL: "http://127.0.0.1:8080", Name: "ACE Store"}, BotKeys: describedKeys{}, Services: &servicehttp.Face{}})
+	s, _, err := build(Deps{
+		Site: Site{BaseURL: "http://127.0.0.1:8080", Name: "ACE Store"}, BotKeys: describedKeys{},
+		Services: &servicehttp.Face{},
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +152,10 @@ func build(d Deps) (*server, *httpserver.Mux, error) {
 		return nil, nil, err
 	}
 	s := &server{Deps: d, pages: pages, catalog: &cataloghttp.Face{
-		Site: cataloghttp.Site{BaseURL: d.Site.BaseURL, Terms: d.Site.Terms, Privacy: d.Site.Privacy, Refunds: d.Site.Refunds}, Catalog: d.Catalog,
+		Site: cataloghttp.Site{
+			BaseURL: d.Site.BaseURL, Terms: d.Site.Terms, Privacy: d.Site.Privacy,
+			Refunds: d.Site.Refunds,
+		}, Catalog: d.Catalog,
 	}}
 	if s.documents, err = s.companions(); err != nil {
 		return nil, nil, err
@@ -165,10 +171,13 @@ func build(d Deps) (*server, *httpserver.Mux, error) {
 	}
 	mux := httpserver.NewMux(s.site.Unrouted)
 	s.api = openapi.New(mux, d.Site.Name, Version, &openapi.Options{
-		Description: "Everything here is open: no key, no account. Buying always ends on a payment page where a person pays.",
-		Servers:     []string{d.Site.BaseURL},
-		Contact:     &openapi.Contact{Name: "Support", URL: d.Site.BaseURL + "/support", Email: d.Site.Contact},
-		Limited:     "Over the limit of one request a second per client. The body is the failure of the protocol; wait as long as Retry-After says.",
+		Strict: true,
+		Description: "Everything here is open: no key, no account. Buying always ends on a payment page where a " +
+			"person pays.",
+		Servers: []string{d.Site.BaseURL},
+		Contact: &openapi.Contact{Name: "Support", URL: d.Site.BaseURL + "/support", Email: d.Site.Contact},
+		Limited: "Over the limit of one request a second per client. The body is the failure of the protocol; " +
+			"wait as long as Retry-After says.",
 	})
 	s.routes(mux)
 	return s, mux, nil
@@ -178,10 +187,23 @@ func build(d Deps) (*server, *httpserver.Mux, error) {
 func (s *server) ucp() *ucphttp.Face {
 	return &ucphttp.Face{
 		Site: ucphttp.Site{
-			BaseURL: s.Site.BaseURL, Name: s.Site.Name, Version: Version, Terms: s.Site.Terms, Privacy: s.Site.Privacy, Refunds: s.Site.Refunds,
+			BaseURL: s.Site.BaseURL, Name: s.Site.Name, Version: Version, Terms: s.Site.Terms, Privacy: s.Site.Privacy,
+			Refunds:     s.Site.Refunds,
 			Negotiation: s.Site.UCPNegotiation,
 		},
-		Catalog: s.Catalog, Orders: s.Orders, Sessions: s.sessions, Platforms: s.Platforms, Signers: s.Signers, Admit: s.Gate.AdmitMCP, Log: s.Log,
+		Catalog: s.Catalog, Orders: s.Orders, Sessions: s.sessions, Platforms: s.Platforms, Signers: s.Signers,
+		Admit: s.Gate.AdmitMCP, Log: s.Log,
+	}
+}
+
+// acp serves ACP.
+func (s *server) acp() *acphttp.Handler {
+	return &acphttp.Handler{
+		Site: acphttp.Site{
+			BaseURL: s.Site.BaseURL, Name: s.Site.Name, Contact: s.Site.Contact,
+			Terms: s.Site.Terms, Privacy: s.Site.Privacy, Refunds: s.Site.Refunds,
+		},
+		Catalog: s.Catalog, Checkout: s.Checkout, Orders: s.Orders, Sessions: s.sessions, Documents: s.documents,
 	}
 }
 
@@ -196,16 +218,9 @@ func (s *server) routes(mux *httpserver.Mux) {
 
 	s.catalog.Mount(s.api, handle)
 
-	handle("GET "+acp.DiscoveryPath, s.acpDiscovery)
-	handle("POST "+acpBase+"/checkout_sessions", s.acpPost(http.StatusCreated, s.acpCreate))
-	handle("GET "+acpBase+"/checkout_sessions/{id}", s.acpGet, waits)
-	handle("POST "+acpBase+"/checkout_sessions/{id}", s.acpPost(http.StatusOK, s.acpUpdate))
-	handle("POST "+acpBase+"/checkout_sessions/{id}/complete", s.acpPost(http.StatusOK, s.acpComplete))
-	handle("POST "+acpBase+"/checkout_sessions/{id}/cancel", s.acpPost(http.StatusOK, s.acpCancel))
-	handle("GET "+acpBase+"/feed/metadata.json", s.acpFeedMetadata)
-	handle("GET "+acpBase+"/feed/products.jsonl", s.acpFeedProducts)
-	mux.ErrorsUnder(acpBase, s.writeACPError)
-	s.describeACP()
+	agentic := s.acp()
+	agentic.Mount(s.api, handle)
+	mux.ErrorsUnder(acphttp.Base, agentic.WriteError)
 
 	face := s.ucp()
 	for _, v := range ucp.Versions() {

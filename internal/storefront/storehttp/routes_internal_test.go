@@ -36,7 +36,10 @@ func unlisted() map[string]string {
 // runs, and /sitemap.xml lists them.
 func TestOpenAPIHasEveryRoute(t *testing.T) {
 	t.Parallel()
-	s, mux, err := build(Deps{Site: Site{BaseURL: "https://store.example", Name: "Store"}, BotKeys: describedKeys{}, Services: &servicehttp.Face{}})
+	s, mux, err := build(Deps{
+		Site: Site{BaseURL: "https://store.example", Name: "Store"}, BotKeys: describedKeys{},
+		Services: &servicehttp.Face{},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +94,10 @@ func TestOperatorsPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, _, err := build(Deps{Site: Site{BaseURL: "https://store.example", Name: "Store"}, BotKeys: describedKeys{}, Services: &servicehttp.Face{}})
+	s, _, err := build(Deps{
+		Site: Site{BaseURL: "https://store.example", Name: "Store"}, BotKeys: describedKeys{},
+		Services: &servicehttp.Face{},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

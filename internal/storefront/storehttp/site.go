@@ -26,9 +26,11 @@ func (s *server) companions() (*discovery.Registry, error) {
 	}
 	_, sold := s.Services.(*servicehttp.Face)
 	return discovery.New(discovery.Config{
-		BaseURL: s.Site.BaseURL, Name: s.Site.Name, Version: Version, Operator: cmp.Or(s.Site.Operator, s.Site.Name), Contact: s.Site.Contact,
-		SecurityContact: s.Site.SecurityContact, ContentSignal: s.Site.ContentSignal, Burst: cmp.Or(s.Site.Burst, 5), Sandbox: s.Site.Sandbox,
-		Pages: s.Pages, MCP: s.describedMCP(), Services: sold, Keys: s.BotKeys,
+		BaseURL: s.Site.BaseURL, Name: s.Site.Name, Version: Version, Operator: cmp.Or(s.Site.Operator, s.Site.Name),
+		Contact:         s.Site.Contact,
+		SecurityContact: s.Site.SecurityContact, ContentSignal: s.Site.ContentSignal, Burst: cmp.Or(s.Site.Burst, 5),
+		Sandbox: s.Site.Sandbox,
+		Pages:   s.Pages, MCP: s.describedMCP(), Services: sold, Keys: s.BotKeys,
 		AgentCard: func() []byte { return s.agent.Card() },
 	})
 }
@@ -36,7 +38,8 @@ func (s *server) companions() (*discovery.Registry, error) {
 // siteFace is the face of the pages.
 func (s *server) siteFace() (*sitehttp.Face, error) {
 	return sitehttp.New(sitehttp.Site{
-		BaseURL: s.Site.BaseURL, Name: s.Site.Name, Version: Version, Operator: cmp.Or(s.Site.Operator, s.Site.Name), Address: s.Site.Address, Contact: s.Site.Contact,
+		BaseURL: s.Site.BaseURL, Name: s.Site.Name, Version: Version, Operator: cmp.Or(s.Site.Operator, s.Site.Name),
+		Address: s.Site.Address, Contact: s.Site.Contact,
 		Terms: s.Site.Terms, Privacy: s.Site.Privacy, Refunds: s.Site.Refunds, Sandbox: s.Site.Sandbox,
 		ContentSignal: s.Site.ContentSignal,
 	}, s.Pages, s.documents, s.catalog.LinkOffer)

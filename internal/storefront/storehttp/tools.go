@@ -23,9 +23,15 @@ func (s *server) mcpSite() mcphttp.Site {
 // describedMCP is what the documents say about the tools: what initialize and
 // tools/list say.
 func (s *server) describedMCP() *discovery.MCP {
-	described := &discovery.MCP{Info: mcphttp.Info(s.mcpSite()), Versions: mcphttp.Versions(), Instructions: mcphttp.Instructions(s.mcpSite())}
+	described := &discovery.MCP{
+		Info: mcphttp.Info(s.mcpSite()), Versions: mcphttp.Versions(),
+		Instructions: mcphttp.Instructions(s.mcpSite()),
+	}
 	for _, t := range agenttool.Table() {
-		described.Tools = append(described.Tools, discovery.Tool{Name: t.Name, Title: t.Title, Group: string(t.Group), Description: t.Description, Annotations: t.Annotations, InputSchema: t.InputSchema})
+		described.Tools = append(described.Tools, discovery.Tool{
+			Name: t.Name, Title: t.Title, Group: string(t.Group),
+			Description: t.Description, Annotations: t.Annotations, InputSchema: t.InputSchema,
+		})
 	}
 	return described
 }

@@ -11,7 +11,7 @@ import (
 // (https://docs.stripe.com/currencies).
 var decimals = map[string]int{"ISK": 2, "UGX": 2, "MGA": 0}
 
-// fromStripe answers an amount of Stripe in the minor unit of ISO 4217.
+// fromStripe returns an amount of Stripe in the minor unit of ISO 4217.
 func fromStripe(amount int64, currency string) money.Amount {
 	currency = strings.ToUpper(currency)
 	theirs, differs := decimals[currency]

@@ -38,7 +38,7 @@ func (c *Client) Offers(ctx context.Context) (offer.Listing, error) {
 // hidden marks prices that are not meant for this catalog: no warning.
 const hidden = "hidden"
 
-// unsellable answers why a price cannot be sold on a hosted page, or "".
+// unsellable returns why a price cannot be sold on a hosted page, or "".
 func (c *Client) unsellable(p *stripego.Price) string {
 	switch {
 	case p.Product == nil || p.Product.Deleted || p.Deleted || !p.Product.Active:
@@ -61,23 +61,24 @@ func (c *Client) unsellable(p *stripego.Price) string {
 	return ""
 }
 
-// dropTwins keeps the first of two prices with one id.
+// dropTwins removes all but the first of the prices with one id.
 func dropTwins(l offer.Listing) offer.Listing {
-	var kept []offer.Offer
+	var unique []offer.Offer
 	for _, o := range l.Offers {
-		if len(kept) > 0 && kept[len(kept)-1].ID == o.ID {
+		if len(unique) > 0 && unique[len(unique)-1].ID == o.ID {
 			l.LeftOut = append(l.LeftOut, offer.LeftOut{PriceRef: o.PriceRef, Reason: "another price has the same id"})
 			continue
 		}
-		kept = append(kept, o)
+		unique = append(unique, o)
 	}
-	l.Offers = kept
+	l.Offers = unique
 	return l
 }
 
 func toOffer(p *stripego.Price) offer.Offer {
 	o := offer.Offer{
-		ID: p.ID, ProductID: p.Product.ID, ProductName: p.Product.Name, Name: p.Product.Name, Description: p.Product.Description, URL: p.Product.URL,
+		ID: p.ID, ProductID: p.Product.ID, ProductName: p.Product.Name, Name: p.Product.Name,
+		Description: p.Product.Description, URL: p.Product.URL,
 		ImageURLs: p.Product.Images, Price: fromStripe(p.UnitAmount, string(p.Currency)), Tax: taxOf(p.TaxBehavior),
 		TrialDays: trialOf(p), PriceRef: p.ID, Live: p.Livemode, Stock: stockOf(p), Delivery: deliveryOf(p),
 	}
@@ -93,7 +94,10 @@ func toOffer(p *stripego.Price) offer.Offer {
 	switch o.Category = offer.Category(lookup(p, "category")); o.Category {
 	case offer.Software, offer.Service, offer.Hardware:
 	default:
-		o.Category = map[offer.DeliveryType]offer.Category{offer.Shipping: offer.Hardware, offer.OnDemand: offer.Service, offer.Digital: offer.Software}[o.Delivery.Type]
+		o.Category = map[offer.DeliveryType]offer.Category{
+			offer.Shipping: offer.Hardware,
+			offer.OnDemand: offer.Service, offer.Digital: offer.Software,
+		}[o.Delivery.Type]
 	}
 	return o
 }

@@ -12,8 +12,12 @@ import (
 // marked is a price that is for sale.
 func marked() *stripego.Price {
 	return &stripego.Price{
-		ID: "price_1", Active: true, Currency: "usd", UnitAmount: 1900, UnitAmountDecimal: 1900, BillingScheme: stripego.PriceBillingSchemePerUnit,
-		Metadata: map[string]string{"agent_offer": "true"}, Product: &stripego.Product{ID: "prod_1", Name: "Pro", Active: true},
+		ID: "price_1", Active: true, Currency: "usd", UnitAmount: 1900, UnitAmountDecimal: 1900,
+		BillingScheme: stripego.PriceBillingSchemePerUnit,
+		Metadata:      map[string]string{"agent_offer": "true"}, Product: &stripego.Product{
+			ID: "prod_1", Name: "Pro",
+			Active: true,
+		},
 	}
 }
 
@@ -27,19 +31,38 @@ func TestUnsellable(t *testing.T) {
 		{"for sale", func(*stripego.Price) {}, ""},
 		{"marked on the product", func(p *stripego.Price) { p.Metadata, p.Product.Metadata = nil, p.Metadata }, ""},
 		{"licensed", func(p *stripego.Price) {
-			p.Recurring = &stripego.PriceRecurring{Interval: "month", UsageType: stripego.PriceRecurringUsageTypeLicensed}
+			p.Recurring = &stripego.PriceRecurring{
+				Interval:  "month",
+				UsageType: stripego.PriceRecurringUsageTypeLicensed,
+			}
 		}, ""},
 		{"not marked", func(p *stripego.Price) { p.Metadata = nil }, hidden},
 		{"product gone", func(p *stripego.Price) { p.Product.Active = false }, hidden},
 		{"product deleted", func(p *stripego.Price) { p.Product.Deleted = true }, hidden},
 		{"no product", func(p *stripego.Price) { p.Product = nil }, hidden},
-		{"tiered", func(p *stripego.Price) { p.BillingScheme = stripego.PriceBillingSchemeTiered }, "tiered prices have no single amount"},
+		{
+			"tiered", func(p *stripego.Price) { p.BillingScheme = stripego.PriceBillingSchemeTiered },
+			"tiered prices have no single amount",
+		},
 		{"metered", func(p *stripego.Price) {
-			p.Recurring = &stripego.PriceRecurring{Interval: "month", UsageType: stripego.PriceRecurringUsageTypeMetered}
+			p.Recurring = &stripego.PriceRecurring{
+				Interval:  "month",
+				UsageType: stripego.PriceRecurringUsageTypeMetered,
+			}
 		}, "metered prices are not known in advance"},
-		{"pay what you want", func(p *stripego.Price) { p.CustomUnitAmount = &stripego.PriceCustomUnitAmount{} }, "the buyer chooses the amount"},
-		{"packages", func(p *stripego.Price) { p.TransformQuantity = &stripego.PriceTransformQuantity{DivideBy: 10} }, "the quantity is transformed before billing"},
-		{"half a cent", func(p *stripego.Price) { p.UnitAmount, p.UnitAmountDecimal = 0, 0.5 }, "the amount has a fraction of the smallest unit"},
+		{
+			"pay what you want", func(p *stripego.Price) { p.CustomUnitAmount = &stripego.PriceCustomUnitAmount{} },
+			"the buyer chooses the amount",
+		},
+		{
+			"packages",
+			func(p *stripego.Price) { p.TransformQuantity = &stripego.PriceTransformQuantity{DivideBy: 10} },
+			"the quantity is transformed before billing",
+		},
+		{
+			"half a cent", func(p *stripego.Price) { p.UnitAmount, p.UnitAmountDecimal = 0, 0.5 },
+			"the amount has a fraction of the smallest unit",
+		},
 		{"no currency", func(p *stripego.Price) { p.Currency = "points" }, "the currency is unknown"},
 	}
 	for _, tt := range tests {
@@ -62,8 +85,10 @@ func TestToOffer(t *testing.T) {
 	price.Metadata["trial_days"] = "30" // the price's own field counts more
 	price.Metadata["max_per_order"], price.Metadata["availability"] = "2", "preorder"
 	o := toOffer(price)
-	if o.ID != "pro_monthly" || o.Name != "Pro, monthly" || o.ProductName != "Pro" || o.Tax != offer.TaxIncluded || o.TrialDays != 7 ||
-		o.Billing != (offer.Billing{Interval: "month", Count: 3}) || o.Stock != (offer.Stock{Status: offer.Preorder, MaxPerOrder: 2}) || o.Category != offer.Software {
+	if o.ID != "pro_monthly" || o.Name != "Pro, monthly" || o.ProductName != "Pro" || o.Tax != offer.TaxIncluded ||
+		o.TrialDays != 7 ||
+		o.Billing != (offer.Billing{Interval: "month", Count: 3}) ||
+		o.Stock != (offer.Stock{Status: offer.Preorder, MaxPerOrder: 2}) || o.Category != offer.Software {
 		t.Errorf("toOffer = %+v", o)
 	}
 	price.Metadata["stock"], price.Metadata["category"] = "-1", "toys" // nonsense counts as not said
@@ -74,8 +99,10 @@ func TestToOffer(t *testing.T) {
 
 func TestTwins(t *testing.T) {
 	t.Parallel()
-	l := dropTwins(offer.Listing{Offers: []offer.Offer{{ID: "a", PriceRef: "price_1"}, {ID: "a", PriceRef: "price_2"}, {ID: "b"}}})
-	if len(l.Offers) != 2 || l.Offers[0].PriceRef != "price_1" || len(l.LeftOut) != 1 || l.LeftOut[0].PriceRef != "price_2" {
+	l := dropTwins(
+		offer.Listing{Offers: []offer.Offer{{ID: "a", PriceRef: "price_1"}, {ID: "a", PriceRef: "price_2"}, {ID: "b"}}})
+	if len(l.Offers) != 2 || l.Offers[0].PriceRef != "price_1" || len(l.LeftOut) != 1 ||
+		l.LeftOut[0].PriceRef != "price_2" {
 		t.Errorf("dropTwins = %+v", l)
 	}
 }

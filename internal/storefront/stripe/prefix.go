@@ -26,7 +26,7 @@ func (p prefixed) RoundTrip(req *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// split answers the origin of a base URL and a client that adds its path.
+// split returns the origin of a base URL and a client that adds its path.
 func split(baseURL string, client *http.Client) (origin string, moved *http.Client, err error) {
 	u, err := url.Parse(baseURL)
 	if err != nil || u.Host == "" {

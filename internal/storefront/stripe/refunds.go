@@ -28,7 +28,7 @@ func (c *Client) Refund(ctx context.Context, req order.RefundRequest) (string, e
 		"The payment processor does not give this amount back. Look at the payment in its dashboard."))
 }
 
-// findRefund looks for a refund whose creation was answered with a failure.
+// findRefund looks for a refund whose creation returned a failure.
 func (c *Client) findRefund(ctx context.Context, req order.RefundRequest) (string, error) {
 	params := &stripego.RefundListParams{PaymentIntent: stripego.String(req.PaymentRef)}
 	for refund, err := range c.api.V1Refunds.List(ctx, params).All(ctx) {

@@ -40,12 +40,19 @@ func TestProcessorKeepsThePromises(t *testing.T) {
 	t.Parallel()
 	checkouttest.RunProcessor(t, func(t *testing.T) *checkouttest.World {
 		sandbox := sandboxtest.Start(t)
-		client := newClient(t, sandbox, stripe.Options{HTTPClient: &http.Client{Timeout: 2 * time.Second}})
+		client := newClient(
+			t,
+			sandbox,
+			stripe.Options{HTTPClient: &http.Client{Timeout: 2 * time.Second}, ListLimit: 2},
+		)
 		fail := func(mode string, n int) func(*testing.T) {
 			return func(*testing.T) { sandbox.FailAPI("POST", "/v1/checkout/sessions", mode, n) }
 		}
 		return &checkouttest.World{
-			Processor: client, Orders: client, Quote: offer.Quote{Offer: offers(t, client)["prompt_handbook"], Quantity: 1, At: time.Now()},
+			Processor: client, Orders: client, Quote: offer.Quote{
+				Offer:    offers(t, client)["prompt_handbook"],
+				Quantity: 1, At: time.Now(),
+			},
 			Pay: func(t *testing.T, f checkout.PageFacts) {
 				t.Helper()
 				if seen := sandboxtest.NewPerson(t, nil).Pay(f.URL, sandboxtest.CardOK); seen.Status != 303 {
@@ -61,6 +68,8 @@ func TestProcessorKeepsThePromises(t *testing.T) {
 			},
 			Arrive:     func(*testing.T) { sandbox.Advance(4 * 24 * time.Hour) },
 			LoseAnswer: fail("timeout_after_commit", 1),
+			Cursor:     "ended:evt_none",
+			LoseCursor: func(*testing.T) {}, // there is no such event
 			BurnKey: func(_ *testing.T, done bool) {
 				fail(map[bool]string{true: "500_after_commit", false: "500"}[done], 1)(t)
 			},
@@ -79,8 +88,16 @@ func TestOffersOfTheSandbox(t *testing.T) {
 		trial     int
 		status    offer.Status
 	}{
-		{"assistant_pro_monthly", "USD 19.00", offer.Software, offer.Digital, offer.Billing{Interval: "month", Count: 1}, 14, offer.InStock},
-		{"assistant_pro_yearly", "USD 190.00", offer.Software, offer.Digital, offer.Billing{Interval: "year", Count: 1}, 0, offer.InStock},
+		{
+			"assistant_pro_monthly", "USD 19.00", offer.Software, offer.Digital,
+			offer.Billing{Interval: "month", Count: 1},
+			14, offer.InStock,
+		},
+		{
+			"assistant_pro_yearly", "USD 190.00", offer.Software, offer.Digital,
+			offer.Billing{Interval: "year", Count: 1},
+			0, offer.InStock,
+		},
 		{"home_box", "USD 149.00", offer.Hardware, offer.Shipping, offer.Billing{}, 0, offer.InStock},
 		{"founders_mug", "USD 18.00", offer.Hardware, offer.Shipping, offer.Billing{}, 0, offer.OutOfStock},
 		{"prompt_handbook_jp", "JPY 4200", offer.Software, offer.Digital, offer.Billing{}, 0, offer.InStock},
@@ -93,11 +110,13 @@ func TestOffersOfTheSandbox(t *testing.T) {
 			t.Errorf("%s is not for sale", tt.id)
 			continue
 		}
-		if o.Price.String() != tt.price || o.Category != tt.category || o.Delivery.Type != tt.delivery || o.Billing != tt.billing || o.TrialDays != tt.trial || o.Stock.Status != tt.status {
+		if o.Price.String() != tt.price || o.Category != tt.category || o.Delivery.Type != tt.delivery ||
+			o.Billing != tt.billing || o.TrialDays != tt.trial || o.Stock.Status != tt.status {
 			t.Errorf("%s = %+v", tt.id, o)
 		}
 	}
-	if box := found["home_box"]; !box.Stock.Counted || box.Stock.Units != 25 || len(box.Delivery.ShipsTo) != 2 || box.Delivery.MaxDays != 7 {
+	if box := found["home_box"]; !box.Stock.Counted || box.Stock.Units != 25 || len(box.Delivery.ShipsTo) != 2 ||
+		box.Delivery.MaxDays != 7 {
 		t.Errorf("home_box = %+v, %+v", box.Stock, box.Delivery)
 	}
 }
@@ -148,8 +167,12 @@ func TestSubscriptions(t *testing.T) {
 	for id, wantCharged := range map[string]int64{"assistant_pro_monthly": 0, "assistant_pro_yearly": 19000} {
 		now := time.Now()
 		f, err := client.OpenPage(t.Context(), checkout.PageRequest{
-			Key: id, CheckoutID: "chk_" + id, N: 1, Quote: offer.Quote{Offer: offers(t, client)[id], Quantity: 1, At: now},
-			SuccessURL: "https://store.example/done", CancelURL: "https://store.example/back", ExpiresAt: now.Add(2 * time.Hour), Since: now,
+			Key: id, CheckoutID: "chk_" + id, N: 1, Quote: offer.Quote{
+				Offer: offers(t, client)[id], Quantity: 1,
+				At: now,
+			},
+			SuccessURL: "https://store.example/done", CancelURL: "https://store.example/back",
+			ExpiresAt: now.Add(2 * time.Hour), Since: now,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -158,7 +181,8 @@ func TestSubscriptions(t *testing.T) {
 			t.Fatalf("%s: paying answered %d", id, seen.Status)
 		}
 		f, err = client.ReadPage(t.Context(), f.Ref)
-		if err != nil || f.Payment != checkout.PaymentPaid || f.Paid.Total != wantCharged || f.Paid.SubscriptionRef == "" {
+		if err != nil || f.Payment != checkout.PaymentPaid || f.Paid.Total != wantCharged ||
+			f.Paid.SubscriptionRef == "" {
 			t.Errorf("%s: %+v, %v", id, f, err)
 		}
 		if refundable := f.Paid.PaymentRef != ""; refundable != (wantCharged > 0) {

@@ -12,10 +12,11 @@ import (
 	"ace/internal/storefront/checkout"
 )
 
-// pageEvents are the events that tell how a page ended.
+// pageEvents are the events that report how a page ended.
 func pageEvents() []string {
 	return []string{
-		"checkout.session.completed", "checkout.session.async_payment_succeeded", "checkout.session.async_payment_failed", "checkout.session.expired",
+		"checkout.session.completed", "checkout.session.async_payment_succeeded",
+		"checkout.session.async_payment_failed", "checkout.session.expired",
 	}
 }
 
@@ -26,13 +27,15 @@ func (c *Client) ParseEvent(payload []byte, signature string) (checkout.Event, e
 	for _, secret := range c.opts.WebhookSecrets {
 		// Another release train changes fields that are not read here: the event
 		// is a hint, and the object is read again with our own version.
-		event, err := webhook.ConstructEventWithOptions(payload, signature, secret, webhook.ConstructEventOptions{IgnoreAPIVersionMismatch: true})
+		event, err := webhook.ConstructEventWithOptions(payload, signature, secret,
+			webhook.ConstructEventOptions{IgnoreAPIVersionMismatch: true})
 		if err == nil {
 			return toEvent(&event)
 		}
 	}
 	return checkout.Event{}, problem.New(problem.Malformed, "signature_invalid",
-		"The Stripe-Signature header does not fit this message. Check the signing secret of the endpoint and the clock of this machine.")
+		"The Stripe-Signature header does not fit this message. Check the signing secret of the endpoint and the "+
+			"clock of this machine.")
 }
 
 func toEvent(event *stripego.Event) (checkout.Event, error) {
@@ -71,5 +74,7 @@ func sessionOf(event *stripego.Event) (*stripego.CheckoutSession, error) {
 }
 
 func unreadable(err error) error {
-	return fmt.Errorf("reading an event: %w (%w)", problem.New(problem.Malformed, "event_unreadable", "The message does not have the form of a Stripe event."), err)
+	return fmt.Errorf("reading an event: %w (%w)",
+		problem.New(problem.Malformed, "event_unreadable", "The message does not have the form of a Stripe event."),
+		err)
 }

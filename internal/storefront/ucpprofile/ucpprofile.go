@@ -120,7 +120,8 @@ func (r *Reader) fetchOnce(ctx context.Context, address string) (*ucp.PlatformPr
 	result := r.flying.DoChan(address, func() (any, error) {
 		if !r.spend() {
 			return nil, problem.New(problem.Unavailable, "profile_busy",
-				"Too many platform profiles are being read at the moment. Repeat the request in a few seconds.").After(5 * time.Second)
+				"Too many platform profiles are being read at the moment. Repeat the request in a few seconds.").After(
+				5 * time.Second)
 		}
 		bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.opts.Timeout)
 		defer cancel()
@@ -203,7 +204,8 @@ func (r *Reader) fetch(ctx context.Context, address string) (*ucp.PlatformProfil
 }
 
 func unreachable(why string) error {
-	return problem.New(problem.Unprocessable, string(ucp.ProfileUnreachable), "The profile that UCP-Agent names cannot be read: "+why)
+	return problem.New(problem.Unprocessable, string(ucp.ProfileUnreachable),
+		"The profile that UCP-Agent names cannot be read: "+why)
 }
 
 // freshness is the max-age of an answer; 0 if it names none.

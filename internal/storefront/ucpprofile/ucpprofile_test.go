@@ -43,7 +43,10 @@ func (w *web) readsOf(address string) int {
 }
 
 func (w *web) client() *http.Client {
-	return &http.Client{Transport: w, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return &http.Client{
+		Transport:     w,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 }
 
 const good = `{"ucp":{"version":"2026-08-25","services":{},"payment_handlers":{},"capabilities":{"dev.ucp.shopping.checkout":[{"version":"2026-08-25"}]}}}`
@@ -64,14 +67,27 @@ func TestAnswers(t *testing.T) {
 		code   string
 	}{
 		{"good", func(*http.Request) (*http.Response, error) { return respond(200, good) }, ""},
-		{"redirect", func(*http.Request) (*http.Response, error) { return respond(302, "", "Location", "https://b.example") }, "profile_unreachable"},
+		{"redirect", func(*http.Request) (*http.Response, error) {
+			return respond(302, "", "Location",
+				"https://b.example")
+		}, "profile_unreachable"},
 		{"missing", func(*http.Request) (*http.Response, error) { return respond(404, good) }, "profile_unreachable"},
-		{"no answer", func(*http.Request) (*http.Response, error) { return nil, errors.New("refused") }, "profile_unreachable"},
-		{"not JSON", func(*http.Request) (*http.Response, error) { return respond(200, "<html>") }, "profile_malformed"},
+		{
+			"no answer", func(*http.Request) (*http.Response, error) { return nil, errors.New("refused") },
+			"profile_unreachable",
+		},
+		{
+			"not JSON", func(*http.Request) (*http.Response, error) { return respond(200, "<html>") },
+			"profile_malformed",
+		},
 		{"too large", func(*http.Request) (*http.Response, error) {
 			return respond(200, `{"x":"`+strings.Repeat("x", ucp.MaxProfileBytes)+`"}`)
 		}, "profile_malformed"},
-		{"never", func(r *http.Request) (*http.Response, error) { <-r.Context().Done(); return nil, r.Context().Err() }, "profile_unreachable"},
+		{
+			"never",
+			func(r *http.Request) (*http.Response, error) { <-r.Context().Done(); return nil, r.Context().Err() },
+			"profile_unreachable",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -81,7 +97,8 @@ func TestAnswers(t *testing.T) {
 				r := New(w.client(), nil)
 				for range 3 {
 					profile, err := r.Profile(t.Context(), "https://a.example/ucp")
-					if tt.code != "" && !problem.Is(err, tt.code) || tt.code == "" && (err != nil || profile.Version != ucp.Newest) {
+					if tt.code != "" && !problem.Is(err, tt.code) || tt.code == "" &&
+						(err != nil || profile.Version != ucp.Newest) {
 						t.Errorf("Profile = %+v, %v, want %q", profile, err, tt.code)
 					}
 				}
@@ -247,7 +264,10 @@ func TestSize(t *testing.T) {
 func TestForbiddenAddress(t *testing.T) {
 	t.Parallel()
 	r := New(egress.New(nil).Client(egress.UCPProfile()), nil)
-	for _, address := range []string{"https://127.0.0.1/ucp", "https://169.254.169.254/latest", "https://[::1]:443/", "https://p.example:25/"} {
+	for _, address := range []string{
+		"https://127.0.0.1/ucp", "https://169.254.169.254/latest", "https://[::1]:443/",
+		"https://p.example:25/",
+	} {
 		_, err := r.Profile(t.Context(), address)
 		if p, _ := problem.From(err); p.Code != "profile_unreachable" || !strings.Contains(p.Detail, "may not call") {
 			t.Errorf("Profile(%s) = %v, want a refusal that says nothing about the network", address, err)

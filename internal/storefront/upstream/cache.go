@@ -26,7 +26,7 @@ func (v validators) set(h http.Header) {
 
 // cached is a page as the website answered it.
 type cached struct {
-	page       site.Page
+	page       *site.Page
 	validators validators
 	checked    time.Time // when the website was last asked
 	confirmed  time.Time // when it last answered
@@ -34,13 +34,7 @@ type cached struct {
 
 func newCached(page *site.Page, h http.Header) *cached {
 	now := time.Now()
-	return &cached{page: *page, validators: validatorsOf(h), checked: now, confirmed: now}
-}
-
-// copy keeps callers from changing what others read.
-func (c *cached) copy() *site.Page {
-	page := c.page
-	return &page
+	return &cached{page: page, validators: validatorsOf(h), checked: now, confirmed: now}
 }
 
 func (c *cached) size() int64 {

@@ -267,7 +267,8 @@ func (s *Site) linked(ctx context.Context) ([]listed, error) {
 	if res.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("the first page of the website answered status %d", res.StatusCode)
 	}
-	d, err := htmltext.Parse(res.Body, res.Request.URL, &htmltext.Options{MaxBytes: maxPage, ContentType: res.Header.Get("Content-Type")})
+	d, err := htmltext.Parse(res.Body, res.Request.URL,
+		&htmltext.Options{MaxBytes: maxPage, ContentType: res.Header.Get("Content-Type")})
 	if err != nil {
 		return nil, fmt.Errorf("reading the first page of the website: %w", err)
 	}

@@ -72,12 +72,14 @@ func New(origin *url.URL, client *http.Client, log *slog.Logger, o *Options) *Si
 		o = new(Options)
 	}
 	options := Options{
-		SitemapAge: cmp.Or(o.SitemapAge, 10*time.Minute), PageAge: cmp.Or(o.PageAge, 5*time.Minute), StaleAge: cmp.Or(o.StaleAge, 24*time.Hour),
+		SitemapAge: cmp.Or(o.SitemapAge, 10*time.Minute), PageAge: cmp.Or(o.PageAge, 5*time.Minute),
+		StaleAge:   cmp.Or(o.StaleAge, 24*time.Hour),
 		CacheBytes: cmp.Or(o.CacheBytes, 64<<20), LoopName: cmp.Or(o.LoopName, "ace"),
 	}
 	return &Site{
 		origin: &url.URL{Scheme: origin.Scheme, Host: origin.Host, Path: "/"}, client: client, log: log, o: options,
-		slots: make(chan struct{}, maxFetches), files: map[string]*sitemap{}, addresses: map[string]string{}, cache: newCache(options.CacheBytes),
+		slots: make(chan struct{}, maxFetches), files: map[string]*sitemap{}, addresses: map[string]string{},
+		cache: newCache(options.CacheBytes),
 	}
 }
 
@@ -94,7 +96,7 @@ func (s *Site) Read(ctx context.Context, at string) (*site.Page, error) {
 		return nil, notFound()
 	}
 	if kept != nil && time.Since(kept.checked) < s.o.PageAge {
-		return kept.copy(), nil
+		return kept.page, nil
 	}
 	// The fetch outlives a caller who leaves: the next one wants it too.
 	result := s.flight.DoChan(at, func() (any, error) { return s.renew(context.WithoutCancel(ctx), at, address, kept) })
@@ -105,7 +107,7 @@ func (s *Site) Read(ctx context.Context, at string) (*site.Page, error) {
 		if r.Err != nil {
 			return nil, r.Err
 		}
-		return r.Val.(*cached).copy(), nil
+		return r.Val.(*cached).page, nil
 	}
 }
 
@@ -141,7 +143,8 @@ func (s *Site) fetchPage(ctx context.Context, at, address string, kept *cached) 
 	if kept != nil {
 		known = kept.validators
 	}
-	res, err := s.get(ctx, address, "text/html, application/xhtml+xml;q=0.9, text/markdown;q=0.8, text/plain;q=0.5", known)
+	res, err := s.get(ctx, address, "text/html, application/xhtml+xml;q=0.9, text/markdown;q=0.8, text/plain;q=0.5",
+		known)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +165,8 @@ func (s *Site) fetchPage(ctx context.Context, at, address string, kept *cached) 
 	case http.StatusNotFound, http.StatusGone:
 		return nil, notFound()
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return nil, problem.New(problem.Forbidden, "page_private", "The website shows this page only to people who sign in.")
+		return nil, problem.New(problem.Forbidden, "page_private",
+			"The website shows this page only to people who sign in.")
 	}
 	return nil, unreachable()
 }
@@ -212,11 +216,13 @@ func (s *Site) convert(at string, res *http.Response) (*site.Page, error) {
 		}
 		return page, page.SetText(strings.ToValidUTF8(string(text), "\ufffd"), res.Request.URL)
 	}
-	return nil, problem.New(problem.UnsupportedMedia, "page_not_text", "This address holds no page of text. Download it from "+page.Canonical+".")
+	return nil, problem.New(problem.UnsupportedMedia, "page_not_text",
+		"This address holds no page of text. Download it from "+page.Canonical+".")
 }
 
 func (s *Site) convertHTML(page *site.Page, res *http.Response) error {
-	d, err := htmltext.Parse(res.Body, res.Request.URL, &htmltext.Options{MaxBytes: maxPage, ContentType: res.Header.Get("Content-Type")})
+	d, err := htmltext.Parse(res.Body, res.Request.URL,
+		&htmltext.Options{MaxBytes: maxPage, ContentType: res.Header.Get("Content-Type")})
 	switch {
 	case err == htmltext.ErrTooLarge || err == htmltext.ErrTooDeep: //nolint:errorlint // Parse answers them bare
 		return tooLarge()
@@ -245,19 +251,23 @@ func (s *Site) page(u *url.URL) (at string, ok bool) {
 	}
 	at, err := site.CleanPath(u.EscapedPath())
 	return at, err == nil && !slices.Contains([]string{
-		".pdf", ".jpg", ".jpeg", ".png", ".gif", ".webp", ".svg", ".ico", ".zip", ".gz", ".mp3", ".mp4", ".webm", ".css", ".js", ".json", ".xml", ".woff2",
+		".pdf", ".jpg", ".jpeg", ".png", ".gif", ".webp", ".svg", ".ico", ".zip", ".gz", ".mp3", ".mp4", ".webm",
+		".css", ".js", ".json", ".xml", ".woff2",
 		".docx", ".xlsx", ".pptx",
 	}, strings.ToLower(path.Ext(at)))
 }
 
 func notFound() error {
-	return problem.New(problem.NotFound, "page_not_found", "There is no such page. Find pages with /agent/search, or read /sitemap.xml.")
+	return problem.New(problem.NotFound, "page_not_found",
+		"There is no such page. Find pages with /agent/search, or read /sitemap.xml.")
 }
 
 func unreachable() error {
-	return problem.New(problem.Unavailable, "site_unreachable", "The website that holds this page does not answer right now. Try again in a minute.").After(time.Minute)
+	return problem.New(problem.Unavailable, "site_unreachable",
+		"The website that holds this page does not answer right now. Try again in a minute.").After(time.Minute)
 }
 
 func tooLarge() error {
-	return problem.New(problem.Unprocessable, "page_too_large", "This page is too large or nested too deep to be read here. Fetch it from the website itself.")
+	return problem.New(problem.Unprocessable, "page_too_large",
+		"This page is too large or nested too deep to be read here. Fetch it from the website itself.")
 }

@@ -6,17 +6,17 @@ import (
 	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rand"
-	"crypto/sha256"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/hex"
-	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 	"time"
+
+	"ace/internal/foundation/jws"
 )
 
 // Auth adds credentials to a request of a facilitator. Nil: none are needed.
@@ -76,7 +76,8 @@ func CDP(keyID, secret string) (Auth, error) {
 	}
 	key, err := parsePEM(block)
 	if err != nil {
-		return nil, errors.New("the PEM of the CDP key holds no private key of P-256 or Ed25519") // the cause may quote the key
+		// the cause may quote the key
+		return nil, errors.New("the PEM of the CDP key holds no private key of P-256 or Ed25519")
 	}
 	return cdp{keyID, key}, nil
 }
@@ -121,42 +122,12 @@ func (c cdp) Authorize(r *http.Request) error {
 func (c cdp) token(use string, now time.Time) (string, error) {
 	var nonce [16]byte
 	_, _ = rand.Read(nonce[:]) // never fails
-	alg := "EdDSA"
+	alg := jws.EdDSA
 	if _, ok := c.key.(*ecdsa.PrivateKey); ok {
-		alg = "ES256"
+		alg = jws.ES256
 	}
-	header, err := json.Marshal(map[string]string{"alg": alg, "typ": "JWT", "kid": c.id, "nonce": hex.EncodeToString(nonce[:])})
-	if err != nil {
-		return "", err
-	}
-	claims, err := json.Marshal(map[string]any{
-		"sub": c.id, "iss": "cdp", "nbf": now.Unix(), "iat": now.Unix(), "exp": now.Add(tokenLife).Unix(), "uris": []string{use},
+	return jws.Token(alg, c.key, map[string]any{"kid": c.id, "nonce": hex.EncodeToString(nonce[:])}, map[string]any{
+		"sub": c.id, "iss": "cdp", "nbf": now.Unix(), "iat": now.Unix(), "exp": now.Add(tokenLife).Unix(),
+		"uris": []string{use},
 	})
-	if err != nil {
-		return "", err
-	}
-	signed := base64.RawURLEncoding.EncodeToString(header) + "." + base64.RawURLEncoding.EncodeToString(claims)
-	signature, err := c.sign([]byte(signed))
-	if err != nil {
-		return "", err
-	}
-	return signed + "." + base64.RawURLEncoding.EncodeToString(signature), nil
-}
-
-// sign answers a signature as JSON Web Signatures have it: for ECDSA that is r
-// and s, 32 bytes each (RFC 7518 section 3.4).
-func (c cdp) sign(text []byte) ([]byte, error) {
-	key, ok := c.key.(*ecdsa.PrivateKey)
-	if !ok {
-		return c.key.Sign(rand.Reader, text, crypto.Hash(0))
-	}
-	sum := sha256.Sum256(text)
-	r, s, err := ecdsa.Sign(rand.Reader, key, sum[:])
-	if err != nil {
-		return nil, err
-	}
-	signature := make([]byte, 64)
-	r.FillBytes(signature[:32])
-	s.FillBytes(signature[32:])
-	return signature, nil
 }

@@ -63,7 +63,8 @@ func TestCDP(t *testing.T) {
 	verifyEd := func(text, signature []byte) bool { return ed25519.Verify(edPublic, text, signature) }
 	verifyEC := func(text, signature []byte) bool {
 		sum := sha256.Sum256(text)
-		return len(signature) == 64 && ecdsa.Verify(&ecPrivate.PublicKey, sum[:], new(big.Int).SetBytes(signature[:32]), new(big.Int).SetBytes(signature[32:]))
+		return len(signature) == 64 && ecdsa.Verify(&ecPrivate.PublicKey, sum[:], new(big.Int).SetBytes(signature[:32]),
+			new(big.Int).SetBytes(signature[32:]))
 	}
 	sec1 := pemOf(t, "EC PRIVATE KEY", func() ([]byte, error) { return x509.MarshalECPrivateKey(ecPrivate) })
 	tests := []struct {
@@ -71,10 +72,18 @@ func TestCDP(t *testing.T) {
 		verify            func(text, signature []byte) bool
 	}{
 		{"Ed25519", base64.StdEncoding.EncodeToString(edPrivate), "EdDSA", verifyEd},
-		{"Ed25519 in PEM", pemOf(t, "PRIVATE KEY", func() ([]byte, error) { return x509.MarshalPKCS8PrivateKey(edPrivate) }), "EdDSA", verifyEd},
+		{
+			"Ed25519 in PEM",
+			pemOf(t, "PRIVATE KEY", func() ([]byte, error) { return x509.MarshalPKCS8PrivateKey(edPrivate) }), "EdDSA",
+			verifyEd,
+		},
 		{"P-256", sec1, "ES256", verifyEC},
 		{"P-256 on one line", strings.ReplaceAll(sec1, "\n", `\n`), "ES256", verifyEC},
-		{"P-256 in PKCS 8", pemOf(t, "PRIVATE KEY", func() ([]byte, error) { return x509.MarshalPKCS8PrivateKey(ecPrivate) }), "ES256", verifyEC},
+		{
+			"P-256 in PKCS 8",
+			pemOf(t, "PRIVATE KEY", func() ([]byte, error) { return x509.MarshalPKCS8PrivateKey(ecPrivate) }), "ES256",
+			verifyEC,
+		},
 	}
 	for _, tt := range tests {
 		auth, err := x402facilitator.CDP("organizations/o/apiKeys/k", tt.secret)
@@ -88,20 +97,24 @@ func TestCDP(t *testing.T) {
 		}
 		nonce, _ := header["nonce"].(string)
 		delete(header, "nonce")
-		if diff := cmp.Diff(map[string]any{"alg": tt.alg, "typ": "JWT", "kid": "organizations/o/apiKeys/k"}, header); diff != "" || len(nonce) != 32 {
+		if diff := cmp.Diff(map[string]any{"alg": tt.alg, "typ": "JWT", "kid": "organizations/o/apiKeys/k"},
+			header); diff != "" || len(nonce) != 32 {
 			t.Errorf("header of %s, nonce %q (-want +got):\n%s", tt.name, nonce, diff)
 		}
 		issued, _ := claims["iat"].(float64)
-		if age := time.Since(time.Unix(int64(issued), 0)); age < 0 || age > time.Hour || claims["exp"] != issued+120 || claims["nbf"] != issued {
+		if age := time.Since(time.Unix(int64(issued), 0)); age < 0 || age > time.Hour || claims["exp"] != issued+120 ||
+			claims["nbf"] != issued {
 			t.Errorf("times of %s = %v", tt.name, claims)
 		}
-		if diff := cmp.Diff([]any{"POST api.cdp.coinbase.com/platform/v2/x402/settle"}, claims["uris"]); diff != "" || claims["iss"] != "cdp" || claims["sub"] != header["kid"] {
+		if diff := cmp.Diff([]any{"POST api.cdp.coinbase.com/platform/v2/x402/settle"}, claims["uris"]); diff != "" ||
+			claims["iss"] != "cdp" || claims["sub"] != header["kid"] {
 			t.Errorf("claims of %s = %v", tt.name, claims)
 		}
 		if again, _, _, _ := token(t, auth); again["nonce"] == nonce {
 			t.Errorf("two tokens of %s have one nonce", tt.name)
 		}
-		if shown := fmt.Sprintf("%v %+v %#v %s", auth, auth, auth, auth); strings.Contains(shown, tt.secret) || !strings.Contains(shown, "CDP key") {
+		if shown := fmt.Sprintf("%v %+v %#v %s", auth, auth, auth, auth); strings.Contains(shown, tt.secret) ||
+			!strings.Contains(shown, "CDP key") {
 			t.Errorf("printed credentials of %s = %s", tt.name, shown)
 		}
 	}
@@ -133,15 +146,16 @@ func TestCDPRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	tests := map[string]string{
-		"nothing":      "",
-		"no base64":    "secret!",
-		"32 bytes":     base64.StdEncoding.EncodeToString(private.Seed()),
-		"damaged":      base64.StdEncoding.EncodeToString(damaged),
-		"half a PEM":   "-----BEGIN EC PRIVATE KEY-----\nMHcC",
-		"empty PEM":    "-----BEGIN EC PRIVATE KEY-----\n-----END EC PRIVATE KEY-----\n",
-		"P-384":        pemOf(t, "EC PRIVATE KEY", func() ([]byte, error) { return x509.MarshalECPrivateKey(p384) }),
-		"RSA":          pemOf(t, "PRIVATE KEY", func() ([]byte, error) { return x509.MarshalPKCS8PrivateKey(rsaKey) }),
-		"a public key": pemOf(t, "PUBLIC KEY", func() ([]byte, error) { return x509.MarshalPKIXPublicKey(&p384.PublicKey) }),
+		"nothing":    "",
+		"no base64":  "secret!",
+		"32 bytes":   base64.StdEncoding.EncodeToString(private.Seed()),
+		"damaged":    base64.StdEncoding.EncodeToString(damaged),
+		"half a PEM": "-----BEGIN EC PRIVATE KEY-----\nMHcC",
+		"empty PEM":  "-----BEGIN EC PRIVATE KEY-----\n-----END EC PRIVATE KEY-----\n",
+		"P-384":      pemOf(t, "EC PRIVATE KEY", func() ([]byte, error) { return x509.MarshalECPrivateKey(p384) }),
+		"RSA":        pemOf(t, "PRIVATE KEY", func() ([]byte, error) { return x509.MarshalPKCS8PrivateKey(rsaKey) }),
+		"a public key": pemOf(t, "PUBLIC KEY",
+			func() ([]byte, error) { return x509.MarshalPKIXPublicKey(&p384.PublicKey) }),
 	}
 	for name, secret := range tests {
 		if _, err := x402facilitator.CDP("id", secret); err == nil {

@@ -46,7 +46,8 @@ func NewChains(client *http.Client, chains ...Chain) (*Chains, error) {
 		}
 		u, err := url.Parse(chain.RPC)
 		if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-			return nil, fmt.Errorf("the address of a node of %s is none; it looks like https://node.example/", chain.Network)
+			return nil, fmt.Errorf("the address of a node of %s is none; it looks like https://node.example/",
+				chain.Network)
 		}
 		if chain.Confirmations <= 0 {
 			chain.Confirmations = defaultConfirmations
@@ -129,7 +130,10 @@ func (n *node) checkToken(ctx context.Context, asset string, domain evm.Domain, 
 	if d, err := asNumber(data); err != nil || !d.IsInt64() || d.Int64() != int64(decimals) {
 		return fmt.Errorf("the token %s has other decimals than %d", asset, decimals)
 	}
-	for _, fact := range []struct{ call, name, want string }{{callName, "name", domain.Name}, {callVersion, "version", domain.Version}} {
+	for _, fact := range []struct{ call, name, want string }{
+		{callName, "name", domain.Name},
+		{callVersion, "version", domain.Version},
+	} {
 		data, err := n.read(ctx, asset, fact.call, "latest")
 		if refused := new(nodeError); errors.As(err, &refused) {
 			continue // not every token tells; the domain decides
@@ -137,7 +141,9 @@ func (n *node) checkToken(ctx context.Context, asset string, domain evm.Domain, 
 			return err
 		}
 		if got, err := asText(data); err == nil && got != fact.want {
-			return fmt.Errorf("the token %s has the %s %q, and the settings say %q: wallets would sign for the wrong token", asset, fact.name, got, fact.want)
+			return fmt.Errorf(
+				"the token %s has the %s %q, and the settings say %q: wallets would sign for the wrong token", asset,
+				fact.name, got, fact.want)
 		}
 	}
 	data, err = n.read(ctx, asset, callSeparator, "latest")
@@ -145,7 +151,8 @@ func (n *node) checkToken(ctx context.Context, asset string, domain evm.Domain, 
 		return err
 	}
 	if want := domain.Separator(); !strings.EqualFold(fmt.Sprintf("%x", []byte(data)), want.String()[2:]) {
-		return fmt.Errorf("the token %s signs another EIP-712 domain than name %q, version %q on chain %d", asset, domain.Name, domain.Version, domain.ChainID)
+		return fmt.Errorf("the token %s signs another EIP-712 domain than name %q, version %q on chain %d", asset,
+			domain.Name, domain.Version, domain.ChainID)
 	}
 	return nil
 }

@@ -43,15 +43,25 @@ func TestFind(t *testing.T) {
 		{"a token that writes the transfer first", func(n *node) { n.mine("0xAA", 995, pay, use) }, "paid"},
 		{"a token that writes more in between", func(n *node) { n.mine("0xAA", 995, use, approve, pay) }, "paid"},
 		{"canceled", func(n *node) { n.mine("0xAA", 995, mark(canceled, payer, nonce, 0)) }, "void"},
-		{"used for somebody else", func(n *node) { n.mine("0xAA", 995, use, mark(transfer, payer, stranger, 90000)) }, "void"},
+		{
+			"used for somebody else",
+			func(n *node) { n.mine("0xAA", 995, use, mark(transfer, payer, stranger, 90000)) },
+			"void",
+		},
 		{"used for less", func(n *node) { n.mine("0xAA", 995, use, mark(transfer, payer, receiver, 89999)) }, "void"},
 		{"used for more", func(n *node) { n.mine("0xAA", 995, use, mark(transfer, payer, receiver, 90001)) }, "void"},
-		{"used, and a stranger paid", func(n *node) { n.mine("0xAA", 995, use, mark(transfer, stranger, receiver, 90000)) }, "void"},
+		{
+			"used, and a stranger paid",
+			func(n *node) { n.mine("0xAA", 995, use, mark(transfer, stranger, receiver, 90000)) }, "void",
+		},
 		{"used without a transfer", func(n *node) { n.mine("0xAA", 995, use) }, "void"},
 		{"two payments at once", func(n *node) { n.mine("0xAA", 995, use2, pay, use, pay) }, "paid"},
 		{"one transfer for two uses", func(n *node) { n.mine("0xAA", 995, use2, pay, use, self) }, "void"},
 		{"one transfer for two uses, ours first", func(n *node) { n.mine("0xAA", 995, use, self, use2, pay) }, "void"},
-		{"one transfer for two uses, transfers first", func(n *node) { n.mine("0xAA", 995, pay, use2, self, use) }, "void"},
+		{
+			"one transfer for two uses, transfers first", func(n *node) { n.mine("0xAA", 995, pay, use2, self, use) },
+			"void",
+		},
 		{"two uses in no order", func(n *node) { n.mine("0xAA", 995, use, use2, pay, approve, self) }, "error"},
 		{"a transfer of another token", func(n *node) {
 			other := pay
@@ -134,7 +144,8 @@ func TestFindFrom(t *testing.T) {
 	for name, from := range map[string]int64{"unknown": 0, "ahead of the node": 2000, "long ago": 1} {
 		n := newNode(t)
 		n.mine("0xAA", 998, mark(used, payer, nonce, 0), mark(transfer, payer, receiver, 90000))
-		if proof, err := n.chains(t).Find(t.Context(), auth(), from); err != nil || proof.Verdict != paidservice.ProofPaid || proof.Block != 998 {
+		if proof, err := n.chains(t).Find(t.Context(), auth(), from); err != nil ||
+			proof.Verdict != paidservice.ProofPaid || proof.Block != 998 {
 			t.Errorf("Find from a block that is %s = %+v, %v, want paid", name, proof, err)
 		}
 	}
@@ -143,10 +154,14 @@ func TestFindFrom(t *testing.T) {
 func TestNodeFailures(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{
-		"html": "<html>", "nothing": "", "no result": `{"jsonrpc":"2.0","id":1}`, "another type": `{"result":7}`, "no number": `{"result":"head"}`,
-		"error": `{"error":{"code":-32005,"message":"limit of key secret-key"}}`, "endless": strings.Repeat(" ", 2<<20), "huge": `{"result":"0xffffffffffffffffffff"}`,
+		"html": "<html>", "nothing": "", "no result": `{"jsonrpc":"2.0","id":1}`, "another type": `{"result":7}`,
+		"no number": `{"result":"head"}`,
+		"error":     `{"error":{"code":-32005,"message":"limit of key secret-key"}}`, "endless": strings.Repeat(" ",
+			2<<20),
+		"huge": `{"result":"0xffffffffffffffffffff"}`,
 	} {
-		c, err := x402facilitator.NewChains(http.DefaultClient, x402facilitator.Chain{Network: "eip155:84532", RPC: serve(t, 200, body).URL + "/secret-key"})
+		c, err := x402facilitator.NewChains(http.DefaultClient,
+			x402facilitator.Chain{Network: "eip155:84532", RPC: serve(t, 200, body).URL + "/secret-key"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +185,12 @@ func TestNodeFailures(t *testing.T) {
 	if is, err := c.IsContract(t.Context(), "eip155:84532", payer); !is || err != nil {
 		t.Errorf("IsContract = %v, %v", is, err)
 	}
-	for _, chain := range []x402facilitator.Chain{{Network: "base", RPC: n.url}, {Network: "eip155:1", RPC: "node"}, {Network: "eip155:1"}, {Network: "eip155:1", RPC: "wss://node.example/secret-key"}} {
+	for _, chain := range []x402facilitator.Chain{
+		{Network: "base", RPC: n.url},
+		{Network: "eip155:1", RPC: "node"},
+		{Network: "eip155:1"},
+		{Network: "eip155:1", RPC: "wss://node.example/secret-key"},
+	} {
 		if _, err := x402facilitator.NewChains(nil, chain); err == nil || strings.Contains(err.Error(), "secret-key") {
 			t.Errorf("NewChains(%s) = %v, want an error without the address", chain.Network, err)
 		}
@@ -185,8 +205,15 @@ func TestCheckAsset(t *testing.T) {
 		want   string // part of the error; "": none
 	}{
 		{"the token", func(*node, *x402.PaymentRequirements) {}, ""},
-		{"a token that tells no version", func(n *node, _ *x402.PaymentRequirements) { delete(n.facts, "0x54fd4d50") }, ""},
-		{"an old token, whose name is no string", func(n *node, _ *x402.PaymentRequirements) { n.facts["0x06fdde03"] = pad("7") }, ""},
+		{
+			"a token that tells no version",
+			func(n *node, _ *x402.PaymentRequirements) { delete(n.facts, "0x54fd4d50") },
+			"",
+		},
+		{
+			"an old token, whose name is no string",
+			func(n *node, _ *x402.PaymentRequirements) { n.facts["0x06fdde03"] = pad("7") }, "",
+		},
 		{"a name that lies about its place", func(n *node, _ *x402.PaymentRequirements) {
 			n.facts["0x06fdde03"] = "0x" + strings.Repeat("f", 128)
 		}, ""},
@@ -195,7 +222,10 @@ func TestCheckAsset(t *testing.T) {
 		}, ""},
 		{"another chain", func(n *node, _ *x402.PaymentRequirements) { n.chainID = 8453 }, "chain 8453"},
 		{"no contract", func(n *node, _ *x402.PaymentRequirements) { n.code = "0x" }, "no contract"},
-		{"other decimals", func(n *node, _ *x402.PaymentRequirements) { n.facts["0x313ce567"] = pad("12") }, "decimals"},
+		{
+			"other decimals", func(n *node, _ *x402.PaymentRequirements) { n.facts["0x313ce567"] = pad("12") },
+			"decimals",
+		},
 		{"the name of another chain's token", func(_ *node, r *x402.PaymentRequirements) {
 			r.Extra = map[string]any{"name": "USD Coin", "version": "2"}
 		}, `"USDC"`},

@@ -80,7 +80,8 @@ func (n *node) mine(tx string, block int64, events ...event) {
 	for i := range events {
 		e := &events[i]
 		e.BlockNumber, e.BlockHash, e.TransactionHash, e.LogIndex = hexNumber(block), hash, tx, hexNumber(int64(i))
-		if name := e.Topics[0]; name == evm.Keccak([]byte(used)).String() || name == evm.Keccak([]byte(canceled)).String() {
+		if name := e.Topics[0]; name == evm.Keccak([]byte(used)).String() ||
+			name == evm.Keccak([]byte(canceled)).String() {
 			n.used[e.Topics[2]] = true
 		}
 	}
@@ -96,9 +97,11 @@ func newNode(t testing.TB) *node {
 		t.Fatal(err)
 	}
 	n := &node{
-		chainID: 84532, head: 1000, safe: 990, now: 1_800_000_000, used: map[string]bool{}, receipts: map[string]receipt{}, code: "0x6080",
+		chainID: 84532, head: 1000, safe: 990, now: 1_800_000_000, used: map[string]bool{},
+		receipts: map[string]receipt{}, code: "0x6080",
 		facts: map[string]string{
-			"0x06fdde03": text("USDC"), "0x54fd4d50": text("2"), "0x313ce567": pad("6"), "0x3644e515": domain.Separator().String(),
+			"0x06fdde03": text("USDC"), "0x54fd4d50": text("2"), "0x313ce567": pad("6"),
+			"0x3644e515": domain.Separator().String(),
 		},
 	}
 	s := httptest.NewServer(n)
@@ -115,7 +118,8 @@ func text(s string) string {
 
 func (n *node) chains(t testing.TB) *x402facilitator.Chains {
 	t.Helper()
-	c, err := x402facilitator.NewChains(http.DefaultClient, x402facilitator.Chain{Network: "eip155:84532", RPC: n.url, Lookback: 900})
+	c, err := x402facilitator.NewChains(http.DefaultClient,
+		x402facilitator.Chain{Network: "eip155:84532", RPC: n.url, Lookback: 900})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +141,10 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	n.mu.Unlock()
 	out := map[string]any{"jsonrpc": "2.0", "id": 1, "result": result}
 	if err != nil {
-		out = map[string]any{"jsonrpc": "2.0", "id": 1, "error": map[string]any{"code": -32000, "message": err.Error() + " at " + n.url}}
+		out = map[string]any{
+			"jsonrpc": "2.0", "id": 1,
+			"error": map[string]any{"code": -32000, "message": err.Error() + " at " + n.url},
+		}
 	}
 	_ = json.NewEncoder(w).Encode(out)
 }
@@ -188,7 +195,10 @@ func (n *node) block(name string) (any, error) {
 	case strings.HasPrefix(name, "0x"):
 		number, _ = strconv.ParseInt(name[2:], 16, 64)
 	}
-	return map[string]any{"number": hexNumber(number), "timestamp": hexNumber(n.now - (n.head - number)), "hash": "0x1"}, nil
+	return map[string]any{
+		"number": hexNumber(number), "timestamp": hexNumber(n.now - (n.head - number)),
+		"hash": "0x1",
+	}, nil
 }
 
 func (n *node) logs(param json.RawMessage) (any, error) {
@@ -207,7 +217,8 @@ func (n *node) logs(param json.RawMessage) (any, error) {
 	for _, e := range n.events {
 		at, _ := strconv.ParseInt(e.BlockNumber[2:], 16, 64)
 		kinds := fmt.Sprint(q.Topics[0])
-		if n.foreign || at >= from && at <= to && strings.Contains(kinds, e.Topics[0]) && q.Topics[1] == e.Topics[1] && q.Topics[2] == e.Topics[2] {
+		if n.foreign || at >= from && at <= to && strings.Contains(kinds, e.Topics[0]) && q.Topics[1] == e.Topics[1] &&
+			q.Topics[2] == e.Topics[2] {
 			found = append(found, e)
 		}
 	}

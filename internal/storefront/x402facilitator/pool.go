@@ -51,7 +51,9 @@ func (p *Pool) settling(terms x402.PaymentRequirements) []*Remote {
 }
 
 // Verify asks the facilitators in turn until one answers.
-func (p *Pool) Verify(ctx context.Context, payment *x402.PaymentPayload, terms x402.PaymentRequirements) (x402.VerifyResponse, error) {
+func (p *Pool) Verify(ctx context.Context, payment *x402.PaymentPayload,
+	terms x402.PaymentRequirements,
+) (x402.VerifyResponse, error) {
 	var errs []error
 	for _, f := range p.settling(terms) {
 		answer, err := f.Verify(ctx, payment, terms)
@@ -62,14 +64,17 @@ func (p *Pool) Verify(ctx context.Context, payment *x402.PaymentPayload, terms x
 		if ctx.Err() != nil {
 			break
 		}
-		p.log.WarnContext(ctx, "x402 facilitator did not verify", slog.String("facilitator", f.host), slog.Any("error", err))
+		p.log.WarnContext(ctx, "x402 facilitator did not verify", slog.String("facilitator", f.host),
+			slog.Any("error", err))
 	}
 	return x402.VerifyResponse{}, errors.Join(errs...)
 }
 
 // Settle asks the facilitators in turn until one did something or may have. A
 // refusal is final, but for one that says that nothing was sent.
-func (p *Pool) Settle(ctx context.Context, payment *x402.PaymentPayload, terms x402.PaymentRequirements) (x402.SettleResponse, error) {
+func (p *Pool) Settle(ctx context.Context, payment *x402.PaymentPayload,
+	terms x402.PaymentRequirements,
+) (x402.SettleResponse, error) {
 	var answer x402.SettleResponse
 	var err error
 	for i, f := range p.settling(terms) {

@@ -14,9 +14,12 @@ import (
 
 // Events of tokens, by the hash of their signature.
 const (
-	topicUsed     = "0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5" // AuthorizationUsed(address,bytes32)
-	topicCanceled = "0x1cdd46ff242716cdaa72d159d339a485b3438398348d68f09d7c8c0a59353d81" // AuthorizationCanceled(address,bytes32)
-	topicTransfer = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef" // Transfer(address,address,uint256)
+	// AuthorizationUsed(address,bytes32)
+	topicUsed = "0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5"
+	// AuthorizationCanceled(address,bytes32)
+	topicCanceled = "0x1cdd46ff242716cdaa72d159d339a485b3438398348d68f09d7c8c0a59353d81"
+	// Transfer(address,address,uint256)
+	topicTransfer = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
 )
 
 // event is what a contract wrote down in a transaction.
@@ -50,7 +53,8 @@ func (e *event) about(words ...string) bool {
 
 // errUnclear says that the chain holds the answer in a form that cannot be
 // read: a person has to look.
-var errUnclear = errors.New("a transaction uses several authorizations and does not tell which transfer belongs to which")
+var errUnclear = errors.New(
+	"a transaction uses several authorizations and does not tell which transfer belongs to which")
 
 // Find implements paidservice.Prover.
 func (c *Chains) Find(ctx context.Context, auth paidservice.Authorization, from int64) (paidservice.Proof, error) {
@@ -86,7 +90,8 @@ func (c *Chains) Find(ctx context.Context, auth paidservice.Authorization, from 
 		return paidservice.Proof{}, err
 	}
 	return paidservice.Proof{
-		Verdict: verdict, Tx: strings.ToLower(e.Tx), Block: int64(e.Block), Final: head-int64(e.Block) >= chain.Confirmations,
+		Verdict: verdict, Tx: strings.ToLower(e.Tx), Block: int64(e.Block),
+		Final: head-int64(e.Block) >= chain.Confirmations,
 	}, nil
 }
 
@@ -122,7 +127,8 @@ func (n *node) logs(ctx context.Context, auth paidservice.Authorization, from, t
 	})
 	// A node that ignores the filter must not make a stranger's event ours.
 	return slices.DeleteFunc(events, func(e event) bool {
-		return e.Removed || !strings.EqualFold(e.Address, auth.Asset) || !e.is(topicUsed) && !e.is(topicCanceled) || !e.about(auth.Payer, auth.Nonce)
+		return e.Removed || !strings.EqualFold(e.Address, auth.Asset) || !e.is(topicUsed) && !e.is(topicCanceled) ||
+			!e.about(auth.Payer, auth.Nonce)
 	}), err
 }
 
@@ -184,7 +190,8 @@ func transferOf(events []event, auth paidservice.Authorization) (*event, error) 
 	for _, step := range []int{1, -1} {
 		fits := func(i int) bool {
 			at := i + step
-			return at >= 0 && at < len(events) && events[at].is(topicTransfer) && len(events[at].Topics) == 3 && strings.EqualFold(events[at].Topics[1], events[i].Topics[1])
+			return at >= 0 && at < len(events) && events[at].is(topicTransfer) && len(events[at].Topics) == 3 &&
+				strings.EqualFold(events[at].Topics[1], events[i].Topics[1])
 		}
 		all := true
 		for _, i := range uses {
@@ -214,14 +221,17 @@ func (e *event) brings(auth paidservice.Authorization) bool {
 }
 
 // unused says whether an authorization without a trace can still be used.
-func (n *node) unused(ctx context.Context, auth paidservice.Authorization, latest block, chain Chain) (paidservice.Proof, error) {
+func (n *node) unused(ctx context.Context, auth paidservice.Authorization, latest block,
+	chain Chain,
+) (paidservice.Proof, error) {
 	open := paidservice.Proof{Verdict: paidservice.ProofOpen}
 	used, err := n.used(ctx, auth, "latest")
 	if err != nil {
 		return paidservice.Proof{}, err
 	}
 	if used {
-		return paidservice.Proof{}, errors.New("the token says that the authorization was used, and its event was not found: the node may be behind")
+		return paidservice.Proof{}, errors.New(
+			"the token says that the authorization was used, and its event was not found: the node may be behind")
 	}
 	if int64(latest.Timestamp) < auth.ValidBefore {
 		return open, nil

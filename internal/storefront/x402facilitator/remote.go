@@ -42,8 +42,12 @@ type Remote struct {
 // redirects.
 func New(address string, auth Auth, client *http.Client) (*Remote, error) {
 	u, err := url.Parse(strings.TrimRight(address, "/"))
-	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Scheme != "https" && u.Scheme != "http" {
-		return nil, errors.New("the address of an x402 facilitator looks like https://facilitator.example/x402, without query or credentials")
+	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Scheme != "https" &&
+		u.Scheme != "http" {
+		return nil,
+			errors.New(
+				"the address of an x402 facilitator looks like https://facilitator.example/x402, without query or " +
+					"credentials")
 	}
 	return &Remote{base: u.String(), host: u.Host, auth: auth, client: client}, nil
 }
@@ -52,7 +56,9 @@ func New(address string, auth Auth, client *http.Client) (*Remote, error) {
 func (f *Remote) Host() string { return f.host }
 
 // Verify implements paidservice.Facilitator.
-func (f *Remote) Verify(ctx context.Context, p *x402.PaymentPayload, terms x402.PaymentRequirements) (x402.VerifyResponse, error) {
+func (f *Remote) Verify(ctx context.Context, p *x402.PaymentPayload,
+	terms x402.PaymentRequirements,
+) (x402.VerifyResponse, error) {
 	data, err := f.post(ctx, verifyTimeout, "/verify", p, terms)
 	if err != nil {
 		return x402.VerifyResponse{}, err
@@ -65,7 +71,9 @@ func (f *Remote) Verify(ctx context.Context, p *x402.PaymentPayload, terms x402.
 }
 
 // Settle implements paidservice.Facilitator.
-func (f *Remote) Settle(ctx context.Context, p *x402.PaymentPayload, terms x402.PaymentRequirements) (x402.SettleResponse, error) {
+func (f *Remote) Settle(ctx context.Context, p *x402.PaymentPayload,
+	terms x402.PaymentRequirements,
+) (x402.SettleResponse, error) {
 	data, err := f.post(ctx, settleTimeout, "/settle", p, terms)
 	if err != nil {
 		return x402.SettleResponse{}, err
@@ -90,7 +98,9 @@ func (f *Remote) Supported(ctx context.Context) (x402.SupportedResponse, error) 
 	return answer, nil
 }
 
-func (f *Remote) post(ctx context.Context, limit time.Duration, path string, p *x402.PaymentPayload, terms x402.PaymentRequirements) ([]byte, error) {
+func (f *Remote) post(ctx context.Context, limit time.Duration, path string, p *x402.PaymentPayload,
+	terms x402.PaymentRequirements,
+) ([]byte, error) {
 	body, err := json.Marshal(x402.FacilitatorRequest{X402Version: x402.Version, Payload: p, Requirements: terms})
 	if err != nil {
 		return nil, fmt.Errorf("encoding a payment for facilitator %s: %w", f.host, err)
@@ -104,7 +114,8 @@ func (f *Remote) call(ctx context.Context, limit time.Duration, method, path str
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	var connected atomic.Bool
-	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})
+	traced := httptrace.WithClientTrace(ctx,
+		&httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})
 	req, err := http.NewRequestWithContext(traced, method, f.base+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, fmt.Errorf("preparing a call of facilitator %s: %w", f.host, err)
@@ -142,9 +153,11 @@ func (f *Remote) judge(path string, status int, data []byte) ([]byte, error) {
 	switch status {
 	case http.StatusOK, http.StatusBadRequest:
 		return data, nil
-	case http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed,
+	case http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusNotFound,
+		http.StatusMethodNotAllowed,
 		http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusTooManyRequests:
-		return nil, fmt.Errorf("%w: facilitator %s refused %s with status %d", paidservice.ErrNotSent, f.host, path, status)
+		return nil, fmt.Errorf("%w: facilitator %s refused %s with status %d", paidservice.ErrNotSent, f.host, path,
+			status)
 	}
 	return nil, fmt.Errorf("facilitator %s answered %s with status %d", f.host, path, status)
 }

@@ -36,7 +36,8 @@ var (
 func terms() x402.PaymentRequirements {
 	return x402.PaymentRequirements{
 		Scheme: "exact", Network: "eip155:84532", Amount: "90000", Asset: "0x036CbD53842c5426634e7929541eC2318f3dCF7e",
-		PayTo: "0x90F79bf6EB2c4f870365E785982E1f101E93b906", MaxTimeoutSeconds: 300, Extra: map[string]any{"name": "USDC", "version": "2"},
+		PayTo: "0x90F79bf6EB2c4f870365E785982E1f101E93b906", MaxTimeoutSeconds: 300,
+		Extra: map[string]any{"name": "USDC", "version": "2"},
 	}
 }
 
@@ -90,7 +91,8 @@ func outcomeFor(terms x402.PaymentRequirements, answer x402.SettleResponse, err 
 // TestSettle shows what each answer of a facilitator, honest or not, means.
 func TestSettle(t *testing.T) {
 	t.Parallel()
-	const good = `{"success":true,"payer":"0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC","transaction":"` + hash + `","network":"eip155:84532"}`
+	const good = `{"success":true,"payer":"0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC","transaction":"` + hash +
+		`","network":"eip155:84532"}`
 	tests := []struct {
 		name   string
 		status int
@@ -98,11 +100,33 @@ func TestSettle(t *testing.T) {
 		want   string
 	}{
 		{"settled", 200, good, "accepted"},
-		{"refused with 400, as CDP does", 400, `{"success":false,"errorReason":"insufficient_funds","transaction":"","network":"eip155:84532"}`, "payer_can_fix"},
-		{"refused", 200, `{"success":false,"errorReason":"invalid_exact_evm_signature","transaction":"","network":"eip155:84532"}`, "payer_final"},
-		{"pending", 200, `{"success":false,"errorReason":"settlement_pending","transaction":"` + hash + `","network":"eip155:84532"}`, "ambiguous"},
-		{"not sent to the chain", 200, `{"success":false,"errorReason":"invalid_exact_evm_transaction_failed","transaction":"","network":"eip155:84532"}`, "transient"},
-		{"failed on the chain", 200, `{"success":false,"errorReason":"invalid_exact_evm_transaction_failed","transaction":"` + hash + `"}`, "ambiguous"},
+		{
+			"refused with 400, as CDP does",
+			400, `{"success":false,"errorReason":"insufficient_funds","transaction":"","network":"eip155:84532"}`,
+			"payer_can_fix",
+		},
+		{
+			"refused",
+			200,
+			`{"success":false,"errorReason":"invalid_exact_evm_signature","transaction":"","network":"eip155:84532"}`,
+			"payer_final",
+		},
+		{
+			"pending",
+			200, `{"success":false,"errorReason":"settlement_pending","transaction":"` + hash +
+				`","network":"eip155:84532"}`, "ambiguous",
+		},
+		{
+			"not sent to the chain",
+			200,
+			`{"success":false,"errorReason":"invalid_exact_evm_transaction_failed","transaction":"","network":"eip155:84532"}`,
+			"transient",
+		},
+		{
+			"failed on the chain", 200,
+			`{"success":false,"errorReason":"invalid_exact_evm_transaction_failed","transaction":"` + hash + `"}`,
+			"ambiguous",
+		},
 		{"wrong network", 200, strings.Replace(good, "84532", "8453", 1), "ambiguous"},
 		{"success without a transaction", 200, strings.Replace(good, hash, "", 1), "ambiguous"},
 		{"a reason nobody knows", 200, `{"success":false,"errorReason":"gremlins"}`, "ambiguous"},
@@ -117,7 +141,10 @@ func TestSettle(t *testing.T) {
 		{"wrong path", 404, "not found", "not sent"},
 		{"no JSON", 200, "OK", "unknown"},
 		{"nothing", 200, "", "unknown"},
-		{"two answers in one", 200, `{"success":false,"success":true,"transaction":"` + hash + `","network":"eip155:84532"}`, "unknown"},
+		{
+			"two answers in one", 200,
+			`{"success":false,"success":true,"transaction":"` + hash + `","network":"eip155:84532"}`, "unknown",
+		},
 		{"two answers", 200, good + good, "unknown"},
 		{"an endless answer", 200, strings.Repeat(" ", 1<<20), "unknown"},
 	}
@@ -134,7 +161,8 @@ func TestSettle(t *testing.T) {
 
 func TestConnections(t *testing.T) {
 	t.Parallel()
-	dropped := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+	dropped := httptest.NewServer(
+		http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
 	t.Cleanup(dropped.Close)
 	closed := httptest.NewServer(nil)
 	closed.Close()
@@ -237,7 +265,8 @@ func TestRecordedCalls(t *testing.T) {
 				continue
 			}
 			var a, b any
-			if json.Unmarshal([]byte(text), &a) != nil || json.Unmarshal(read(layout+"/facilitator-"+name+"-request.json"), &b) != nil {
+			if json.Unmarshal([]byte(text), &a) != nil ||
+				json.Unmarshal(read(layout+"/facilitator-"+name+"-request.json"), &b) != nil {
 				t.Fatal("a request is no JSON")
 			}
 			if diff := cmp.Diff(b, a); diff != "" {
@@ -249,8 +278,10 @@ func TestRecordedCalls(t *testing.T) {
 
 func TestPool(t *testing.T) {
 	t.Parallel()
-	const good = `{"success":true,"isValid":true,"transaction":"` + hash + `","network":"eip155:84532","kinds":[{"x402Version":2,"scheme":"exact","network":"eip155:84532"}]}`
-	const other = `{"success":true,"isValid":true,"transaction":"` + hash + `","network":"eip155:84532","kinds":[{"x402Version":2,"scheme":"exact","network":"eip155:1"}]}`
+	const good = `{"success":true,"isValid":true,"transaction":"` + hash +
+		`","network":"eip155:84532","kinds":[{"x402Version":2,"scheme":"exact","network":"eip155:84532"}]}`
+	const other = `{"success":true,"isValid":true,"transaction":"` + hash +
+		`","network":"eip155:84532","kinds":[{"x402Version":2,"scheme":"exact","network":"eip155:1"}]}`
 	tests := []struct {
 		name   string
 		status int
@@ -262,10 +293,20 @@ func TestPool(t *testing.T) {
 		{"the first answers", 200, good, "accepted", 0, true},
 		{"the first refuses the key", 401, "", "accepted", 1, true},
 		{"the first is too busy", 429, "", "accepted", 1, true},
-		{"the first's node takes nothing", 200, `{"isValid":true,"success":false,"errorReason":"settle_exact_node_failure"}`, "accepted", 1, true},
+		{
+			"the first's node takes nothing",
+			200, `{"isValid":true,"success":false,"errorReason":"settle_exact_node_failure"}`, "accepted", 1, true,
+		},
 		{"the first breaks off", 502, "", "unknown", 0, true},
-		{"the first does not know", 200, `{"isValid":true,"success":false,"errorReason":"settlement_pending"}`, "ambiguous", 0, true},
-		{"the first refuses", 200, `{"isValid":false,"invalidReason":"insufficient_funds","success":false,"errorReason":"insufficient_funds"}`, "payer_can_fix", 0, false},
+		{
+			"the first does not know", 200, `{"isValid":true,"success":false,"errorReason":"settlement_pending"}`,
+			"ambiguous", 0, true,
+		},
+		{
+			"the first refuses", 200,
+			`{"isValid":false,"invalidReason":"insufficient_funds","success":false,"errorReason":"insufficient_funds"}`,
+			"payer_can_fix", 0, false,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -278,23 +319,27 @@ func TestPool(t *testing.T) {
 				_, _ = io.WriteString(w, good)
 			}))
 			t.Cleanup(second.Close)
-			pool := x402facilitator.NewPool(nil, remote(t, serve(t, tt.status, tt.body).URL, nil), remote(t, second.URL, nil))
+			pool := x402facilitator.NewPool(nil, remote(t, serve(t, tt.status, tt.body).URL, nil),
+				remote(t, second.URL, nil))
 			p := payment(t)
 			verified, err := pool.Verify(t.Context(), p, terms())
 			if err != nil || verified.IsValid != tt.verify {
 				t.Errorf("Verify = %+v, %v, want valid %v", verified, err, tt.verify)
 			}
 			if got := outcome(pool.Settle(t.Context(), p, terms())); got != tt.settle || settles.Load() != tt.second {
-				t.Errorf("Settle = %s with %d calls of the second, want %s with %d", got, settles.Load(), tt.settle, tt.second)
+				t.Errorf("Settle = %s with %d calls of the second, want %s with %d", got, settles.Load(), tt.settle,
+					tt.second)
 			}
-			if supported, err := pool.Supported(t.Context()); err != nil || !supported.Supports("exact", "eip155:84532") {
+			if supported, err := pool.Supported(t.Context()); err != nil || !supported.Supports("exact",
+				"eip155:84532") {
 				t.Errorf("Supported = %+v, %v", supported, err)
 			}
 		})
 	}
 	t.Run("a network of the second", func(t *testing.T) {
 		t.Parallel()
-		pool := x402facilitator.NewPool(nil, remote(t, serve(t, 200, other).URL, nil), remote(t, serve(t, 200, good).URL, nil))
+		pool := x402facilitator.NewPool(nil, remote(t, serve(t, 200, other).URL, nil),
+			remote(t, serve(t, 200, good).URL, nil))
 		if _, err := pool.Supported(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -315,7 +360,10 @@ func TestPool(t *testing.T) {
 
 func TestNew(t *testing.T) {
 	t.Parallel()
-	for _, address := range []string{"", "facilitator.example", "ftp://a.example", "https://key:secret@a.example", "https://a.example?key=1", "https://a.example#x", "https://%zz"} {
+	for _, address := range []string{
+		"", "facilitator.example", "ftp://a.example", "https://key:secret@a.example",
+		"https://a.example?key=1", "https://a.example#x", "https://%zz",
+	} {
 		if _, err := x402facilitator.New(address, nil, http.DefaultClient); err == nil {
 			t.Errorf("New(%q) worked, want an error", address)
 		} else if strings.Contains(err.Error(), "secret") {

@@ -32,7 +32,8 @@ func TestSandboxKeepsThePromises(t *testing.T) {
 			Pay: func(t *testing.T) *x402.PaymentPayload { return pay(t, newKey(t), dev) },
 			Poor: func(t *testing.T) *x402.PaymentPayload {
 				key, all := newKey(t), evm.DevToken().Terms("5000000", dev.PayTo, 300)
-				if answer, err := facilitator.Settle(t.Context(), pay(t, key, all), all); err != nil || !answer.Success {
+				if answer, err := facilitator.Settle(t.Context(), pay(t, key, all), all); err != nil ||
+					!answer.Success {
 					t.Fatalf("emptying an account: %+v, %v", answer, err)
 				}
 				return pay(t, key, dev)
@@ -56,7 +57,8 @@ func TestSandboxFaults(t *testing.T) {
 	t.Parallel()
 	dev := evm.DevToken().Terms("90000", "0x90F79bf6EB2c4f870365E785982E1f101E93b906", 300)
 	for mode, want := range map[string]string{
-		"500": "unknown", "500_after_commit": "unknown", "timeout": "unknown", "timeout_after_commit": "unknown", "429": "not sent",
+		"500": "unknown", "500_after_commit": "unknown", "timeout": "unknown", "timeout_after_commit": "unknown",
+		"429":     "not sent",
 		"pending": "ambiguous", "pending_after_commit": "ambiguous", "latency": "accepted",
 	} {
 		t.Run(mode, func(t *testing.T) {

@@ -62,7 +62,10 @@ func release(root, name string, document []byte) error {
 		case known == line:
 			return nil
 		case strings.HasPrefix(known, version+" "):
-			return fmt.Errorf("the document of the API %q changed and its version is still %s: raise the constant Version of the face (a new path or member: the second number; anything that breaks callers: the first), then run this again", name, version)
+			return fmt.Errorf(
+				"the document of the API %q changed and its version is still %s: raise the constant Version of the "+
+					"face (a new path or member: the second number; anything that breaks callers: the first), then "+
+					"run this again", name, version)
 		}
 	}
 	if err := os.MkdirAll(filepath.Join(root, "api"), 0o755); err != nil {

@@ -13,12 +13,14 @@ import (
 
 const configurationHead = `# Configuration
 
-This page follows from the code; ` + "`make docs`" + ` writes it. No setting is needed: ` + "`ace serve`" + ` runs a store with a sandbox
-that takes pretended money.
+This page follows from the code; ` + "`make docs`" + ` writes it. No setting is needed: ` + "`ace serve`" +
+	` runs a store with a sandbox
+that accepts test payments.
 
 A setting is read from, in this order: the flag, the variable, the settings file, the default. The settings file holds
-` + "`ACE_NAME=value`" + ` lines and is named by ` + "`--config`" + ` or ` + "`ACE_CONFIG`" + `; lines may be empty or start with ` + "`#`" + `. Lists are
-separated by commas. At the start every setting is checked, and a refusal names the setting and the mend.
+` + "`ACE_NAME=value`" + ` lines and is named by ` + "`--config`" + ` or ` + "`ACE_CONFIG`" +
+	`; lines may be empty or start with ` + "`#`" + `. Lists are
+separated by commas. At the start every setting is checked, and the error names the setting and the fix.
 `
 
 // configuration is the page of all settings, grouped as the struct groups them.

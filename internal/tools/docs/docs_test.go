@@ -48,7 +48,9 @@ func TestVersionMeansOneDocument(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !slices.Contains(lines, line) {
-			t.Errorf("the document of the API %q is not the one that was noted as version %s: raise the face's constant Version and run \"make docs\"", name, version)
+			t.Errorf(
+				"the document of the API %q is not the one that was noted as version %s: raise the face's constant "+
+					"Version and run \"make docs\"", name, version)
 		}
 	}
 }
@@ -56,13 +58,20 @@ func TestVersionMeansOneDocument(t *testing.T) {
 func TestReleaseRefusesAChangedDocument(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	first, second := []byte(`{"info":{"version":"1.0.0"},"paths":{}}`), []byte(`{"info":{"version":"1.0.0"},"paths":{"/a":{}}}`)
+	first, second := []byte(`{"info":{"version":"1.0.0"},"paths":{}}`), []byte(
+		`{"info":{"version":"1.0.0"},"paths":{"/a":{}}}`)
 	raised := []byte(`{"info":{"version":"1.1.0"},"paths":{"/a":{}}}`)
 	steps := []struct {
 		name     string
 		document []byte
 		ok       bool
-	}{{"first", first, true}, {"the same again", first, true}, {"changed", second, false}, {"raised", raised, true}, {"the old one", first, true}}
+	}{
+		{"first", first, true},
+		{"the same again", first, true},
+		{"changed", second, false},
+		{"raised", raised, true},
+		{"the old one", first, true},
+	}
 	for _, step := range steps {
 		if err := release(dir, "store", step.document); (err == nil) != step.ok {
 			t.Errorf("%s: release = %v, want success %v", step.name, err, step.ok)
@@ -93,7 +102,9 @@ func TestEveryCodeIsFound(t *testing.T) {
 	}
 	for _, place := range s.vague {
 		if !slices.Contains(known, place) {
-			t.Errorf("%s answers a problem whose code is no constant: write it there, so that docs/errors.md can list it", place)
+			t.Errorf(
+				"%s answers a problem whose code is no constant: write it there, so that docs/errors.md can list it",
+				place)
 		}
 	}
 }
@@ -108,7 +119,7 @@ func TestTablesAreFound(t *testing.T) {
 	}
 	for _, want := range []string{"| `out_of_stock` | 200 | `sold_out` |", "| `out_of_stock` | 409 | `sold_out` |"} {
 		if !strings.Contains(string(page), want) {
-			t.Errorf("the page lacks %q: mend writeProtocols in errors.go", want)
+			t.Errorf("the page lacks %q: fix writeProtocols in errors.go", want)
 		}
 	}
 }
@@ -133,7 +144,8 @@ func TestConfigurationNamesEverySetting(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"| `ACE_STORE_ADDR` | `--store-addr HOST:PORT` | `127.0.0.1:8080` |", "| `ACE_DEV_TLS` | `--dev-tls` | `false` |", "## Payments", "(auto,on,off)",
+		"| `ACE_STORE_ADDR` | `--store-addr HOST:PORT` | `127.0.0.1:8080` |",
+		"| `ACE_DEV_TLS` | `--dev-tls` | `false` |", "## Payments", "(auto,on,off)",
 	} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("the page lacks %q:\n%s", want, page)

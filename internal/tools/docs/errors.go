@@ -19,15 +19,19 @@ This page follows from the code; ` + "`make docs`" + ` writes it, and a test fai
 Every failure that a caller can act on has a stable code and a sentence that says what to do. Branch on the code, show the sentence.
 The shape is the protocol's own:
 
-| Where | Shape | The code stands in |
+| Where | Shape | Field with the code |
 | --- | --- | --- |
-| our own REST | RFC 9457, ` + "`application/problem+json`" + ` | ` + "`code`" + `; single faults in ` + "`errors[]`" + `, advice for programs in ` + "`next_action`" + ` |
-| UCP | ` + "`{code, content}`" + `, or the envelope with ` + "`messages[]`" + ` for an outcome of the business | ` + "`code`, `messages[].code`" + ` |
+| our own REST | RFC 9457, ` + "`application/problem+json`" + ` | ` + "`code`" + `; single faults in ` + "`errors[]`" +
+	`, advice for programs in ` + "`next_action`" + ` |
+| UCP | ` + "`{code, content}`" + `, or the envelope with ` + "`messages[]`" + ` for an outcome of the business | ` +
+	"`code`, `messages[].code`" + ` |
 | ACP | flat ` + "`{type, code, message, param}`" + ` | ` + "`code`" + ` |
 | MCP, JSON-RPC | JSON-RPC error, or a result with ` + "`isError`" + ` | ` + "`data.code`, `structuredContent`" + ` |
 
-Statuses 429 and 503, and each answer that says "try again", carry ` + "`Retry-After`" + ` in seconds where the time is known. Name the
-` + "`X-Request-Id`" + ` of the answer when you report a failure. A failure of ours reads ` + "`internal_error`" + ` with status 500; its cause is in
+Statuses 429 and 503, and each answer that says "try again", carry ` + "`Retry-After`" +
+	` in seconds where the time is known. Name the
+` + "`X-Request-Id`" + ` of the answer when you report a failure. A failure of ours reads ` + "`internal_error`" +
+	` with status 500; its cause is in
 the log of the store and nowhere else.
 `
 
@@ -46,7 +50,10 @@ func errorsPage(root string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	entries["internal_error"] = &entry{statuses: []string{"500"}, details: []string{"Something went wrong on our side. It has been logged; please try again."}}
+	entries["internal_error"] = &entry{
+		statuses: []string{"500"},
+		details:  []string{"Something went wrong on our side. It has been logged; please try again."},
+	}
 	missing := map[string]bool{}
 	told := func(code string) string {
 		if advice[code] == "" {
@@ -60,7 +67,8 @@ func errorsPage(root string) ([]byte, error) {
 	s.writeFaults(&page, told)
 	s.writeProtocols(&page, told)
 	if len(missing) > 0 {
-		return nil, fmt.Errorf("internal/tools/docs/advice.go does not say what to do about %s", strings.Join(slices.Sorted(maps.Keys(missing)), ", "))
+		return nil, fmt.Errorf("internal/tools/docs/advice.go does not say what to do about %s",
+			strings.Join(slices.Sorted(maps.Keys(missing)), ", "))
 	}
 	return page.Bytes(), nil
 }
@@ -96,15 +104,21 @@ func gather(found []failure) (map[string]*entry, error) {
 
 // kinds are the names that the sources use.
 var kinds = map[string]problem.Kind{
-	"Internal": problem.Internal, "Malformed": problem.Malformed, "Invalid": problem.Invalid, "Unauthenticated": problem.Unauthenticated,
-	"PaymentRequired": problem.PaymentRequired, "Forbidden": problem.Forbidden, "NotFound": problem.NotFound, "MethodNotAllowed": problem.MethodNotAllowed,
-	"NotAcceptable": problem.NotAcceptable, "Conflict": problem.Conflict, "Gone": problem.Gone, "TooLarge": problem.TooLarge,
-	"UnsupportedMedia": problem.UnsupportedMedia, "Unprocessable": problem.Unprocessable, "RateLimited": problem.RateLimited,
+	"Internal": problem.Internal, "Malformed": problem.Malformed, "Invalid": problem.Invalid,
+	"Unauthenticated": problem.Unauthenticated,
+	"PaymentRequired": problem.PaymentRequired, "Forbidden": problem.Forbidden, "NotFound": problem.NotFound,
+	"MethodNotAllowed": problem.MethodNotAllowed,
+	"NotAcceptable":    problem.NotAcceptable, "Conflict": problem.Conflict, "Gone": problem.Gone,
+	"TooLarge":         problem.TooLarge,
+	"UnsupportedMedia": problem.UnsupportedMedia, "Unprocessable": problem.Unprocessable,
+	"RateLimited": problem.RateLimited,
 	"Unavailable": problem.Unavailable, "Timeout": problem.Timeout,
 }
 
 func (s *scanner) writeProblems(page *bytes.Buffer, entries map[string]*entry, told func(string) string) {
-	page.WriteString("\n## Codes\n\nWhere a part of a sentence is filled in at run time, it reads ….\n\n| Code | Status | Sentence | What to do |\n| --- | --- | --- | --- |\n")
+	page.WriteString(
+		"\n## Codes\n\nWhere a part of a sentence is filled in at run time, it reads ….\n\n| Code | Status | " +
+			"Sentence | What to do |\n| --- | --- | --- | --- |\n")
 	for _, code := range slices.Sorted(maps.Keys(entries)) {
 		e := entries[code]
 		var details []string
@@ -113,20 +127,28 @@ func (s *scanner) writeProblems(page *bytes.Buffer, entries map[string]*entry, t
 				details = append(details, cell(d))
 			}
 		}
-		fmt.Fprintf(page, "| `%s` | %s | %s | %s |\n", code, strings.Join(e.statuses, ", "), strings.Join(details, "<br>"), told(code))
+		fmt.Fprintf(page, "| `%s` | %s | %s | %s |\n", code, strings.Join(e.statuses, ", "),
+			strings.Join(details, "<br>"), told(code))
 	}
 }
 
 func (s *scanner) writeFaults(page *bytes.Buffer, told func(string) string) {
-	page.WriteString("\n## Codes of single faults\n\nA request with faults at several places names each, with its place: in `errors[]` of our own REST; UCP and ACP name the\nfirst. Where a request has one fault only, its code may be the code of the whole answer.\n\n| Code | What to do |\n| --- | --- |\n")
+	page.WriteString(
+		"\n## Codes of single faults\n\nA request with faults at several places names each, with its place: in " +
+			"`errors[]` of our own REST; UCP and ACP name the\nfirst. Where a request has one fault only, its code " +
+			"may be the code of the whole answer.\n\n| Code | What to do |\n| --- | --- |\n")
 	for _, code := range s.faults() {
 		fmt.Fprintf(page, "| `%s` | %s |\n", code, told(code))
 	}
 }
 
 func (s *scanner) writeProtocols(page *bytes.Buffer, told func(string) string) {
-	page.WriteString("\n## UCP\n\nThe codes that UCP knows, as failures or as messages inside a checkout. Ours that are not listed here pass through.\nStatus 200 is an outcome of the business: a sold-out offer is no failure of the call.\n\n| Code | Status | Stands for | What to do |\n| --- | --- | --- | --- |\n")
+	page.WriteString(
+		"\n## UCP\n\nThe codes that UCP knows, as failures or as messages inside a checkout. Ours that are not " +
+			"listed here pass through.\nStatus 200 is an outcome of the business: a sold-out offer is no failure of " +
+			"the call.\n\n| Code | Status | Stands for | What to do |\n| --- | --- | --- | --- |\n")
 	ours := s.renamed("ucphttp", "outcomes")
+	maps.Copy(ours, s.renamed("ucphttp", "failures"))
 	for _, code := range s.constantsOf("ucp", "Code") {
 		status := "in a checkout"
 		if n := ucp.Code(code).Status(); n != 0 {
@@ -134,9 +156,12 @@ func (s *scanner) writeProtocols(page *bytes.Buffer, told func(string) string) {
 		}
 		fmt.Fprintf(page, "| `%s` | %s | %s | %s |\n", code, status, ours[code], told(code))
 	}
-	page.WriteString("\n## ACP\n\nThe codes that ACP gives a meaning. Ours that are not listed here pass through.\n\n| Code | Status | Stands for | What to do |\n| --- | --- | --- | --- |\n")
-	ours = s.renamed("storehttp", "acpCodes")
+	page.WriteString(
+		"\n## ACP\n\nThe codes that ACP gives a meaning. Ours that are not listed here pass through.\n\n| Code | " +
+			"Status | Stands for | What to do |\n| --- | --- | --- | --- |\n")
+	ours = s.renamed("acphttp", "protocolCodes")
 	for _, code := range s.keysOf("acp", "rules") {
-		fmt.Fprintf(page, "| `%s` | %d | %s | %s |\n", code, acp.NewError(code, "", "").Status(), ours[code], told(code))
+		fmt.Fprintf(page, "| `%s` | %d | %s | %s |\n", code, acp.NewError(code, "", "").Status(), ours[code],
+			told(code))
 	}
 }

@@ -35,7 +35,8 @@ func TestLinks(t *testing.T) {
 			if target == "" || strings.Contains(target, "://") {
 				continue
 			}
-			if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(filepath.Dir(page)), filepath.FromSlash(target))); err != nil {
+			if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(filepath.Dir(page)),
+				filepath.FromSlash(target))); err != nil {
 				t.Errorf("%s leads to %s, which is not there", page, m[1])
 			}
 		}

@@ -37,7 +37,10 @@ type source struct {
 }
 
 // leftOut are folders whose failures no caller meets.
-var leftOut = []string{"internal/foundation/problem", "internal/tools", "internal/sandbox", "internal/schematest", "internal/browsertest"}
+var leftOut = []string{
+	"internal/foundation/problem", "internal/tools", "internal/sandbox", "internal/schematest",
+	"internal/browsertest",
+}
 
 func scan(root string) (*scanner, error) {
 	s := &scanner{consts: map[string]string{}}
@@ -159,7 +162,8 @@ func (s *scanner) addCall(src *source, call *ast.CallExpr, inside []string, wrap
 			}
 			if code, ok := s.text(src, outer.Args[at]); ok {
 				resolved = true
-				s.add(src, argument(call.Args[0], outer, wrappers[fn]), code, s.filled(src, call.Args[2], outer, wrappers[fn]))
+				s.add(src, argument(call.Args[0], outer, wrappers[fn]), code,
+					s.filled(src, call.Args[2], outer, wrappers[fn]))
 			}
 			return true
 		})
@@ -170,7 +174,7 @@ func (s *scanner) addCall(src *source, call *ast.CallExpr, inside []string, wrap
 	s.vague = append(s.vague, src.dir+" "+strings.Join(inside, "."))
 }
 
-// argument answers what the caller of a wrapper gave for an expression.
+// argument returns what the caller of a wrapper gave for an expression.
 func argument(x ast.Expr, outer *ast.CallExpr, params map[string]int) ast.Expr {
 	if at, ok := params[name(x)]; ok && at < len(outer.Args) {
 		return outer.Args[at]
@@ -191,7 +195,7 @@ func (s *scanner) add(src *source, kind ast.Expr, code, detail string) {
 	s.found = append(s.found, failure{kindName, code, detail, src.dir})
 }
 
-// text answers the value of an expression that is known before run time.
+// text returns the value of an expression that is known before run time.
 func (s *scanner) text(src *source, x ast.Expr) (string, bool) {
 	x = unwrap(x)
 	if text, ok := literal(x); ok {
@@ -207,7 +211,7 @@ func (s *scanner) text(src *source, x ast.Expr) (string, bool) {
 
 var verb = regexp.MustCompile(`%[-+# 0-9.\[\]]*[a-zA-Z]`)
 
-// wording answers a detail with … for what is filled in at run time.
+// wording returns a detail with … for what is filled in at run time.
 func (s *scanner) wording(src *source, x ast.Expr) string {
 	if text, ok := s.text(src, x); ok {
 		return text
@@ -242,7 +246,7 @@ func literal(x ast.Expr) (string, bool) {
 	return text, err == nil
 }
 
-// name answers an identifier, or package.Name.
+// name returns an identifier, or package.Name.
 func name(x ast.Expr) string {
 	switch e := x.(type) {
 	case *ast.Ident:

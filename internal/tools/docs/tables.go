@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// faults answers the codes of single faults: literals handed to Fault, and
+// faults returns the codes of single faults: literals handed to Fault, and
 // members named Code or code of composite literals.
 func (s *scanner) faults() []string {
 	codeShape := regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
@@ -31,7 +31,8 @@ func (s *scanner) faults() []string {
 				kind := name(x.Type)
 				for _, element := range x.Elts {
 					pair, ok := element.(*ast.KeyValueExpr)
-					if ok && (kind == "problem.Item" && name(pair.Key) == "Code" || kind == "" && src.dir == "internal/foundation/openapi" && name(pair.Key) == "code") {
+					if ok && (kind == "problem.Item" && name(pair.Key) == "Code" || kind == "" &&
+						src.dir == "internal/foundation/openapi" && name(pair.Key) == "code") {
 						add(pair.Value)
 					}
 				}
@@ -43,7 +44,7 @@ func (s *scanner) faults() []string {
 	return slices.Compact(codes)
 }
 
-// constantsOf answers the values of a package's string constants of a type, in
+// constantsOf returns the values of a package's string constants of a type, in
 // the order of the source.
 func (s *scanner) constantsOf(pkg, kind string) []string {
 	var codes []string
@@ -102,7 +103,7 @@ func (s *scanner) table(pkg, variable string, visit func(src *source, key, value
 	}
 }
 
-// keysOf answers the keys of a table of one package.
+// keysOf returns the keys of a table of one package.
 func (s *scanner) keysOf(pkg, variable string) []string {
 	var keys []string
 	s.table(pkg, variable, func(src *source, key, _ ast.Expr) {
@@ -113,7 +114,7 @@ func (s *scanner) keysOf(pkg, variable string) []string {
 	return keys
 }
 
-// renamed answers, for each code of a protocol, which of ours it stands for.
+// renamed returns our code for each code of a protocol.
 func (s *scanner) renamed(pkg, variable string) map[string]string {
 	ours := map[string][]string{}
 	s.table(pkg, variable, func(src *source, key, value ast.Expr) {

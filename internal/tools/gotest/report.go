@@ -123,7 +123,7 @@ func reasonOf(output []string) string {
 	return strings.TrimPrefix(reason, "left out: ")
 }
 
-// shownTests bounds how many names stand behind one reason.
+// shownTests limits the number of names per reason.
 const shownTests = 6
 
 // finish prints what was left out and what failed.

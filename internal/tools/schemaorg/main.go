@@ -3,7 +3,7 @@
 //
 //	$ACE_SHARED_DIR/specs/schemaorg/schemaorg-current-https.jsonld
 //	      -> derive: names, parents, domains, ranges, members, successors
-//	      -> internal/storefront/datapack/schemaorg/vocabulary.txt.gz
+//	      -> internal/website/datapack/schemaorg/vocabulary.txt.gz
 //
 // Run it in the root of the repository after a new release of the vocabulary
 // and raise the release in this file.
@@ -27,7 +27,7 @@ const release = "30.0"
 
 const (
 	source = "specs/schemaorg/schemaorg-current-https.jsonld"
-	target = "internal/storefront/datapack/schemaorg/vocabulary.txt.gz"
+	target = "internal/website/datapack/schemaorg/vocabulary.txt.gz"
 )
 
 func main() {
@@ -50,12 +50,12 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	packed, err := pack(text)
+	compressed, err := pack(text)
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%s: %d bytes, packed %d\n", target, len(text), len(packed))
-	return os.WriteFile(target, packed, 0o644)
+	fmt.Printf("%s: %d bytes, compressed %d\n", target, len(text), len(compressed))
+	return os.WriteFile(target, compressed, 0o644)
 }
 
 func pack(text string) ([]byte, error) {
@@ -148,13 +148,16 @@ func derive(data []byte) (string, error) {
 		case slices.Contains(t.Type, "rdfs:Class"):
 			lines = append(lines, strings.Join([]string{"t", name, list(t.Parents.ours()), successor}, " "))
 		case slices.Contains(t.Type, "rdf:Property"):
-			lines = append(lines, strings.Join([]string{"p", name, list(t.Domains.ours()), list(t.Ranges.ours()), successor}, " "))
+			lines = append(lines,
+				strings.Join([]string{"p", name, list(t.Domains.ours()), list(t.Ranges.ours()), successor}, " "))
 		default:
 			lines = append(lines, strings.Join([]string{"m", name, list(t.Type.ours()), successor}, " "))
 		}
 	}
 	slices.SortFunc(lines, func(a, b string) int { return cmp.Compare(a, b) })
-	head := "# Derived from the vocabulary of schema.org, release " + release + ", https://schema.org/, CC BY-SA 3.0.\n# This table is under the same licence; see ATTRIBUTION.md beside it.\nr " + release + "\n"
+	head := "# Derived from the vocabulary of schema.org, release " + release +
+		", https://schema.org/, CC BY-SA 3.0.\n# This table is under the same licence; see ATTRIBUTION.md beside " +
+		"it.\nr " + release + "\n"
 	return head + strings.Join(lines, "\n") + "\n", nil
 }
 
@@ -166,7 +169,8 @@ func dataTypes(graph []term) map[string]bool {
 		grown = false
 		for _, t := range graph {
 			name := strings.TrimPrefix(t.ID, "schema:")
-			if found[name] || !slices.Contains(t.Type, "schema:DataType") && !slices.ContainsFunc(t.Parents.ours(), func(p string) bool { return found[p] }) {
+			if found[name] || !slices.Contains(t.Type, "schema:DataType") && !slices.ContainsFunc(t.Parents.ours(),
+				func(p string) bool { return found[p] }) {
 				continue
 			}
 			found[name], grown = true, true

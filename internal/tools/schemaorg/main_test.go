@@ -64,7 +64,8 @@ func TestDerive(t *testing.T) {
 	}
 	want := "# Derived from the vocabulary of schema.org, release 30.0, https://schema.org/, CC BY-SA 3.0.\n" +
 		"# This table is under the same licence; see ATTRIBUTION.md beside it.\nr 30.0\n" +
-		"d Text - -\nd URL Text -\nm InStock ItemAvailability -\np awards Book,Product Text award\nt Product Thing -\nt Thing - -\n"
+		"d Text - -\nd URL Text -\nm InStock ItemAvailability -\np awards Book,Product Text award\nt Product Thing " +
+		"-\nt Thing - -\n"
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("derive (-want +got):\n%s", diff)
 	}

@@ -42,7 +42,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if os.Getenv(variable) == "" {
 		dsn, err := sqldbtest.Cluster()
 		if err != nil {
-			_, _ = fmt.Fprintf(stderr, "withpostgres: %v\nInstall a PostgreSQL server (Debian: apt-get install postgresql), or name a running one in %s.\n", err, variable)
+			_, _ = fmt.Fprintf(stderr,
+				"withpostgres: %v\nInstall a PostgreSQL server (Debian: apt-get install postgresql), or name a "+
+					"running one in %s.\n", err, variable)
 			return 1
 		}
 		env = append(env, variable+"="+dsn)

@@ -24,7 +24,8 @@ func TestRunPassesOutputAndExitCode(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
 			if code := run(t.Context(), tt.args, &stdout, &stderr); code != tt.code || stdout.String() != tt.out {
-				t.Errorf("run(%q) = %d, printed %q, %q; want %d, %q", tt.args, code, stdout.String(), stderr.String(), tt.code, tt.out)
+				t.Errorf("run(%q) = %d, printed %q, %q; want %d, %q", tt.args, code, stdout.String(), stderr.String(),
+					tt.code, tt.out)
 			}
 		})
 	}

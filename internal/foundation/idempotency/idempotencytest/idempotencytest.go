@@ -70,19 +70,19 @@ func replay(t *testing.T, s idempotency.Store) {
 func conflict(t *testing.T, s idempotency.Store) {
 	t.Helper()
 	finish(t, mustBegin(t, s, "body", "a"))
-	if _, err := begin(t, s, "other", "b"); !problem.Is(err, "idempotency_conflict") {
-		t.Errorf("Begin with another body = %v, want idempotency_conflict", err)
+	if _, err := begin(t, s, "other", "b"); !problem.Is(err, "idempotency_key_reused") {
+		t.Errorf("Begin with another body = %v, want idempotency_key_reused", err)
 	}
 }
 
 func inFlight(t *testing.T, s idempotency.Store) {
 	t.Helper()
 	mustBegin(t, s, "body", "a")
-	if _, err := begin(t, s, "body", "b"); !problem.Is(err, "idempotency_in_flight") {
-		t.Errorf("Begin while running = %v, want idempotency_in_flight", err)
+	if _, err := begin(t, s, "body", "b"); !problem.Is(err, "idempotency_in_progress") {
+		t.Errorf("Begin while running = %v, want idempotency_in_progress", err)
 	}
-	if _, err := begin(t, s, "other", "b"); !problem.Is(err, "idempotency_conflict") {
-		t.Errorf("Begin with another body while running = %v, want idempotency_conflict", err)
+	if _, err := begin(t, s, "other", "b"); !problem.Is(err, "idempotency_key_reused") {
+		t.Errorf("Begin with another body while running = %v, want idempotency_key_reused", err)
 	}
 }
 
@@ -98,7 +98,10 @@ func takeover(t *testing.T, s idempotency.Store) {
 
 func expired(t *testing.T, s idempotency.Store) {
 	now := time.Now()
-	old := idempotency.Record{Scope: "s", Key: "k", Fingerprint: "f", ResourceID: "a", LeaseUntil: now, ExpiresAt: now.Add(-time.Second)}
+	old := idempotency.Record{
+		Scope: "s", Key: "k", Fingerprint: "f", ResourceID: "a", LeaseUntil: now,
+		ExpiresAt: now.Add(-time.Second),
+	}
 	if _, owned, err := s.Claim(t.Context(), old); err != nil || !owned {
 		t.Fatalf("Claim = %v, %v", owned, err)
 	}
@@ -115,12 +118,13 @@ func oneOwner(t *testing.T, s idempotency.Store) {
 	owners := make(chan string, callers)
 	for i := range callers {
 		go func() {
-			a, err := keeper(s).Begin(t.Context(), "scope", "key", []byte("body"), func() string { return string(rune('a' + i)) })
+			a, err := keeper(s).Begin(t.Context(), "scope", "key", []byte("body"),
+				func() string { return string(rune('a' + i)) })
 			if err == nil {
 				owners <- a.ResourceID
 				return
 			}
-			if !problem.Is(err, "idempotency_in_flight") {
+			if !problem.Is(err, "idempotency_in_progress") {
 				t.Errorf("Begin = %v", err)
 			}
 			owners <- ""

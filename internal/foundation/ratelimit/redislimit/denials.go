@@ -47,20 +47,24 @@ func (d *denials) of(name string, cost int) place {
 	return place{&d.slots[sum%denialSlots], sum}
 }
 
-// still answers the refusal again while it holds.
+// still returns the refusal again while it holds.
 func (p place) still(now time.Duration) (ratelimit.Result, bool) {
 	p.slot.mu.Lock()
 	defer p.slot.mu.Unlock()
 	if p.slot.fingerprint != p.fingerprint || now >= p.slot.until {
 		return ratelimit.Result{}, false
 	}
-	return ratelimit.Result{Remaining: p.slot.remaining, Reset: p.slot.until - now, RetryAfter: p.slot.retry - now}, true
+	return ratelimit.Result{
+		Remaining: p.slot.remaining, Reset: p.slot.until - now,
+		RetryAfter: p.slot.retry - now,
+	}, true
 }
 
 func (p place) keep(now time.Duration, r ratelimit.Result) {
 	p.slot.mu.Lock()
 	defer p.slot.mu.Unlock()
-	p.slot.fingerprint, p.slot.until, p.slot.retry, p.slot.remaining = p.fingerprint, now+min(r.Reset, r.RetryAfter), now+r.RetryAfter, r.Remaining
+	p.slot.fingerprint, p.slot.until, p.slot.retry, p.slot.remaining = p.fingerprint, now+min(r.Reset,
+		r.RetryAfter), now+r.RetryAfter, r.Remaining
 }
 
 func (p place) forget() {

@@ -14,8 +14,9 @@ type limiter struct {
 	store  *Store
 	policy ratelimit.Policy
 	script string
-	args   [2]any                                                          // of the script, before the cost
-	within func(p ratelimit.Policy, replicas int) (ratelimit.Limiter, int) // what counts here, and its most units at once
+	args   [2]any // of the script, before the cost
+	// what counts here, and its most units at once
+	within func(p ratelimit.Policy, replicas int) (ratelimit.Limiter, int)
 	here   atomic.Pointer[fallback]
 }
 
@@ -32,7 +33,7 @@ type GCRA struct{ limiter }
 // Window is ratelimit.Window for all replicas together.
 type Window struct{ limiter }
 
-// GCRA answers the limiter of one policy. Policies of one name share their
+// GCRA returns the limiter of one policy. Policies of one name share their
 // clients. It panics on a policy that Validate refuses, and on more than a
 // million units a second, which the clock of Redis cannot tell apart.
 func (s *Store) GCRA(p ratelimit.Policy) *GCRA {
@@ -46,7 +47,7 @@ func (s *Store) GCRA(p ratelimit.Policy) *GCRA {
 	return l
 }
 
-// Window answers the limiter of one policy. Burst does not apply. It panics
+// Window returns the limiter of one policy. Burst does not apply. It panics
 // where GCRA does.
 func (s *Store) Window(p ratelimit.Policy) *Window {
 	p.Burst = 0

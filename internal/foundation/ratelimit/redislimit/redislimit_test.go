@@ -107,7 +107,10 @@ func TestReplicasShareOneQuota(t *testing.T) {
 func TestGCRA(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
-	l := replica(t, server, &lines{}, nil).GCRA(ratelimit.Policy{Name: "client", Quantity: 1, Window: time.Hour, Burst: 5})
+	l := replica(t, server, &lines{}, nil).GCRA(ratelimit.Policy{
+		Name: "client", Quantity: 1, Window: time.Hour,
+		Burst: 5,
+	})
 	r := take(t, l, "a", 2)
 	if !r.Allowed || r.Remaining != 3 || r.Policy.Name != "client" {
 		t.Errorf("Take(2) = %+v, want 3 left", r)
@@ -136,7 +139,10 @@ func TestGCRA(t *testing.T) {
 func TestGCRAComesBack(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
-	l := replica(t, server, &lines{}, nil).GCRA(ratelimit.Policy{Name: "fast", Quantity: 1, Window: 300 * time.Millisecond, Burst: 1})
+	l := replica(t, server, &lines{}, nil).GCRA(ratelimit.Policy{
+		Name: "fast", Quantity: 1,
+		Window: 300 * time.Millisecond, Burst: 1,
+	})
 	take(t, l, "a", 1)
 	r := take(t, l, "a", 1)
 	if r.Allowed {
@@ -151,7 +157,10 @@ func TestGCRAComesBack(t *testing.T) {
 func TestRefund(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
-	l := replica(t, server, &lines{}, nil).GCRA(ratelimit.Policy{Name: "client", Quantity: 1, Window: time.Hour, Burst: 3})
+	l := replica(t, server, &lines{}, nil).GCRA(ratelimit.Policy{
+		Name: "client", Quantity: 1, Window: time.Hour,
+		Burst: 3,
+	})
 	take(t, l, "a", 3)
 	if take(t, l, "a", 1).Allowed {
 		t.Fatal("Take(1) of an empty quota is allowed")
@@ -207,7 +216,8 @@ func TestWindow(t *testing.T) {
 func TestClockSetBack(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
-	s := replica(t, server, &lines{}, &redislimit.Options{Timeout: 2 * time.Second, Digest: func(key string) string { return key }})
+	s := replica(t, server, &lines{},
+		&redislimit.Options{Timeout: 2 * time.Second, Digest: func(key string) string { return key }})
 	settings, err := redis.ParseURL(server.URL)
 	if err != nil {
 		t.Fatal(err)
@@ -248,7 +258,8 @@ func TestKeysInRedis(t *testing.T) {
 		t.Fatalf("KEYS = %v, %v, want 2", names, err)
 	}
 	for _, name := range names {
-		if !strings.HasPrefix(name, "ace:limit:") || strings.Contains(name, "203.0.113") || strings.Contains(name, "somebody") {
+		if !strings.HasPrefix(name, "ace:limit:") || strings.Contains(name, "203.0.113") || strings.Contains(name,
+			"somebody") {
 			t.Errorf("the key %q tells too much", name)
 		}
 		if life := raw.PTTL(t.Context(), name).Val(); life <= 0 || life > time.Minute {
@@ -344,7 +355,8 @@ func TestRedisHangs(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
 	log := &lines{}
-	l := replica(t, server, log, &redislimit.Options{Timeout: 100 * time.Millisecond}).GCRA(ratelimit.Policy{Name: "client", Quantity: 1, Window: time.Hour, Burst: 3})
+	l := replica(t, server, log, &redislimit.Options{Timeout: 100 * time.Millisecond}).GCRA(
+		ratelimit.Policy{Name: "client", Quantity: 1, Window: time.Hour, Burst: 3})
 	eventually(t, "Redis answers", func() bool { r := take(t, l, "warm", 0); return r.Allowed })
 	server.Freeze()
 	defer server.Thaw()
@@ -396,7 +408,8 @@ func TestRedisNeverThere(t *testing.T) {
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"", "localhost:6379", "http://user:sesame@host", "redis://user:sesame@host:port"} {
-		if _, err := redislimit.Open(address, slog.New(slog.DiscardHandler), nil); err == nil || strings.Contains(err.Error(), "sesame") {
+		if _, err := redislimit.Open(address, slog.New(slog.DiscardHandler), nil); err == nil ||
+			strings.Contains(err.Error(), "sesame") {
 			t.Errorf("Open(%q) = %v, want an error without the address", address, err)
 		}
 	}
@@ -409,7 +422,10 @@ func TestPoliciesThatRedisCannotTell(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = s.Close() }()
-	for _, p := range []ratelimit.Policy{{Name: "UPPER", Quantity: 1, Window: time.Second}, {Name: "x", Quantity: 10_000, Window: time.Millisecond}} {
+	for _, p := range []ratelimit.Policy{
+		{Name: "UPPER", Quantity: 1, Window: time.Second},
+		{Name: "x", Quantity: 10_000, Window: time.Millisecond},
+	} {
 		func() {
 			defer func() {
 				if recover() == nil {

@@ -67,7 +67,8 @@ type Store struct {
 func Open(address string, log *slog.Logger, o *Options) (*Store, error) {
 	settings, err := redis.ParseURL(address)
 	if err != nil {
-		return nil, errors.New("the address of Redis cannot be used: write redis://user:password@host:6379/0 or rediss://…")
+		return nil,
+			errors.New("the address of Redis cannot be used: write redis://user:password@host:6379/0 or rediss://…")
 	}
 	logging.Disable() // of the client, for the process: it writes past the log; what counts is told here
 	s := &Store{log: log, id: rand.Text(), epoch: time.Now(), denials: newDenials()}
@@ -94,7 +95,10 @@ func Open(address string, log *slog.Logger, o *Options) (*Store, error) {
 	s.client = redis.NewClient(settings)
 	s.local = ratelimit.NewTable(&ratelimit.TableOptions{Slots: s.options.Slots})
 	s.scripts = map[string]*redis.Script{}
-	for name, text := range map[string]string{"gcra": gcraScript, "refund": refundScript, "window": windowScript, "beat": beatScript} {
+	for name, text := range map[string]string{
+		"gcra": gcraScript, "refund": refundScript, "window": windowScript,
+		"beat": beatScript,
+	} {
 		s.scripts[name] = redis.NewScript(text)
 	}
 	s.replicas.Store(1)
@@ -192,7 +196,8 @@ func (s *Store) settle(err error) {
 	}
 	s.away = err != nil
 	if s.away {
-		s.log.Warn("redis is away, rate limits are counted on each replica", "replicas", s.Replicas(), "error", err.Error())
+		s.log.Warn("redis is away, rate limits are counted on each replica", "replicas", s.Replicas(), "error",
+			err.Error())
 		return
 	}
 	s.log.Info("redis is back, rate limits are shared again")

@@ -67,7 +67,7 @@ type Options struct {
 	Client func(origin *url.URL) *http.Client
 }
 
-// Open answers the key of an address. No service is called.
+// Open returns the key of an address. No service is called.
 func Open(address string, o *Options) (Key, error) {
 	if address == "" {
 		master, err := ReadFile(o.File, o.Create)
@@ -98,7 +98,8 @@ func Open(address string, o *Options) (Key, error) {
 	return nil, fmt.Errorf("%s cannot be used: %s", o.Setting, forms)
 }
 
-const forms = "write file:///path, env://NAME or hcvault://host:8200/transit/keys/NAME, or leave it out for the master key file"
+const forms = "write file:///path, env://NAME or hcvault://host:8200/transit/keys/NAME, or leave it out for the " +
+	"master key file"
 
 func fromVariable(u *url.URL, o *Options) (Key, error) {
 	name := u.Host
@@ -111,7 +112,10 @@ func fromVariable(u *url.URL, o *Options) (Key, error) {
 	}
 	master, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
 	if err != nil || len(master) != Size {
-		return nil, fmt.Errorf("%s names the variable %s, which is not base64 of %d bytes: make one with openssl rand -base64 %d", o.Setting, name, Size, Size)
+		return nil,
+			fmt.Errorf(
+				"%s names the variable %s, which is not base64 of %d bytes: make one with openssl rand -base64 %d",
+				o.Setting, name, Size, Size)
 	}
 	return Local(master)
 }
@@ -124,7 +128,7 @@ type local struct {
 
 const localPrefix = "local1."
 
-// Local answers the key that follows from Size secret bytes. Its name is a
+// Local returns the key that follows from Size secret bytes. Its name is a
 // fingerprint, the same wherever the bytes come from.
 func Local(master []byte) (Key, error) {
 	if len(master) != Size {

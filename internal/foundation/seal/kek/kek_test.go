@@ -53,7 +53,8 @@ func TestLocalKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, key := range keys {
-		if got, err := key.Unwrap(t.Context(), wrapped); err != nil || string(got) != "ring" || key.Name() != keys[0].Name() {
+		if got, err := key.Unwrap(t.Context(), wrapped); err != nil || string(got) != "ring" ||
+			key.Name() != keys[0].Name() {
 			t.Errorf("%s: Unwrap = %q, %v, want ring", key.Name(), got, err)
 		}
 	}
@@ -106,7 +107,8 @@ func TestOpenRefuses(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := kek.Open(tt.address, options(t))
-			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "ACE_KEK") || strings.Contains(err.Error(), secret) || strings.Contains(err.Error(), "sesame") {
+			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "ACE_KEK") ||
+				strings.Contains(err.Error(), secret) || strings.Contains(err.Error(), "sesame") {
 				t.Errorf("Open = %v, want text with the setting and %q, without secrets", err, tt.want)
 			}
 		})

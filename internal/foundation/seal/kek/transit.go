@@ -43,7 +43,9 @@ const (
 var transitName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
 
 func newTransit(u *url.URL, o *Options) (Key, error) {
-	wrong := fmt.Errorf("%s cannot be used: write hcvault://host:8200/transit/keys/NAME, without user and password (and ?namespace=NAME or ?derived=true where the key asks for it)", o.Setting)
+	wrong := fmt.Errorf(
+		"%s cannot be used: write hcvault://host:8200/transit/keys/NAME, without user and password (and "+
+			"?namespace=NAME or ?derived=true where the key asks for it)", o.Setting)
 	mount, name, ok := strings.Cut(strings.Trim(u.Path, "/"), "/keys/")
 	if !ok || u.Hostname() == "" || !transitName.MatchString(name) {
 		return nil, wrong
@@ -67,7 +69,8 @@ func newTransit(u *url.URL, o *Options) (Key, error) {
 	origin := &url.URL{Scheme: "https", Host: u.Host}
 	if u.Scheme == "hcvault+http" {
 		if ip := net.ParseIP(u.Hostname()); u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
-			return nil, fmt.Errorf("%s asks for http with %s: the token would travel in the open; write hcvault://", o.Setting, u.Hostname())
+			return nil, fmt.Errorf("%s asks for http with %s: the token would travel in the open; write hcvault://",
+				o.Setting, u.Hostname())
 		}
 		origin.Scheme = "http"
 	}
@@ -134,7 +137,8 @@ func (t *transit) call(ctx context.Context, operation string, in map[string]stri
 	}
 	ctx, cancel := context.WithTimeout(ctx, transitTimeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.origin+"/v1/"+t.mount+"/"+operation+"/"+t.key, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.origin+"/v1/"+t.mount+"/"+operation+"/"+t.key,
+		bytes.NewReader(body))
 	if err != nil {
 		return nil, errors.New("preparing a call of the key management service")
 	}
@@ -146,7 +150,8 @@ func (t *transit) call(ctx context.Context, operation string, in map[string]stri
 	}
 	res, err := t.client.Do(req)
 	if err != nil {
-		return nil, t.away("cannot be reached or does not answer within 10 seconds: start it, or mend the network between")
+		return nil,
+			t.away("cannot be reached or does not answer within 10 seconds: start it, or mend the network between")
 	}
 	defer func() { _ = res.Body.Close() }()
 	text, err := io.ReadAll(io.LimitReader(res.Body, transitLimit+1))
@@ -170,17 +175,24 @@ func (t *transit) call(ctx context.Context, operation string, in map[string]stri
 func (t *transit) refused(operation string, status int, text []byte) error {
 	switch {
 	case status == http.StatusForbidden:
-		return t.away(fmt.Sprintf("refuses the token (403): renew it in the file of %s, and let its policy update %s/%s/%s", t.o.TokenName, t.mount, operation, t.key))
-	case status == http.StatusNotFound, status == http.StatusBadRequest && bytes.Contains(text, []byte("key not found")):
+		return t.away(
+			fmt.Sprintf("refuses the token (403): renew it in the file of %s, and let its policy update %s/%s/%s",
+				t.o.TokenName, t.mount, operation, t.key))
+	case status == http.StatusNotFound, status == http.StatusBadRequest && bytes.Contains(text,
+		[]byte("key not found")):
 		return t.away(fmt.Sprintf("has no key %s in %s (%d): make it, or mend %s", t.key, t.mount, status, t.o.Setting))
 	case status == http.StatusBadRequest && operation == "decrypt":
 		return ErrWrong
 	case status == http.StatusBadRequest:
-		return t.away("does not take the call (400): the key must be of a type that encrypts with associated data, such as aes256-gcm96; a derived key asks for ?derived=true in " + t.o.Setting)
+		return t.away(
+			"does not take the call (400): the key must be of a type that encrypts with associated data, such as " +
+				"aes256-gcm96; a derived key asks for ?derived=true in " + t.o.Setting)
 	case status == http.StatusServiceUnavailable:
 		return t.away("is sealed or in maintenance (503): unseal it")
 	case status >= 300 && status < 400:
-		return t.away(fmt.Sprintf("sends elsewhere (%d), which is not followed: name the active node or the balancer in %s", status, t.o.Setting))
+		return t.away(
+			fmt.Sprintf("sends elsewhere (%d), which is not followed: name the active node or the balancer in %s",
+				status, t.o.Setting))
 	}
 	return t.away(fmt.Sprintf("answers %d", status))
 }

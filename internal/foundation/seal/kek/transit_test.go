@@ -18,7 +18,8 @@ import (
 
 // way is the way out that a server gives a key: its origin alone.
 func way(origin *url.URL) *http.Client {
-	return egress.New(&egress.Options{AllowOrigins: []string{origin.String()}, OnlyOrigins: true}).Client(egress.KMS(origin.Hostname()))
+	return egress.New(&egress.Options{AllowOrigins: []string{origin.String()}, OnlyOrigins: true}).Client(
+		egress.KMS(origin.Hostname()))
 }
 
 func openTransit(t *testing.T, s *transittest.Server, query string) kek.Key {
@@ -45,14 +46,16 @@ func TestTransit(t *testing.T) {
 	if got, err := key.Unwrap(t.Context(), wrapped); err != nil || string(got) != ring {
 		t.Errorf("Unwrap = %q, %v, want the ring", got, err)
 	}
-	if got, err := openTransit(t, stranger, "").Unwrap(t.Context(), wrapped); !errors.Is(err, kek.ErrWrong) || got != nil {
+	if got, err := openTransit(t, stranger, "").Unwrap(t.Context(), wrapped); !errors.Is(err, kek.ErrWrong) ||
+		got != nil {
 		t.Errorf("another engine: Unwrap = %q, %v, want ErrWrong", got, err)
 	}
 	if _, err := key.Unwrap(t.Context(), "local1.AAAA"); !errors.Is(err, kek.ErrWrong) {
 		t.Errorf("a text of a key file: %v, want ErrWrong", err)
 	}
 	for _, r := range s.Calls() {
-		if r.Header.Get("X-Vault-Token") != transittest.Token || r.Header.Get("X-Vault-Namespace") != "team/a" || r.Header.Get("X-Vault-Request") != "true" {
+		if r.Header.Get("X-Vault-Token") != transittest.Token || r.Header.Get("X-Vault-Namespace") != "team/a" ||
+			r.Header.Get("X-Vault-Request") != "true" {
 			t.Errorf("%s: the header lacks token, namespace or X-Vault-Request", r.URL)
 		}
 		if strings.Contains(r.URL.String(), "hvs.") || r.URL.RawQuery != "" {
@@ -135,7 +138,8 @@ func TestTransitFaults(t *testing.T) {
 				if !strings.Contains(text, tt.want) || !strings.Contains(text, "ACE_KEK_URL") {
 					t.Errorf("error %q, want ACE_KEK_URL and %q", text, tt.want)
 				}
-				if strings.Contains(text, transittest.Token) || strings.Contains(text, ring) || strings.Contains(text, echo) {
+				if strings.Contains(text, transittest.Token) || strings.Contains(text, ring) || strings.Contains(text,
+					echo) {
 					t.Errorf("error %q holds a secret", text)
 				}
 			}
@@ -174,7 +178,8 @@ func TestTransitNeedsItsToken(t *testing.T) {
 		if name == "gone" {
 			_ = os.Remove(o.TokenFile)
 		}
-		if _, err := key.Wrap(t.Context(), []byte(ring)); !errors.Is(err, kek.ErrAway) || !strings.Contains(err.Error(), "ACE_KEK_TOKEN_FILE") {
+		if _, err := key.Wrap(t.Context(), []byte(ring)); !errors.Is(err, kek.ErrAway) || !strings.Contains(err.Error(),
+			"ACE_KEK_TOKEN_FILE") {
 			t.Errorf("%s: %v, want ErrAway with ACE_KEK_TOKEN_FILE", name, err)
 		}
 	}
@@ -195,7 +200,11 @@ func TestTransitGivesUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := options(t)
-		o.TokenFile, o.Client = transittest.TokenFile(t), func(*url.URL) *http.Client { return &http.Client{Transport: hang{}} }
+		o.TokenFile, o.Client = transittest.TokenFile(t), func(*url.URL) *http.Client {
+			return &http.Client{
+				Transport: hang{},
+			}
+		}
 		key, err := kek.Open("hcvault://vault.example:8200/transit/keys/ace", o)
 		if err != nil {
 			t.Fatal(err)

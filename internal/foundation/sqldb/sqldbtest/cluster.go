@@ -22,14 +22,20 @@ import (
 // answers its address. A watcher process holds a pipe from here: when this
 // process ends, however it ends, the pipe closes and the watcher stops the
 // server and removes its folder.
-var privateCluster = sync.OnceValues(startCluster)
+var privateCluster = sync.OnceValues(func() (string, error) { return startCluster("off") })
+
+var durableCluster = sync.OnceValues(func() (string, error) { return startCluster("on") })
 
 // Cluster starts a private PostgreSQL server from the installed binaries, once
 // per process, and answers its address. It ends with this process, however
 // that ends. As root, the server runs as the user postgres.
 func Cluster() (dsn string, err error) { return privateCluster() }
 
-func startCluster() (string, error) {
+// DurableCluster is Cluster with a server that flushes each commit to the disk,
+// for benchmarks.
+func DurableCluster() (dsn string, err error) { return durableCluster() }
+
+func startCluster(fsync string) (string, error) {
 	bin, err := serverBinaries()
 	if err != nil {
 		return "", err
@@ -43,7 +49,8 @@ func startCluster() (string, error) {
 		return "", err
 	}
 	data := filepath.Join(dir, "data")
-	init := exec.Command(filepath.Join(bin, "initdb"), "-D", data, "-U", "ace", "-A", "trust", "-E", "UTF8", "--locale=C", "-N")
+	init := exec.Command(filepath.Join(bin, "initdb"), "-D", data, "-U", "ace", "-A", "trust", "-E", "UTF8",
+		"--locale=C", "-N")
 	init.SysProcAttr, init.Dir = attr, dir
 	if out, err := init.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("initdb: %w: %s", err, out)
@@ -52,7 +59,7 @@ func startCluster() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := startWatched(bin, dir, data, port, attr); err != nil {
+	if err := startWatched(bin, dir, data, port, fsync, attr); err != nil {
 		return "", err
 	}
 	dsn := fmt.Sprintf("postgres://ace@127.0.0.1:%d/postgres?sslmode=disable", port)
@@ -61,15 +68,15 @@ func startCluster() (string, error) {
 
 // The script runs the server and waits on its input, which this process never
 // writes to: reading ends when this process is gone.
-const watch = `"$1/postgres" -D "$2" -p "$3" -k "$4" -c listen_addresses=127.0.0.1 -c fsync=off -c max_connections=300 >"$4/log" 2>&1 &
+const watch = `"$1/postgres" -D "$2" -p "$3" -k "$4" -c listen_addresses=127.0.0.1 -c fsync="$5" -c max_connections=300 >"$4/log" 2>&1 &
 server=$!
 cat >/dev/null
 kill -INT $server
 wait $server
 rm -rf "$4"`
 
-func startWatched(bin, dir, data string, port int, attr *syscall.SysProcAttr) error {
-	cmd := exec.Command("/bin/sh", "-c", watch, "sh", bin, data, strconv.Itoa(port), dir)
+func startWatched(bin, dir, data string, port int, fsync string, attr *syscall.SysProcAttr) error {
+	cmd := exec.Command("/bin/sh", "-c", watch, "sh", bin, data, strconv.Itoa(port), dir, fsync)
 	cmd.SysProcAttr, cmd.Dir = attr, dir
 	cmd.Stderr = &bytes.Buffer{}
 	stdin, err := cmd.StdinPipe()

@@ -10,12 +10,15 @@ package sqldbtest
 
 import (
 	"context"
+	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -27,7 +30,7 @@ import (
 // applied. The subtests run in parallel.
 func Run(t *testing.T, migrations fs.FS, test func(t *testing.T, db *sqldb.DB)) {
 	t.Helper()
-	RunDSN(t, func(t *testing.T, dsn string) {
+	onEngines(t, func(t testing.TB) string { return Migrated(t, migrations) }, func(t *testing.T, dsn string) {
 		test(t, open(t, dsn, migrations))
 	})
 }
@@ -35,7 +38,12 @@ func Run(t *testing.T, migrations fs.FS, test func(t *testing.T, db *sqldb.DB)) 
 // RunDSN calls test once per engine with the address of an empty database.
 func RunDSN(t *testing.T, test func(t *testing.T, dsn string)) {
 	t.Helper()
-	for name, address := range map[string]func(testing.TB) string{"sqlite": SQLite, "postgres": Postgres} {
+	onEngines(t, SQLite, test)
+}
+
+func onEngines(t *testing.T, sqlite func(testing.TB) string, test func(t *testing.T, dsn string)) {
+	t.Helper()
+	for name, address := range map[string]func(testing.TB) string{"sqlite": sqlite, "postgres": Postgres} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			test(t, address(t))
@@ -49,6 +57,67 @@ func SQLite(t testing.TB) string {
 	return "sqlite:" + filepath.Join(t.TempDir(), "ace.db")
 }
 
+// templates holds migrated SQLite files by the digest of their migrations. The
+// values are functions that return the file.
+var templates sync.Map
+
+// Migrated returns the address of a SQLite file with the migrations applied. They
+// run once per process: each test gets a copy of the file. Parsing and running
+// them for each test took a fifth of the time of tests that start a whole store.
+func Migrated(t testing.TB, migrations fs.FS) string {
+	t.Helper()
+	digest, err := digestOf(migrations)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, _ := templates.LoadOrStore(digest, sync.OnceValues(func() ([]byte, error) { return migrate(migrations) }))
+	content, err := file.(func() ([]byte, error))()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "ace.db")
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return "sqlite:" + path
+}
+
+func digestOf(migrations fs.FS) (string, error) {
+	digest := sha256.New()
+	err := fs.WalkDir(migrations, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(migrations, name)
+		_, _ = fmt.Fprintf(digest, "%s %d\n%s", name, len(text), text) // a digest accepts everything
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("reading the migrations: %w", err)
+	}
+	return string(digest.Sum(nil)), nil
+}
+
+// migrate returns a SQLite file with the migrations applied.
+func migrate(migrations fs.FS) (content []byte, err error) {
+	dir, err := os.MkdirTemp("", "ace-template-")
+	if err != nil {
+		return nil, fmt.Errorf("creating a folder: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	path := filepath.Join(dir, "ace.db")
+	ctx := context.Background() // the file outlives the first test that wants it
+	db, err := sqldb.Open(ctx, "sqlite:"+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	_, err = db.Migrate(ctx, migrations)
+	if err := errors.Join(err, db.Close()); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path) // closing has written the log into it
+}
+
 // Postgres answers the address of an empty schema, dropped after the test.
 func Postgres(t testing.TB) string {
 	t.Helper()
@@ -59,7 +128,9 @@ func Postgres(t testing.TB) string {
 	if base == "" {
 		var err error
 		if base, err = privateCluster(); err != nil {
-			t.Fatalf("PostgreSQL for tests: %v (set ACE_TEST_POSTGRES_URL, install the server, or set ACE_TEST_ENGINES=sqlite)", err)
+			t.Fatalf(
+				"PostgreSQL for tests: %v (set ACE_TEST_POSTGRES_URL, install the server, or set "+
+					"ACE_TEST_ENGINES=sqlite)", err)
 		}
 	}
 	schema := strings.ReplaceAll(typeid.New("t"), "_", "")

@@ -148,8 +148,11 @@ func (k *Keeper) Keep(ctx context.Context, by audit.Actor, client *connection.Cl
 	for name, value := range client.Extra {
 		size += len(name) + len(value)
 	}
-	if client.App == "" || client.ID == "" || len(client.ID) > maxClientID || size > maxClientSecret || len(client.Extra) > maxExtra {
-		return problem.New(problem.Invalid, "invalid_oauth_client", "An OAuth client has an app, the client_id that the app's vendor gave it, and mostly a client_secret of at most 20000 characters.")
+	if client.App == "" || client.ID == "" || len(client.ID) > maxClientID || size > maxClientSecret ||
+		len(client.Extra) > maxExtra {
+		return problem.New(problem.Invalid, "invalid_oauth_client",
+			"An OAuth client has an app, the client_id that the app's vendor gave it, and mostly a client_secret of "+
+				"at most 20000 characters.")
 	}
 	text, err := json.Marshal(secrets{client.Secret, client.Extra})
 	if err != nil {
@@ -161,7 +164,8 @@ func (k *Keeper) Keep(ctx context.Context, by audit.Actor, client *connection.Cl
 	}
 	kept := &Sealed{Client: *client, Box: sealed, UpdatedAt: time.Now().UTC().Truncate(time.Millisecond)}
 	kept.Secret, kept.Extra, kept.Broken = "", nil, false
-	entry := audit.New(client.AccountID, by, "oauth_client.set", client.App, map[string]string{"client_id": client.ID, "issuer": client.Issuer})
+	entry := audit.New(client.AccountID, by, "oauth_client.set", client.App,
+		map[string]string{"client_id": client.ID, "issuer": client.Issuer})
 	if client.AccountID == "" {
 		entry.Action = "" // the operator's own doing belongs to no account
 	}
@@ -190,9 +194,11 @@ func (k *Keeper) KeepAll(ctx context.Context, clients []*connection.Client) erro
 // tokens. Its problem is oauth_client_not_found (NotFound).
 func (k *Keeper) Delete(ctx context.Context, by audit.Actor, accountID, appID string) error {
 	defer k.forget()
-	found, err := k.store.DeleteClient(ctx, accountID, appID, "", audit.New(accountID, by, "oauth_client.deleted", appID, nil))
+	found, err := k.store.DeleteClient(ctx, accountID, appID, "",
+		audit.New(accountID, by, "oauth_client.deleted", appID, nil))
 	if err == nil && !found {
-		err = problem.New(problem.NotFound, "oauth_client_not_found", "This account has no OAuth client of its own for this app.")
+		err = problem.New(problem.NotFound, "oauth_client_not_found",
+			"This account has no OAuth client of its own for this app.")
 	}
 	return err
 }

@@ -103,7 +103,10 @@ func TestFind(t *testing.T) {
 		want         *connection.Client
 	}{
 		{"acc_a", "gmail", &connection.Client{App: "gmail", AccountID: "acc_a", ID: "own", Secret: "s3cret-a"}},
-		{"acc_b", "gmail", &connection.Client{App: "gmail", ID: "operator", Secret: "s3cret-o", Extra: map[string]string{"developer_token": "canary"}}},
+		{"acc_b", "gmail", &connection.Client{
+			App: "gmail", ID: "operator", Secret: "s3cret-o",
+			Extra: map[string]string{"developer_token": "canary"},
+		}},
 		{"acc_b", "slack", nil},
 		{"acc_a", "mcp", nil}, // an issuer's client is for that issuer alone
 	}
@@ -113,14 +116,16 @@ func TestFind(t *testing.T) {
 			t.Errorf("Find(%s, %s): %v (-want +got):\n%s", tt.account, tt.app, err, diff)
 		}
 	}
-	if got, err := keeper.Registered(t.Context(), "acc_a", "mcp", "https://as.example"); err != nil || got.ID != "registered" {
+	if got, err := keeper.Registered(t.Context(), "acc_a", "mcp", "https://as.example"); err != nil ||
+		got.ID != "registered" {
 		t.Errorf("Registered = %v, %v", got, err)
 	}
 	if got, err := keeper.Registered(t.Context(), "acc_a", "mcp", "https://evil.example"); err != nil || got != nil {
 		t.Errorf("Registered with another issuer = %v, %v, want none", got, err)
 	}
 	for _, row := range m.rows {
-		if text := fmt.Sprintf("%+v %#v", row, row); strings.Contains(text, "s3cret") || strings.Contains(text, "canary") {
+		if text := fmt.Sprintf("%+v %#v", row, row); strings.Contains(text, "s3cret") || strings.Contains(text,
+			"canary") {
 			t.Errorf("kept in the clear: %s", text)
 		}
 	}
@@ -132,7 +137,8 @@ func TestFind(t *testing.T) {
 func TestMovedClientsDoNotOpen(t *testing.T) {
 	t.Parallel()
 	keeper, m := setup(t)
-	if err := keeper.Keep(t.Context(), audit.Operator(), &connection.Client{App: "gmail", AccountID: "acc_a", ID: "own", Secret: "s"}); err != nil {
+	if err := keeper.Keep(t.Context(), audit.Operator(),
+		&connection.Client{App: "gmail", AccountID: "acc_a", ID: "own", Secret: "s"}); err != nil {
 		t.Fatal(err)
 	}
 	stolen := m.rows[[3]string{"acc_a", "gmail", ""}]
@@ -147,7 +153,8 @@ func TestKeep(t *testing.T) {
 	t.Parallel()
 	keeper, m := setup(t)
 	tests := map[string]*connection.Client{
-		"no app": {ID: "x"}, "no id": {App: "gmail"}, "a long id": {App: "gmail", ID: strings.Repeat("x", 1001)}, "a long secret": {App: "gmail", ID: "x", Secret: strings.Repeat("x", 20001)},
+		"no app": {ID: "x"}, "no id": {App: "gmail"}, "a long id": {App: "gmail", ID: strings.Repeat("x", 1001)},
+		"a long secret": {App: "gmail", ID: "x", Secret: strings.Repeat("x", 20001)},
 	}
 	for name, c := range tests {
 		if err := keeper.Keep(t.Context(), audit.Operator(), c); !problem.Is(err, "invalid_oauth_client") {
@@ -166,7 +173,8 @@ func TestKeep(t *testing.T) {
 		id     string
 		broken bool
 	}{{"one", true}, {"two", false}} {
-		if err := keeper.KeepAll(t.Context(), []*connection.Client{{App: "gmail", ID: tt.id, Secret: "s"}}); err != nil {
+		if err := keeper.KeepAll(t.Context(),
+			[]*connection.Client{{App: "gmail", ID: tt.id, Secret: "s"}}); err != nil {
 			t.Fatal(err)
 		}
 		if got := m.rows[[3]string{"", "gmail", ""}]; got.Broken != tt.broken || got.ID != tt.id {
@@ -176,7 +184,8 @@ func TestKeep(t *testing.T) {
 	if err := keeper.MarkBroken(t.Context(), nil); err != nil {
 		t.Errorf("MarkBroken of none: %v", err)
 	}
-	if err := keeper.Delete(t.Context(), audit.Operator(), "acc_a", "gmail"); !problem.Is(err, "oauth_client_not_found") {
+	if err := keeper.Delete(t.Context(), audit.Operator(), "acc_a", "gmail"); !problem.Is(err,
+		"oauth_client_not_found") {
 		t.Errorf("Delete of none: %v", err)
 	}
 	if list, err := keeper.List(t.Context(), ""); err != nil || len(list) != 1 || list[0].Secret != "s" {
@@ -205,7 +214,8 @@ func TestFindRemembersForAMoment(t *testing.T) {
 			t.Fatal(err)
 		}
 		find("one")
-		if err := elsewhere.Keep(t.Context(), audit.Operator(), &connection.Client{App: "gmail", ID: "two"}); err != nil {
+		if err := elsewhere.Keep(t.Context(), audit.Operator(),
+			&connection.Client{App: "gmail", ID: "two"}); err != nil {
 			t.Fatal(err)
 		}
 		find("one")

@@ -38,7 +38,10 @@ type row struct {
 
 // NewMemory answers an empty store.
 func NewMemory() *Memory {
-	return &Memory{sessions: map[string]connection.Session{}, rows: map[string]row{}, farewells: map[string]connection.Sealed{}, Jobs: jobs.NewMemory()}
+	return &Memory{
+		sessions: map[string]connection.Session{}, rows: map[string]row{},
+		farewells: map[string]connection.Sealed{}, Jobs: jobs.NewMemory(nil),
+	}
 }
 
 // Actions are the audit entries so far, by action.
@@ -69,7 +72,9 @@ func (m *Memory) record(e audit.Entry) {
 }
 
 // InsertSession implements connection.Sessions.
-func (m *Memory) InsertSession(_ context.Context, s *connection.Session, e audit.Entry) (*connection.Session, bool, error) {
+func (m *Memory) InsertSession(_ context.Context, s *connection.Session, e audit.Entry) (*connection.Session, bool,
+	error,
+) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if there, ok := m.sessions[s.ID]; ok {
@@ -140,7 +145,7 @@ func (m *Memory) notify(s *connection.Session, at time.Time) {
 }
 
 // PruneSessions implements connection.Sessions.
-func (m *Memory) PruneSessions(_ context.Context, sessions, connections time.Time) error {
+func (m *Memory) PruneSessions(_ context.Context, sessions, connections time.Time) (more bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	maps.DeleteFunc(m.sessions, func(_ string, s connection.Session) bool { return s.ExpiresAt.Before(sessions) })
@@ -148,7 +153,7 @@ func (m *Memory) PruneSessions(_ context.Context, sessions, connections time.Tim
 		_, kept := m.farewells[id]
 		return !r.deleted.IsZero() && r.deleted.Before(connections) && !kept
 	})
-	return nil
+	return false, nil
 }
 
 func (m *Memory) row(accountID, id string) (row, error) {
@@ -171,15 +176,22 @@ func (m *Memory) Connection(_ context.Context, accountID, id string) (*connectio
 }
 
 // Connections implements connection.Connections.
-func (m *Memory) Connections(_ context.Context, accountID string, q connection.Query) ([]*connection.Connection, error) {
+func (m *Memory) Connections(_ context.Context, accountID string,
+	q connection.Query,
+) ([]*connection.Connection, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var list []*connection.Connection
 	for _, r := range m.rows {
 		c := r.Connection
-		text := strings.ToLower(strings.Join([]string{c.App, c.Label, c.Identity.Name, c.Identity.Email, c.Identity.Tenant, c.Identity.ID}, "\n"))
-		right := c.AccountID == accountID && (q.App == "" || c.App == q.App) && (q.AnyEndUser || c.EndUser == q.EndUser) &&
-			(q.Status == string(c.Status) || q.Status == "" && c.Status != connection.Revoked) && strings.Contains(text, strings.ToLower(q.Search)) &&
+		text := strings.ToLower(strings.Join([]string{
+			c.App, c.Label, c.Identity.Name, c.Identity.Email,
+			c.Identity.Tenant, c.Identity.ID,
+		}, "\n"))
+		right := c.AccountID == accountID && (q.App == "" || c.App == q.App) &&
+			(q.AnyEndUser || c.EndUser == q.EndUser) &&
+			(q.Status == string(c.Status) || q.Status == "" && c.Status != connection.Revoked) && strings.Contains(text,
+			strings.ToLower(q.Search)) &&
 			(len(q.Apps) == 0 || slices.Contains(q.Apps, c.App))
 		after := c.CreatedAt.Compare(q.AfterTime)
 		if right && (after > 0 || after == 0 && c.ID > q.AfterID) {
@@ -196,7 +208,9 @@ func (m *Memory) Connections(_ context.Context, accountID string, q connection.Q
 }
 
 // ChangeConnection implements connection.Connections.
-func (m *Memory) ChangeConnection(_ context.Context, accountID, id string, change func(*connection.Connection) error, e audit.Entry) (*connection.Connection, error) {
+func (m *Memory) ChangeConnection(_ context.Context, accountID, id string, change func(*connection.Connection) error,
+	e audit.Entry,
+) (*connection.Connection, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r, err := m.row(accountID, id)
@@ -215,15 +229,8 @@ func (m *Memory) ChangeConnection(_ context.Context, accountID, id string, chang
 		}
 	}
 	m.rows[id] = r
-	m.schedule(&r.Connection)
 	m.record(e)
 	return &r.Connection, nil
-}
-
-func (m *Memory) schedule(c *connection.Connection) {
-	if !c.NextRefreshAt.IsZero() && (c.Status == connection.Active || c.Status == connection.Failing) {
-		m.Jobs.Schedule(jobs.Job{Kind: connection.JobRefresh, Ref: connection.JobRef(c.AccountID, c.ID), RunAt: c.NextRefreshAt})
-	}
 }
 
 // TouchConnections implements connection.Connections.
@@ -240,7 +247,9 @@ func (m *Memory) TouchConnections(_ context.Context, used map[string]time.Time) 
 }
 
 // KeepGrant implements connection.Vault.
-func (m *Memory) KeepGrant(_ context.Context, c *connection.Connection, secret string, s *connection.Session, e audit.Entry) (bool, error) {
+func (m *Memory) KeepGrant(_ context.Context, c *connection.Connection, secret string, s *connection.Session,
+	e audit.Entry,
+) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	there, known := m.rows[c.ID]
@@ -252,7 +261,6 @@ func (m *Memory) KeepGrant(_ context.Context, c *connection.Connection, secret s
 	kept := row{Connection: *c, secret: secret, leaseSeq: there.leaseSeq + 1}
 	kept.Default, kept.LastUsedAt = there.Default, there.LastUsedAt
 	m.rows[c.ID] = kept
-	m.schedule(c)
 	m.record(e)
 	return true, nil
 }
@@ -276,7 +284,8 @@ func (m *Memory) TakeLease(_ context.Context, l connection.Lease) (*connection.L
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r, err := m.row(l.AccountID, l.ConnectionID)
-	if err != nil || r.Version != l.Version || r.RefreshFailed != l.Failed || !r.leaseUntil.Before(time.Now()) || !r.deleted.IsZero() {
+	if err != nil || r.Version != l.Version || r.RefreshFailed != l.Failed || !r.leaseUntil.Before(time.Now()) ||
+		!r.deleted.IsZero() {
 		return nil, nil // nothing to take
 	}
 	l.Crashed = !r.leaseUntil.IsZero()
@@ -288,7 +297,9 @@ func (m *Memory) TakeLease(_ context.Context, l connection.Lease) (*connection.L
 }
 
 // KeepRefresh implements connection.Vault.
-func (m *Memory) KeepRefresh(_ context.Context, c *connection.Connection, secret string, l *connection.Lease, e audit.Entry) (bool, error) {
+func (m *Memory) KeepRefresh(_ context.Context, c *connection.Connection, secret string, l *connection.Lease,
+	e audit.Entry,
+) (bool, error) {
 	return m.endLease(c, l, e, func(r *row) {
 		status, reason := r.Status, r.Reason
 		used, label, isDefault := r.LastUsedAt, r.Label, r.Default
@@ -304,7 +315,9 @@ func (m *Memory) KeepRefresh(_ context.Context, c *connection.Connection, secret
 }
 
 // EndLease implements connection.Vault.
-func (m *Memory) EndLease(_ context.Context, c *connection.Connection, l *connection.Lease, e audit.Entry) (bool, error) {
+func (m *Memory) EndLease(_ context.Context, c *connection.Connection, l *connection.Lease,
+	e audit.Entry,
+) (bool, error) {
 	return m.endLease(c, l, e, func(r *row) {
 		r.NextRefreshAt, r.RefreshTriedAt, r.RefreshFailed, r.RefreshClass = c.NextRefreshAt, c.RefreshTriedAt, c.RefreshFailed, c.RefreshClass
 		if r.Status != connection.Disabled {
@@ -313,7 +326,9 @@ func (m *Memory) EndLease(_ context.Context, c *connection.Connection, l *connec
 	})
 }
 
-func (m *Memory) endLease(c *connection.Connection, l *connection.Lease, e audit.Entry, write func(*row)) (bool, error) {
+func (m *Memory) endLease(c *connection.Connection, l *connection.Lease, e audit.Entry,
+	write func(*row),
+) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r, err := m.row(l.AccountID, l.ConnectionID)
@@ -323,7 +338,6 @@ func (m *Memory) endLease(c *connection.Connection, l *connection.Lease, e audit
 	write(&r)
 	r.leaseUntil = time.Time{}
 	m.rows[l.ConnectionID] = r
-	m.schedule(c)
 	m.record(e)
 	return true, nil
 }

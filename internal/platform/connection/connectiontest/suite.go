@@ -7,16 +7,25 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ace/internal/foundation/jobs"
 	"ace/internal/foundation/problem"
 	"ace/internal/platform/audit"
 	"ace/internal/platform/connection"
 )
 
-// Fresh makes an empty store with two accounts.
-type Fresh func(t *testing.T) (store connection.Store, mine, theirs string)
+// Store is a connection.Store whose connections are due to be renewed from time
+// to time.
+type Store interface {
+	connection.Store
+	// Refreshes returns what is due as jobs of the kind connection.JobRefresh.
+	Refreshes() jobs.Source
+}
+
+// Fresh returns an empty store with two accounts.
+type Fresh func(t *testing.T) (store Store, mine, theirs string)
 
 // Run checks the promises of connection.Store against the stores that fresh
-// makes.
+// returns.
 func Run(t *testing.T, fresh Fresh) {
 	t.Helper()
 	tests := map[string]func(*testing.T, *bench){
@@ -36,6 +45,8 @@ func Run(t *testing.T, fresh Fresh) {
 		"what is old is forgotten, and nothing else": pruned,
 		"connections are those of their account":     scoped,
 		"use is noted":                               touched,
+		"connections that are due are claimed":       refreshesDue,
+		"the end of a claim that was overtaken":      refreshOvertaken,
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -49,7 +60,7 @@ func Run(t *testing.T, fresh Fresh) {
 
 // bench is a store under test.
 type bench struct {
-	connection.Store
+	Store
 	mine, theirs string
 	n            int
 }
@@ -74,8 +85,12 @@ func (b *bench) session(t *testing.T) *connection.Session {
 	t.Helper()
 	id := b.id("cs")
 	s, inserted, err := b.InsertSession(t.Context(), &connection.Session{
-		ID: id, AccountID: b.mine, App: "notes", Status: connection.SessionPending, TokenDigest: "token of " + id, CreatedAt: now(), ExpiresAt: now().Add(time.Hour),
-		Wish: connection.Wish{Label: "Work", Params: map[string]string{"team": "acme"}, Verify: connection.VerifyAccount}, AskedBy: audit.Actor{Kind: audit.ByKey, ID: "key_1"},
+		ID: id, AccountID: b.mine, App: "notes", Status: connection.SessionPending, TokenDigest: "token of " + id,
+		CreatedAt: now(), ExpiresAt: now().Add(time.Hour),
+		Wish: connection.Wish{
+			Label: "Work", Params: map[string]string{"team": "acme"},
+			Verify: connection.VerifyAccount,
+		}, AskedBy: audit.Actor{Kind: audit.ByKey, ID: "key_1"},
 	}, b.entry("connect.asked"))
 	check(t, err)
 	if !inserted {
@@ -88,8 +103,10 @@ func (b *bench) session(t *testing.T) *connection.Session {
 func (b *bench) connection(t *testing.T, change func(*connection.Connection)) *connection.Connection {
 	t.Helper()
 	c := &connection.Connection{
-		ID: b.id("con"), AccountID: b.mine, App: "notes", Scheme: "oauth2", Label: "Work", Params: map[string]string{"team": "acme"}, Status: connection.Active,
-		Identity: connection.Identity{ID: "u1", Email: "Ann@acme.example"}, Scopes: []string{"read"}, CreatedAt: now().Add(time.Duration(b.n) * time.Second), LastCheckedAt: now(),
+		ID: b.id("con"), AccountID: b.mine, App: "notes", Scheme: "oauth2", Label: "Work",
+		Params: map[string]string{"team": "acme"}, Status: connection.Active,
+		Identity: connection.Identity{ID: "u1", Email: "Ann@acme.example"}, Scopes: []string{"read"},
+		CreatedAt: now().Add(time.Duration(b.n) * time.Second), LastCheckedAt: now(),
 		TokenExpiresAt: now().Add(time.Hour), RefreshedAt: now(), NextRefreshAt: now().Add(time.Hour),
 	}
 	if change != nil {
@@ -112,7 +129,10 @@ func (b *bench) get(t *testing.T, id string) *connection.Connection {
 
 func (b *bench) lease(t *testing.T, c *connection.Connection, until time.Time) *connection.Lease {
 	t.Helper()
-	l, err := b.TakeLease(t.Context(), connection.Lease{AccountID: c.AccountID, ConnectionID: c.ID, Version: c.Version, Failed: c.RefreshFailed, Owner: "me", Until: until})
+	l, err := b.TakeLease(t.Context(), connection.Lease{
+		AccountID: c.AccountID, ConnectionID: c.ID, Version: c.Version,
+		Failed: c.RefreshFailed, Owner: "me", Until: until,
+	})
 	check(t, err)
 	return l
 }
@@ -164,7 +184,7 @@ func sessionOnce(t *testing.T, b *bench) {
 func sessionCAS(t *testing.T, b *bench) {
 	s := b.session(t)
 	late := *s
-	s.Status = connection.SessionCancelled
+	s.Status = connection.SessionCanceled
 	saved, err := b.SaveSession(t.Context(), s, b.entry("connect.cancelled"))
 	check(t, err)
 	late.Status = connection.SessionOpened
@@ -172,14 +192,17 @@ func sessionCAS(t *testing.T, b *bench) {
 	check(t, err)
 	got, err := b.Session(t.Context(), b.mine, s.ID)
 	check(t, err)
-	if !saved || lost || got.Status != connection.SessionCancelled || got.Version != s.Version {
+	if !saved || lost || got.Status != connection.SessionCanceled || got.Version != s.Version {
 		t.Errorf("saved %v and %v, session = %+v", saved, lost, got)
 	}
 }
 
 func grantKept(t *testing.T, b *bench) {
 	s := b.session(t)
-	c := &connection.Connection{ID: "con_kept", AccountID: b.mine, App: "notes", Scheme: "key", Status: connection.Active, CreatedAt: now(), EndUser: "ann"}
+	c := &connection.Connection{
+		ID: "con_kept", AccountID: b.mine, App: "notes", Scheme: "key",
+		Status: connection.Active, CreatedAt: now(), EndUser: "ann",
+	}
 	s.Status, s.ConnectionID, s.EndedAt = connection.SessionConnected, c.ID, now()
 	saved, err := b.KeepGrant(t.Context(), c, "sealed", s, b.entry("connection.made"))
 	check(t, err)
@@ -198,10 +221,11 @@ func grantKept(t *testing.T, b *bench) {
 func grantNotKept(t *testing.T, b *bench) {
 	s := b.session(t)
 	moved := *s
-	moved.Status = connection.SessionCancelled
+	moved.Status = connection.SessionCanceled
 	_, err := b.SaveSession(t.Context(), &moved, audit.Entry{})
 	check(t, err)
-	saved, err := b.KeepGrant(t.Context(), &connection.Connection{ID: "con_late", AccountID: b.mine}, "sealed", s, b.entry("connection.made"))
+	saved, err := b.KeepGrant(t.Context(), &connection.Connection{ID: "con_late", AccountID: b.mine}, "sealed", s,
+		b.entry("connection.made"))
 	check(t, err)
 	if _, err := b.Connection(t.Context(), b.mine, "con_late"); saved || !problem.Is(err, "connection_not_found") {
 		t.Errorf("a session that moved on made a connection: %v, %v", saved, err)
@@ -221,7 +245,8 @@ func grantNotKept(t *testing.T, b *bench) {
 
 func grantMends(t *testing.T, b *bench) {
 	c := b.connection(t, nil)
-	_, err := b.ChangeConnection(t.Context(), b.mine, c.ID, func(c *connection.Connection) error { c.Default = true; return nil }, audit.Entry{})
+	_, err := b.ChangeConnection(t.Context(), b.mine, c.ID,
+		func(c *connection.Connection) error { c.Default = true; return nil }, audit.Entry{})
 	check(t, err)
 	lease := b.lease(t, c, now().Add(time.Minute))
 	mended := *c
@@ -230,7 +255,8 @@ func grantMends(t *testing.T, b *bench) {
 	check(t, err)
 	kept, err := b.Secret(t.Context(), b.mine, c.ID)
 	check(t, err)
-	if !saved || kept.Secret != "new" || kept.Connection.Version != 2 || mended.Version != 2 || kept.Connection.Label != "Home" || !kept.Connection.Default || !kept.Connection.CreatedAt.Equal(c.CreatedAt) {
+	if !saved || kept.Secret != "new" || kept.Connection.Version != 2 || mended.Version != 2 ||
+		kept.Connection.Label != "Home" || !kept.Connection.Default || !kept.Connection.CreatedAt.Equal(c.CreatedAt) {
 		t.Errorf("mended = %+v", kept.Connection)
 	}
 	late, err := b.KeepRefresh(t.Context(), c, "late", lease, audit.Entry{})
@@ -250,7 +276,10 @@ func leases(t *testing.T, b *bench) {
 	stale.Version++
 	failed.RefreshFailed++
 	other.AccountID = b.theirs
-	for name, who := range map[string]*connection.Connection{"a second": c, "for another version": &stale, "after another failure": &failed, "of another account": &other} {
+	for name, who := range map[string]*connection.Connection{
+		"a second": c, "for another version": &stale,
+		"after another failure": &failed, "of another account": &other,
+	} {
 		if l := b.lease(t, who, now().Add(time.Minute)); l != nil {
 			t.Errorf("a lease %s = %+v, want none", name, l)
 		}
@@ -258,7 +287,8 @@ func leases(t *testing.T, b *bench) {
 	c.RefreshFailed, c.RefreshClass, c.RefreshTriedAt = 1, connection.Temporary, now()
 	ended, err := b.EndLease(t.Context(), c, first, audit.Entry{})
 	check(t, err)
-	if got := b.get(t, c.ID); !ended || got.RefreshFailed != 1 || got.RefreshClass != connection.Temporary || !got.RefreshTriedAt.Equal(c.RefreshTriedAt) || got.Version != c.Version {
+	if got := b.get(t, c.ID); !ended || got.RefreshFailed != 1 || got.RefreshClass != connection.Temporary ||
+		!got.RefreshTriedAt.Equal(c.RefreshTriedAt) || got.Version != c.Version {
 		t.Errorf("after a refresh that failed: %v, %+v", ended, got)
 	}
 	if again := b.lease(t, c, now().Add(time.Minute)); again == nil || again.Seq <= first.Seq || again.Crashed {
@@ -280,7 +310,10 @@ func renewalFenced(t *testing.T, b *bench) {
 	late := b.lease(t, c, now().Add(-time.Second))
 	owner := b.lease(t, c, now().Add(time.Minute))
 	next := *c
-	next.TokenExpiresAt, next.Params, next.Scopes = now().Add(2*time.Hour), map[string]string{"team": "acme", "instance": "eu"}, []string{"read", "write"}
+	next.TokenExpiresAt, next.Params, next.Scopes = now().Add(2*time.Hour), map[string]string{
+		"team":     "acme",
+		"instance": "eu",
+	}, []string{"read", "write"}
 	if saved, err := b.KeepRefresh(t.Context(), &next, "late", late, audit.Entry{}); saved || err != nil {
 		t.Errorf("a lease that was lost wrote: %v, %v", saved, err)
 	}
@@ -313,7 +346,8 @@ func renewalLeaves(t *testing.T, b *bench) {
 	saved, err := b.KeepRefresh(t.Context(), c, "renewed", lease, audit.Entry{})
 	check(t, err)
 	got := b.get(t, c.ID)
-	if !saved || got.Status != connection.Disabled || got.Reason != connection.ReasonDisabledByUser || got.Label != "Home" || !got.Default {
+	if !saved || got.Status != connection.Disabled || got.Reason != connection.ReasonDisabledByUser ||
+		got.Label != "Home" || !got.Default {
 		t.Errorf("after the renewal: %v, %+v", saved, got)
 	}
 }
@@ -349,7 +383,11 @@ func lists(t *testing.T, b *bench) {
 		{"of some apps", connection.Query{AnyEndUser: true, Apps: []string{"none", "mail"}}, []string{ids[1]}},
 		{"of some apps, by e-mail", connection.Query{Search: "ann@acme", Apps: []string{"none", "other"}}, nil},
 		{"a page", connection.Query{AnyEndUser: true, Limit: 2}, ids[:2]},
-		{"the page after it", connection.Query{AnyEndUser: true, AfterTime: first.CreatedAt, AfterID: first.ID, Limit: 2}, ids[1:3]},
+		{
+			"the page after it",
+			connection.Query{AnyEndUser: true, AfterTime: first.CreatedAt, AfterID: first.ID, Limit: 2},
+			ids[1:3],
+		},
 	}
 	for _, tt := range tests {
 		found, err := b.Connections(t.Context(), b.mine, tt.q)
@@ -379,7 +417,9 @@ func defaults(t *testing.T, b *bench) {
 		}
 	}
 	stop := problem.New(problem.Conflict, "not_now", "")
-	if _, err := b.ChangeConnection(t.Context(), b.mine, one.ID, func(c *connection.Connection) error { c.Default = true; return stop }, audit.Entry{}); !problem.Is(err, "not_now") || b.get(t, one.ID).Default {
+	if _, err := b.ChangeConnection(t.Context(), b.mine, one.ID,
+		func(c *connection.Connection) error { c.Default = true; return stop }, audit.Entry{}); !problem.Is(err,
+		"not_now") || b.get(t, one.ID).Default {
 		t.Errorf("a change that was refused: %v", err)
 	}
 }
@@ -392,7 +432,8 @@ func discarded(t *testing.T, b *bench) {
 	if _, err := b.Secret(t.Context(), b.mine, c.ID); !problem.Is(err, "connection_not_found") {
 		t.Errorf("its secret: %v", err)
 	}
-	if got := b.get(t, c.ID); got.Status != connection.Revoked || got.Identity != (connection.Identity{}) || len(got.Params) != 0 || got.Default || !got.NextRefreshAt.IsZero() {
+	if got := b.get(t, c.ID); got.Status != connection.Revoked || got.Identity != (connection.Identity{}) ||
+		len(got.Params) != 0 || got.Default || !got.NextRefreshAt.IsZero() {
 		t.Errorf("what is left = %+v", got)
 	}
 	if saved, err := b.KeepRefresh(t.Context(), c, "late", lease, audit.Entry{}); saved || err != nil {
@@ -403,7 +444,8 @@ func discarded(t *testing.T, b *bench) {
 	}
 	kept, err := b.Farewell(t.Context(), b.mine, c.ID)
 	check(t, err)
-	if kept == nil || kept.Secret != "farewell" || kept.Connection.Identity != c.Identity || kept.Connection.Scheme != c.Scheme {
+	if kept == nil || kept.Secret != "farewell" || kept.Connection.Identity != c.Identity ||
+		kept.Connection.Scheme != c.Scheme {
 		t.Fatalf("Farewell = %+v", kept)
 	}
 	check(t, b.EndFarewell(t.Context(), b.mine, c.ID, b.entry("connection.ended_at_vendor")))
@@ -418,11 +460,11 @@ func pruned(t *testing.T, b *bench) {
 	gone, waiting := b.connection(t, nil), b.connection(t, nil)
 	check(t, b.Discard(t.Context(), gone, "", b.entry("connection.deleted")))
 	check(t, b.Discard(t.Context(), waiting, "farewell", b.entry("connection.deleted")))
-	check(t, b.PruneSessions(t.Context(), now(), now().Add(-time.Hour)))
+	b.prune(t, now(), now().Add(-time.Hour))
 	if _, err := b.Session(t.Context(), b.mine, s.ID); err != nil {
 		t.Errorf("a session of now was forgotten: %v", err)
 	}
-	check(t, b.PruneSessions(t.Context(), now().Add(2*time.Hour), now().Add(time.Hour)))
+	b.prune(t, now().Add(2*time.Hour), now().Add(time.Hour))
 	if _, err := b.Session(t.Context(), b.mine, s.ID); !problem.Is(err, "connect_session_not_found") {
 		t.Errorf("an old session: %v", err)
 	}
@@ -433,13 +475,23 @@ func pruned(t *testing.T, b *bench) {
 	}
 }
 
+func (b *bench) prune(t *testing.T, sessions, connections time.Time) {
+	t.Helper()
+	for more := true; more; {
+		var err error
+		more, err = b.PruneSessions(t.Context(), sessions, connections)
+		check(t, err)
+	}
+}
+
 func scoped(t *testing.T, b *bench) {
 	c := b.connection(t, nil)
 	calls := map[string]func() error{
 		"Connection": func() error { _, err := b.Connection(t.Context(), b.theirs, c.ID); return err },
 		"Secret":     func() error { _, err := b.Secret(t.Context(), b.theirs, c.ID); return err },
 		"ChangeConnection": func() error {
-			_, err := b.ChangeConnection(t.Context(), b.theirs, c.ID, func(*connection.Connection) error { t.Error("changed"); return nil }, audit.Entry{})
+			_, err := b.ChangeConnection(t.Context(), b.theirs, c.ID,
+				func(*connection.Connection) error { t.Error("changed"); return nil }, audit.Entry{})
 			return err
 		},
 	}
@@ -448,7 +500,8 @@ func scoped(t *testing.T, b *bench) {
 			t.Errorf("%s for another account = %v", name, err)
 		}
 	}
-	if list, err := b.Connections(t.Context(), b.theirs, connection.Query{AnyEndUser: true}); len(list) != 0 || err != nil {
+	if list, err := b.Connections(t.Context(), b.theirs, connection.Query{AnyEndUser: true}); len(list) != 0 ||
+		err != nil {
 		t.Errorf("another account lists %v, %v", list, err)
 	}
 	taken := *c

@@ -76,8 +76,10 @@ func (v *Vendor) grant() *connection.Grant {
 	}
 }
 
-// Begin implements connection.Authorizer.
-func (v *Vendor) Begin(_ context.Context, a *app.App, _ *app.Scheme, client *connection.Client, _ map[string]string, attempt *connection.Attempt) (string, error) {
+// Start implements connection.Authorizer.
+func (v *Vendor) Start(_ context.Context, a *app.App, _ *app.Scheme, client *connection.Client, _ map[string]string,
+	attempt *connection.Attempt,
+) (string, error) {
 	query := url.Values{"state": {attempt.State}, "redirect_uri": {attempt.Redirect}}
 	if client != nil {
 		query.Set("client_id", client.ID)
@@ -87,7 +89,9 @@ func (v *Vendor) Begin(_ context.Context, a *app.App, _ *app.Scheme, client *con
 }
 
 // Finish implements connection.Authorizer: the code is "good".
-func (v *Vendor) Finish(_ context.Context, _ *app.App, _ *app.Scheme, _ *connection.Client, _ map[string]string, attempt *connection.Attempt, callback url.Values) (*connection.Grant, error) {
+func (v *Vendor) Finish(_ context.Context, _ *app.App, _ *app.Scheme, _ *connection.Client, _ map[string]string,
+	attempt *connection.Attempt, callback url.Values,
+) (*connection.Grant, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	switch {
@@ -100,12 +104,16 @@ func (v *Vendor) Finish(_ context.Context, _ *app.App, _ *app.Scheme, _ *connect
 }
 
 // Exchange implements connection.Authorizer: keys are kept as they are.
-func (v *Vendor) Exchange(_ context.Context, _ *app.App, _ *app.Scheme, _ *connection.Client, _ map[string]string, typed connection.Credentials) (*connection.Grant, error) {
+func (v *Vendor) Exchange(_ context.Context, _ *app.App, _ *app.Scheme, _ *connection.Client, _ map[string]string,
+	typed connection.Credentials,
+) (*connection.Grant, error) {
 	return &connection.Grant{Credentials: typed}, nil
 }
 
 // Refresh implements connection.Authorizer.
-func (v *Vendor) Refresh(ctx context.Context, _ *app.App, _ *app.Scheme, _ *connection.Client, _ *connection.Connection, old connection.Credentials) (*connection.Grant, error) {
+func (v *Vendor) Refresh(ctx context.Context, _ *app.App, _ *app.Scheme, _ *connection.Client, _ *connection.Connection,
+	old connection.Credentials,
+) (*connection.Grant, error) {
 	v.mu.Lock()
 	slow := v.Slow
 	v.refreshes++
@@ -134,7 +142,9 @@ func (v *Vendor) Refresh(ctx context.Context, _ *app.App, _ *app.Scheme, _ *conn
 }
 
 // Revoke implements connection.Authorizer.
-func (v *Vendor) Revoke(_ context.Context, _ *app.App, _ *app.Scheme, _ *connection.Client, _ *connection.Connection, old connection.Credentials) error {
+func (v *Vendor) Revoke(_ context.Context, _ *app.App, _ *app.Scheme, _ *connection.Client, _ *connection.Connection,
+	old connection.Credentials,
+) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.Revoking != nil {
@@ -145,7 +155,9 @@ func (v *Vendor) Revoke(_ context.Context, _ *app.App, _ *app.Scheme, _ *connect
 }
 
 // Check implements connection.Checker. The key "wrong" opens nothing.
-func (v *Vendor) Check(_ context.Context, _ *app.App, _ *app.Scheme, live *connection.Live) (connection.Identity, error) {
+func (v *Vendor) Check(_ context.Context, _ *app.App, _ *app.Scheme, live *connection.Live) (connection.Identity,
+	error,
+) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.checks++
@@ -162,7 +174,9 @@ func (v *Vendor) Check(_ context.Context, _ *app.App, _ *app.Scheme, live *conne
 }
 
 // Steps implements connection.Stepper.
-func (v *Vendor) Steps(_ context.Context, _ *app.App, _ *app.Scheme, _ *connection.Live, steps []app.Step) (map[string]string, error) {
+func (v *Vendor) Steps(_ context.Context, _ *app.App, _ *app.Scheme, _ *connection.Live,
+	steps []app.Step,
+) (map[string]string, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.steps++
@@ -188,9 +202,18 @@ func (r Refusal) AppCode() string { return string(r) }
 func Notes() *app.App {
 	return &app.App{
 		ID: "notes", Name: "Notes", Who: &app.Who{Get: "/me"},
-		Params: map[string]app.Param{"team": {Match: "[a-z]+", Default: "main", Example: "acme"}, "cloud": {Learned: true}},
+		Params: map[string]app.Param{
+			"team":  {Match: "[a-z]+", Default: "main", Example: "acme"},
+			"cloud": {Learned: true},
+		},
 		Schemes: []app.Scheme{
-			{ID: "oauth2", Type: app.TypeOAuth2, OAuth: &app.OAuth{Scopes: app.Scopes{Default: []string{"read"}, Profiles: map[string][]string{"all": {"read", "write"}}}}},
+			{
+				ID: "oauth2", Type: app.TypeOAuth2,
+				OAuth: &app.OAuth{Scopes: app.Scopes{
+					Default:  []string{"read"},
+					Profiles: map[string][]string{"all": {"read", "write"}},
+				}},
+			},
 			{ID: "key", Type: app.TypeKey, Fields: []app.Field{{Name: "key", Title: "Key", Secret: true}}},
 		},
 		Resolve: []app.Step{{Call: "GET /cloud", Keep: map[string]string{"cloud": "/id"}}},
@@ -202,9 +225,18 @@ func Notes() *app.App {
 // no connection.
 func Catalog() connection.Apps {
 	catalog, err := app.NewCatalog(Notes(),
-		&app.App{ID: "keyed", Name: "Keyed", Who: &app.Who{Get: "/me"}, Schemes: []app.Scheme{{ID: "key", Type: app.TypeKey, Fields: []app.Field{{Name: "key", Prefix: "sk_", Secret: true}}}}},
+		&app.App{
+			ID: "keyed", Name: "Keyed", Who: &app.Who{Get: "/me"},
+			Schemes: []app.Scheme{{
+				ID: "key", Type: app.TypeKey,
+				Fields: []app.Field{{Name: "key", Prefix: "sk_", Secret: true}},
+			}},
+		},
 		&app.App{ID: "weather", Name: "Weather", Schemes: []app.Scheme{{ID: "none", Type: app.TypeNone}}},
-		&app.App{ID: "other", Name: "Other", Schemes: []app.Scheme{{ID: "oauth2", Type: app.TypeOAuth2, OAuth: &app.OAuth{}}}})
+		&app.App{
+			ID: "other", Name: "Other",
+			Schemes: []app.Scheme{{ID: "oauth2", Type: app.TypeOAuth2, OAuth: &app.OAuth{}}},
+		})
 	if err != nil {
 		panic(fmt.Sprint("the catalogue of the tests: ", err))
 	}

@@ -18,7 +18,12 @@ type Identity struct {
 
 // Fill answers the identity with what it lacks from another.
 func (i Identity) Fill(more Identity) Identity {
-	for _, pair := range []struct{ to, from *string }{{&i.ID, &more.ID}, {&i.Name, &more.Name}, {&i.Email, &more.Email}, {&i.Tenant, &more.Tenant}} {
+	for _, pair := range []struct{ to, from *string }{
+		{&i.ID, &more.ID},
+		{&i.Name, &more.Name},
+		{&i.Email, &more.Email},
+		{&i.Tenant, &more.Tenant},
+	} {
 		if *pair.to == "" {
 			*pair.to = *pair.from
 		}
@@ -28,7 +33,8 @@ func (i Identity) Fill(more Identity) Identity {
 
 // Differs reports whether two identities are known to differ.
 func (i Identity) Differs(other Identity) bool {
-	return i.ID != "" && other.ID != "" && i.ID != other.ID || i.Tenant != "" && other.Tenant != "" && i.Tenant != other.Tenant
+	return i.ID != "" && other.ID != "" && i.ID != other.ID || i.Tenant != "" && other.Tenant != "" &&
+		i.Tenant != other.Tenant
 }
 
 // Called is what people know it by.

@@ -28,10 +28,14 @@ func TestIdentities(t *testing.T) {
 			t.Errorf("%+v differs from %+v: %v, want %v", ann, tt.other, got, tt.differs)
 		}
 	}
-	if got := (grant.Identity{Name: "Ann"}).Fill(ann); got != (grant.Identity{ID: "1", Name: "Ann", Email: "ann@acme.example", Tenant: "acme"}) {
+	if got := (grant.Identity{Name: "Ann"}).Fill(ann); got !=
+		(grant.Identity{ID: "1", Name: "Ann", Email: "ann@acme.example", Tenant: "acme"}) {
 		t.Errorf("Fill = %+v", got)
 	}
-	for want, i := range map[string]grant.Identity{"ann@acme.example": ann, "Ann": {ID: "1", Name: "Ann"}, "1": {ID: "1"}, "unnamed": {Tenant: "acme"}} {
+	for want, i := range map[string]grant.Identity{
+		"ann@acme.example": ann, "Ann": {ID: "1", Name: "Ann"},
+		"1": {ID: "1"}, "unnamed": {Tenant: "acme"},
+	} {
 		if got := i.Called(); got != want {
 			t.Errorf("%+v is called %s, want %s", i, got, want)
 		}
@@ -45,7 +49,10 @@ func TestCredentialsAreNotShown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, shown := range []string{string(text), fmt.Sprintf("%v", g), fmt.Sprintf("%+v", g), fmt.Sprintf("%#v", g), fmt.Sprint(g.Credentials)} {
+	for _, shown := range []string{
+		string(text), fmt.Sprintf("%v", g), fmt.Sprintf("%+v", g), fmt.Sprintf("%#v", g),
+		fmt.Sprint(g.Credentials),
+	} {
 		if strings.Contains(shown, "s3cret") {
 			t.Errorf("shown as %s", shown)
 		}

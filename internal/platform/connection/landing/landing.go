@@ -33,7 +33,8 @@ const (
 // http on a loopback address, without user name and fragment.
 func Valid(address string) bool {
 	u, err := url.Parse(address)
-	if err != nil || len(address) > MaxAddress || u.Host == "" || u.User != nil || u.Fragment != "" || !plain(address) || strings.ContainsAny(address, ` \`) {
+	if err != nil || len(address) > MaxAddress || u.Host == "" || u.User != nil || u.Fragment != "" ||
+		!plain(address) || strings.ContainsAny(address, ` \`) {
 		return false
 	}
 	host := u.Hostname()
@@ -87,7 +88,9 @@ func Entries(given []string) ([]string, error) {
 		text = strings.TrimSpace(text)
 		u, err := url.Parse(text)
 		if err != nil || !Valid(text) || !single(u) || u.RawQuery != "" || u.ForceQuery {
-			return nil, refuse(fmt.Sprintf("/redirect_urls/%d", i), "An address is https://host/path, or http on a loopback address, in ASCII, without parameters. What lies below the path is allowed with it.")
+			return nil, refuse(fmt.Sprintf("/redirect_urls/%d", i),
+				"An address is https://host/path, or http on a loopback address, in ASCII, without parameters. What "+
+					"lies below the path is allowed with it.")
 		}
 		path := u.EscapedPath()
 		if path == "" {
@@ -101,7 +104,10 @@ func Entries(given []string) ([]string, error) {
 }
 
 func refuse(pointer, detail string) error {
-	return problem.New(problem.Invalid, "invalid_request", detail).WithItems(problem.Item{Pointer: pointer, Code: "invalid", Detail: detail}).Advise("fix_arguments")
+	return problem.New(problem.Invalid, "invalid_request", detail).WithItems(problem.Item{
+		Pointer: pointer,
+		Code:    "invalid", Detail: detail,
+	}).Advise("fix_arguments")
 }
 
 // origin is scheme, host and port (RFC 6454, 4), with the port left out that the

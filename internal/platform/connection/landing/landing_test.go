@@ -15,7 +15,10 @@ import (
 // on a list.
 func TestAllowed(t *testing.T) {
 	t.Parallel()
-	list, err := landing.Entries([]string{"https://Agent.example/cb", "https://deep.example/a/b/", "http://127.0.0.1:3000", "https://xn--bcher-kva.example:8443/"})
+	list, err := landing.Entries([]string{
+		"https://Agent.example/cb", "https://deep.example/a/b/",
+		"http://127.0.0.1:3000", "https://xn--bcher-kva.example:8443/",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,13 +93,19 @@ func TestAllowed(t *testing.T) {
 
 func TestEntries(t *testing.T) {
 	t.Parallel()
-	got, err := landing.Entries([]string{" https://A.example:443 ", "https://a.example/", "http://[::1]:80/x", "http://localhost:8080/y"})
-	if diff := cmp.Diff([]string{"https://a.example/", "http://[::1]/x", "http://localhost:8080/y"}, got); diff != "" || err != nil {
+	got, err := landing.Entries([]string{
+		" https://A.example:443 ", "https://a.example/", "http://[::1]:80/x",
+		"http://localhost:8080/y",
+	})
+	if diff := cmp.Diff([]string{"https://a.example/", "http://[::1]/x", "http://localhost:8080/y"}, got); diff != "" ||
+		err != nil {
 		t.Errorf("Entries: %v (-want +got)\n%s", err, diff)
 	}
 	for _, text := range []string{
-		"", "agent.example", "http://agent.example/", "https://*.example/", "https://user@a.example/", "https://a.example/?x=1", "https://a.example/?", "https://a.example/#x",
-		"https://a.example/../", "https://a.example//x", "https://a.example/%2e%2e/", "https://b\u00fccher.example/", "javascript:alert(1)", "https://a.example/" + strings.Repeat("x", landing.MaxAddress),
+		"", "agent.example", "http://agent.example/", "https://*.example/", "https://user@a.example/",
+		"https://a.example/?x=1", "https://a.example/?", "https://a.example/#x",
+		"https://a.example/../", "https://a.example//x", "https://a.example/%2e%2e/", "https://b\u00fccher.example/",
+		"javascript:alert(1)", "https://a.example/" + strings.Repeat("x", landing.MaxAddress),
 	} {
 		if text == "https://*.example/" {
 			continue // a host of that name is nobody's: it allows nothing
@@ -115,8 +124,10 @@ func TestEntries(t *testing.T) {
 // not allow another's.
 func FuzzValid(f *testing.F) {
 	for _, seed := range []string{
-		"https://agent.example/done?a=1", "http://127.0.0.1:3000/", "http://[::1]/", "http://localhost/", "https://a@b/", "javascript:alert(1)", "//evil.test", "https:/\\evil.test",
-		"https://a.example/#x", "https://a.example/\r\nX: y", "http://127.0.0.1.evil.test/", "https://a.example:99999/", "data:text/html,x", " https://a.example/",
+		"https://agent.example/done?a=1", "http://127.0.0.1:3000/", "http://[::1]/", "http://localhost/",
+		"https://a@b/", "javascript:alert(1)", "//evil.test", "https:/\\evil.test",
+		"https://a.example/#x", "https://a.example/\r\nX: y", "http://127.0.0.1.evil.test/", "https://a.example:99999/",
+		"data:text/html,x", " https://a.example/",
 	} {
 		f.Add(seed)
 	}
@@ -130,13 +141,16 @@ func FuzzValid(f *testing.F) {
 			t.Fatalf("%q becomes %v, %v", address, u, err)
 		}
 		before, err := url.Parse(address)
-		if err != nil || u.Host != before.Host || u.Scheme != before.Scheme || strings.ContainsAny(u.String(), "\r\n\\ ") {
+		if err != nil || u.Host != before.Host || u.Scheme != before.Scheme || strings.ContainsAny(u.String(),
+			"\r\n\\ ") {
 			t.Errorf("%q leads to %s", address, u)
 		}
-		if host := u.Hostname(); u.Scheme != "https" && host != "localhost" && host != "::1" && !strings.HasPrefix(host, "127.") && !strings.HasPrefix(host, "::ffff:7f") && !strings.HasPrefix(host, "::ffff:127.") {
+		if host := u.Hostname(); u.Scheme != "https" && host != "localhost" && host != "::1" && !strings.HasPrefix(host,
+			"127.") && !strings.HasPrefix(host, "::ffff:7f") && !strings.HasPrefix(host, "::ffff:127.") {
 			t.Errorf("%q is plain http elsewhere", address)
 		}
-		if landing.Allowed(list, address) && (!strings.EqualFold(before.Hostname(), "agent.example") || before.Scheme != "https" || !strings.HasPrefix(before.Path, "/cb")) {
+		if landing.Allowed(list, address) && (!strings.EqualFold(before.Hostname(), "agent.example") ||
+			before.Scheme != "https" || !strings.HasPrefix(before.Path, "/cb")) {
 			t.Errorf("the list allows %q", address)
 		}
 	})

@@ -29,23 +29,26 @@ type asset struct {
 
 func loadAssets() (assets, error) {
 	a := assets{files: map[string]asset{}}
-	for name, mediaType := range map[string]string{"console.css": "text/css; charset=utf-8", "console.js": "text/javascript; charset=utf-8", "icon.svg": "image/svg+xml"} {
+	for name, mediaType := range map[string]string{
+		"console.css": "text/css; charset=utf-8",
+		"console.js":  "text/javascript; charset=utf-8", "icon.svg": "image/svg+xml",
+	} {
 		body, err := fs.ReadFile(assetFiles, "assets/"+name)
 		if err != nil {
 			return a, fmt.Errorf("reading what pages load: %w", err)
 		}
-		kept := name
+		file := name
 		if name != "icon.svg" {
 			sum := sha256.Sum256(body)
 			base, extension, _ := strings.Cut(name, ".")
-			kept = base + "-" + hex.EncodeToString(sum[:4]) + "." + extension
+			file = base + "-" + hex.EncodeToString(sum[:4]) + "." + extension
 		}
-		a.files[kept] = asset{mediaType, body}
+		a.files[file] = asset{mediaType, body}
 		switch name {
 		case "console.css":
-			a.style = "/assets/" + kept
+			a.style = "/assets/" + file
 		case "console.js":
-			a.script = "/assets/" + kept
+			a.script = "/assets/" + file
 		}
 	}
 	return a, nil
@@ -75,5 +78,8 @@ func (a assets) favicon(w http.ResponseWriter, r *http.Request) {
 func robots(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Cache-Control", "public, max-age=3600")
-	_, _ = w.Write([]byte("User-agent: *\nDisallow: /account\nDisallow: /approvals/\nDisallow: /connect/\nDisallow: /oauth/\nDisallow: /sign-in\nDisallow: /api/\nAllow: /\n"))
+	_, _ = w.Write(
+		[]byte(
+			"User-agent: *\nDisallow: /account\nDisallow: /approvals/\nDisallow: /connect/\nDisallow: " +
+				"/oauth/\nDisallow: /sign-in\nDisallow: /api/\nAllow: /\n"))
 }

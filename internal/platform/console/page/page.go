@@ -4,7 +4,7 @@
 //
 //	New -> every template parsed, every asset named after its digest
 //	Show(page, view) -> HTML that nobody keeps, loads nothing from elsewhere and
-//	                    stands in no frame
+//	                    cannot be framed
 package page
 
 import (
@@ -43,7 +43,7 @@ type Set struct {
 // Names are the pages by name.
 func Names() []string {
 	return []string{
-		"home", "docs", "apps", "app", "problem", "failure",
+		"home", "docs", "sdk", "apps", "app", "problem", "failure",
 		"signin", "link",
 		"account", "activity", "newkey", "key", "madekey", "connection",
 		"connect", "outcome", "approval",
@@ -68,10 +68,13 @@ func New(site Site) (*Set, error) {
 
 // functions are what templates call.
 func functions() template.FuncMap {
-	return template.FuncMap{"ago": Ago, "used": Used, "day": Day, "hour": Hour, "stamp": Stamp, "hue": hue, "initial": initial, "join": strings.Join, "told": tell, "ticks": ticks}
+	return template.FuncMap{
+		"ago": Ago, "used": Used, "day": Day, "hour": Hour, "stamp": Stamp, "hue": hue,
+		"initial": initial, "join": strings.Join, "told": tell, "ticks": ticks,
+	}
 }
 
-// Template answers a page for a check of its types.
+// Template returns a page for a check of its types.
 func (s *Set) Template(name string) *template.Template {
 	return s.templates[name].Lookup(name + ".html")
 }
@@ -100,7 +103,10 @@ func (f Frame) Here(path string) bool { return f.Path == path || strings.HasPref
 // Frame is the frame of a page for a person, or for anybody where session is
 // nil.
 func (s *Set) Frame(r *http.Request, session *account.Session, title string) Frame {
-	f := Frame{Site: s.site, Title: title, Path: r.URL.Path, Style: s.assets.style, Script: s.assets.script, Hidden: true}
+	f := Frame{
+		Site: s.site, Title: title, Path: r.URL.Path, Style: s.assets.style, Script: s.assets.script,
+		Hidden: true,
+	}
 	if session != nil {
 		f.Person, f.Account, f.Token = session.User.Name, session.Account.Name, session.Token
 		if session.User.Email != "" {
@@ -132,7 +138,10 @@ func (s *Set) Show(w http.ResponseWriter, r *http.Request, status int, name stri
 
 // Guard sets the headers of pages.
 func (s *Set) Guard(next http.Handler) http.Handler {
-	return httpserver.SecurePages(httpserver.PagePolicy{ContentSecurityPolicy: ContentPolicy(""), HTTPSOnly: s.site.Secure()})(next)
+	return httpserver.SecurePages(httpserver.PagePolicy{
+		ContentSecurityPolicy: ContentPolicy(""),
+		HTTPSOnly:             s.site.Secure(),
+	})(next)
 }
 
 // ContentPolicy is what a page may load, and where its forms may lead besides
@@ -141,13 +150,15 @@ func ContentPolicy(formsTo string) string {
 	if formsTo != "" {
 		formsTo = " " + formsTo
 	}
-	return fmt.Sprintf("default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; form-action 'self'%s; base-uri 'none'; frame-ancestors 'none'", formsTo)
+	return fmt.Sprintf(
+		"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; form-action 'self'%s; "+
+			"base-uri 'none'; frame-ancestors 'none'", formsTo)
 }
 
-// Serve answers what pages load, by the wildcard file of its route.
+// Serve returns what pages load, by the wildcard file of its route.
 func (s *Set) Serve(w http.ResponseWriter, r *http.Request) { s.assets.serve(w, r) }
 
-// Favicon answers the icon where browsers look for it.
+// Favicon returns the icon where browsers look for it.
 func (s *Set) Favicon(w http.ResponseWriter, r *http.Request) { s.assets.favicon(w, r) }
 
 // Robots lets search engines read what is for everybody.

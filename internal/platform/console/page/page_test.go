@@ -37,7 +37,7 @@ func TestAgo(t *testing.T) {
 			}
 		}
 		if Ago(time.Time{}) != "never" || Used(time.Time{}) != "never used" || Used(now) != "used just now" {
-			t.Error("what never happened is told wrongly")
+			t.Error("what never happened is shown wrongly")
 		}
 	})
 }
@@ -46,7 +46,8 @@ func TestWords(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 21, 9, 5, 0, 0, time.FixedZone("", 3600))
 	for got, want := range map[string]string{
-		Day(at): "21 November 2026", Hour(at): "08:05", Stamp(at): "2026-11-21T08:05:00Z", Count(1, "key"): "1 key", Count(0, "key"): "0 keys", Count(7, "tool"): "7 tools",
+		Day(at): "21 November 2026", Hour(at): "08:05", Stamp(at): "2026-11-21T08:05:00Z", Count(1, "key"): "1 key",
+		Count(0, "key"): "0 keys", Count(7, "tool"): "7 tools",
 		initial("éclair"): "É", initial(""): "?", initial("7shifts"): "7",
 	} {
 		if got != want {
@@ -101,11 +102,18 @@ func TestFrame(t *testing.T) {
 	}
 	r := httptest.NewRequest(http.MethodGet, "/account/keys", nil)
 	nobody := s.Frame(r, nil, "Title")
-	if nobody.Account != "" || nobody.Token != "" || !nobody.Hidden || !nobody.Here("/account") || nobody.Here("/acc") || nobody.Here("/apps") {
+	if nobody.Account != "" || nobody.Token != "" || !nobody.Hidden || !nobody.Here("/account") ||
+		nobody.Here("/acc") || nobody.Here("/apps") {
 		t.Errorf("frame of nobody: %+v", nobody)
 	}
-	for role, want := range map[account.Role][2]bool{account.Owner: {true, true}, account.Admin: {true, true}, account.Member: {}, account.Auditor: {false, true}} {
-		session := &account.Session{Account: account.Account{Name: "demo"}, User: account.User{Name: "Ann", Role: role}, Token: "t"}
+	for role, want := range map[account.Role][2]bool{
+		account.Owner: {true, true}, account.Admin: {true, true},
+		account.Member: {}, account.Auditor: {false, true},
+	} {
+		session := &account.Session{
+			Account: account.Account{Name: "demo"}, User: account.User{Name: "Ann", Role: role},
+			Token: "t",
+		}
 		f := s.Frame(r, session, "Title")
 		if f.Person != "Ann" || f.Account != "demo" || f.Token != "t" || [2]bool{f.Manages, f.Audits} != want {
 			t.Errorf("frame of %s: %+v", role, f)
@@ -133,7 +141,8 @@ func TestAssets(t *testing.T) {
 		r.SetPathValue("file", strings.TrimPrefix(tt.path, "/assets/"))
 		w := httptest.NewRecorder()
 		s.Serve(w, r)
-		if w.Code != http.StatusOK || w.Header().Get("Content-Type") != tt.mediaType || !strings.Contains(w.Header().Get("Cache-Control"), tt.cache) || w.Body.Len() == 0 {
+		if w.Code != http.StatusOK || w.Header().Get("Content-Type") != tt.mediaType ||
+			!strings.Contains(w.Header().Get("Cache-Control"), tt.cache) || w.Body.Len() == 0 {
 			t.Errorf("%s: %d %v", tt.path, w.Code, w.Header())
 		}
 	}
@@ -151,7 +160,8 @@ func TestContentPolicy(t *testing.T) {
 	if got := ContentPolicy(""); !strings.Contains(got, "form-action 'self';") {
 		t.Errorf("ContentPolicy() = %q", got)
 	}
-	if got := ContentPolicy("https: http://127.0.0.1:1"); !strings.Contains(got, "form-action 'self' https: http://127.0.0.1:1;") {
+	if got := ContentPolicy("https: http://127.0.0.1:1"); !strings.Contains(got,
+		"form-action 'self' https: http://127.0.0.1:1;") {
 		t.Errorf("ContentPolicy(…) = %q", got)
 	}
 }

@@ -1,10 +1,10 @@
-// Package assertion signs JSON Web Tokens (RFC 7519) with keys as vendors hand
-// them out.
+// Package assertion signs JSON Web Tokens (RFC 7519) with keys as vendors give
+// them to their customers.
 //
 //	ParseKey(alg, encoding, text) ─ pem, hex, base64, raw ─> key
 //	Sign(alg, key, kid, claims)   ─ RS256, ES256, EdDSA, HS256 ─> header.claims.signature
 //
-// It makes tokens only; nothing here accepts one. No error holds any part of a
+// It only creates tokens; nothing here accepts one. No error holds any part of a
 // key.
 package assertion
 
@@ -13,26 +13,24 @@ import (
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/elliptic"
-	"crypto/hmac"
-	"crypto/rand"
 	"crypto/rsa"
-	"crypto/sha256"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/hex"
-	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"fmt"
 	"strings"
+
+	"ace/internal/foundation/jws"
 )
 
 // Algorithms (RFC 7518, 3.1; RFC 8037).
 const (
-	RS256 = "RS256"
-	ES256 = "ES256"
-	EdDSA = "EdDSA"
-	HS256 = "HS256"
+	RS256 = jws.RS256
+	ES256 = jws.ES256
+	EdDSA = jws.EdDSA
+	HS256 = jws.HS256
 )
 
 // Encodings of keys.
@@ -99,7 +97,7 @@ func decode(encoding, text string) ([]byte, error) {
 	return nil, fmt.Errorf("there is no encoding %q of keys", encoding)
 }
 
-// privateKey answers the key in DER that fits the algorithm, or nil.
+// privateKey returns the key in DER that fits the algorithm, or nil.
 func privateKey(alg string, der []byte) crypto.Signer {
 	if alg == EdDSA && (len(der) == ed25519.SeedSize || len(der) == ed25519.PrivateKeySize) {
 		return ed25519.NewKeyFromSeed(der[:ed25519.SeedSize])
@@ -130,57 +128,12 @@ func privateKey(alg string, der []byte) crypto.Signer {
 	return nil
 }
 
-// Sign answers a JWT of the claims; kid is left out where it is empty. The key
-// is one that ParseKey answered for the same algorithm.
+// Sign returns a JWT of the claims; kid is left out where it is empty. The key
+// is one that ParseKey returned for the same algorithm.
 func Sign(alg string, key any, kid string, claims map[string]any) (string, error) {
-	header := map[string]string{"alg": alg, "typ": "JWT"}
+	var header map[string]any
 	if kid != "" {
-		header["kid"] = kid
+		header = map[string]any{"kid": kid}
 	}
-	first, err := json.Marshal(header)
-	if err != nil {
-		return "", fmt.Errorf("writing a header: %w", err)
-	}
-	second, err := json.Marshal(claims)
-	if err != nil {
-		return "", fmt.Errorf("writing claims: %w", err)
-	}
-	text := base64.RawURLEncoding.EncodeToString(first) + "." + base64.RawURLEncoding.EncodeToString(second)
-	signed, err := sign(alg, key, []byte(text))
-	if err != nil {
-		return "", err
-	}
-	return text + "." + base64.RawURLEncoding.EncodeToString(signed), nil
-}
-
-func sign(alg string, key any, text []byte) ([]byte, error) {
-	sum := sha256.Sum256(text)
-	switch k := key.(type) {
-	case []byte:
-		if alg == HS256 {
-			mac := hmac.New(sha256.New, k)
-			_, _ = mac.Write(text) // a hash takes everything
-			return mac.Sum(nil), nil
-		}
-	case *rsa.PrivateKey:
-		if alg == RS256 {
-			return rsa.SignPKCS1v15(nil, k, crypto.SHA256, sum[:])
-		}
-	case ed25519.PrivateKey:
-		if alg == EdDSA {
-			return ed25519.Sign(k, text), nil
-		}
-	case *ecdsa.PrivateKey:
-		if alg == ES256 {
-			r, s, err := ecdsa.Sign(rand.Reader, k, sum[:])
-			if err != nil {
-				return nil, fmt.Errorf("signing: %w", err)
-			}
-			out := make([]byte, 64) // RFC 7518, 3.4: both numbers, 32 bytes each
-			r.FillBytes(out[:32])
-			s.FillBytes(out[32:])
-			return out, nil
-		}
-	}
-	return nil, fmt.Errorf("the key is not one for %s", alg)
+	return jws.Token(alg, key, header, claims)
 }

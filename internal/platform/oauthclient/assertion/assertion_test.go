@@ -64,7 +64,8 @@ func TestSignWithEachKey(t *testing.T) {
 		return rsa.VerifyPKCS1v15(&r.PublicKey, crypto.SHA256, sum, signed) == nil
 	}
 	byEC := func(sum, signed []byte) bool {
-		return len(signed) == 64 && ecdsa.Verify(&e.PublicKey, sum, new(big.Int).SetBytes(signed[:32]), new(big.Int).SetBytes(signed[32:]))
+		return len(signed) == 64 && ecdsa.Verify(&e.PublicKey, sum, new(big.Int).SetBytes(signed[:32]),
+			new(big.Int).SetBytes(signed[32:]))
 	}
 	tests := []struct {
 		name, alg, encoding, text string
@@ -77,8 +78,14 @@ func TestSignWithEachKey(t *testing.T) {
 		{"RSA, bare base64", assertion.RS256, "base64", base64.StdEncoding.EncodeToString(pkcs8(t, r)), false, byRSA},
 		{"P-256, SEC 1", assertion.ES256, "", block("EC PRIVATE KEY", sec1), false, byEC},
 		{"P-256, PKCS 8", assertion.ES256, "", block("PRIVATE KEY", pkcs8(t, e)), false, byEC},
-		{"Ed25519, PKCS 8", assertion.EdDSA, "", block("PRIVATE KEY", pkcs8(t, d)), true, func(text, signed []byte) bool { return ed25519.Verify(d.Public().(ed25519.PublicKey), text, signed) }},
-		{"Ed25519, seed in hex", assertion.EdDSA, "hex", hex.EncodeToString(d.Seed()), true, func(text, signed []byte) bool { return ed25519.Verify(d.Public().(ed25519.PublicKey), text, signed) }},
+		{
+			"Ed25519, PKCS 8", assertion.EdDSA, "", block("PRIVATE KEY", pkcs8(t, d)), true,
+			func(text, signed []byte) bool { return ed25519.Verify(d.Public().(ed25519.PublicKey), text, signed) },
+		},
+		{
+			"Ed25519, seed in hex", assertion.EdDSA, "hex", hex.EncodeToString(d.Seed()), true,
+			func(text, signed []byte) bool { return ed25519.Verify(d.Public().(ed25519.PublicKey), text, signed) },
+		},
 		{"HMAC, hex", assertion.HS256, "hex", "6b6579", true, byHMAC("key")},
 		{"HMAC, raw", assertion.HS256, "raw", "key", true, byHMAC("key")},
 		{"HMAC, as it comes", assertion.HS256, "", "key", true, byHMAC("key")},

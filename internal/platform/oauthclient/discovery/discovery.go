@@ -21,7 +21,7 @@ import (
 	"ace/internal/platform/oauthclient/reply"
 )
 
-// Server is an MCP server and whoever authorizes for it.
+// Server is an MCP server and its authorization server.
 type Server struct {
 	Resource string   // name of the server (RFC 8707)
 	Scopes   []string // that the server asks for
@@ -45,7 +45,7 @@ const (
 	CodeIssuer   = "issuer_mismatch"
 )
 
-type finder struct{ doer reply.Doer }
+type finder struct{ httpClient reply.HTTPClient }
 
 func undiscovered(code string) error {
 	return &connection.RefreshError{Class: connection.Unknown, Code: code}
@@ -54,10 +54,10 @@ func undiscovered(code string) error {
 // Find asks the MCP server at an address who authorizes for it (MCP,
 // Authorization). A server without metadata is its own authorization server at
 // the usual paths, as the first version of that specification had it. Errors are
-// *connection.RefreshError: Temporary for a server that is away, Unknown with
+// *connection.RefreshError: Temporary for an unreachable server, Unknown with
 // one of the codes above for one that leads nowhere.
-func Find(ctx context.Context, doer reply.Doer, address string) (*Server, error) {
-	f := &finder{doer}
+func Find(ctx context.Context, httpClient reply.HTTPClient, address string) (*Server, error) {
+	f := &finder{httpClient}
 	at, err := url.Parse(address)
 	if err != nil || at.Host == "" {
 		return nil, undiscovered(CodeMetadata)
@@ -99,7 +99,8 @@ func Find(ctx context.Context, doer reply.Doer, address string) (*Server, error)
 // canonical is the name of a server: lower case, without fragment and without
 // the slash that means nothing (MCP, Canonical Server URI).
 func canonical(u *url.URL) string {
-	return strings.ToLower(u.Scheme) + "://" + strings.ToLower(u.Host) + strings.TrimSuffix(u.EscapedPath(), "/") + query(u)
+	return strings.ToLower(u.Scheme) + "://" + strings.ToLower(u.Host) + strings.TrimSuffix(u.EscapedPath(),
+		"/") + query(u)
 }
 
 func query(u *url.URL) string {
@@ -121,12 +122,15 @@ func (f *finder) challengeOf(ctx context.Context, address string) (map[string]st
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
-	a, err := reply.Fetch(f.doer, r, "text")
+	a, err := reply.Fetch(f.httpClient, r, "text")
 	if err != nil {
 		return nil, err
 	}
 	if a.Status >= 500 {
-		return nil, &connection.RefreshError{Class: connection.Temporary, Status: a.Status, After: reply.RetryAfter(a.Header)}
+		return nil, &connection.RefreshError{
+			Class: connection.Temporary, Status: a.Status,
+			After: reply.RetryAfter(a.Header),
+		}
 	}
 	if a.Status != http.StatusUnauthorized {
 		return nil, nil
@@ -206,7 +210,10 @@ func (f *finder) issuerDocument(ctx context.Context, issuer string) (*reply.Repl
 		return nil, undiscovered(CodeMetadata)
 	}
 	origin, path := u.Scheme+"://"+u.Host, strings.TrimSuffix(u.EscapedPath(), "/")
-	places := []string{origin + "/.well-known/oauth-authorization-server" + path, origin + "/.well-known/openid-configuration" + path}
+	places := []string{
+		origin + "/.well-known/oauth-authorization-server" + path,
+		origin + "/.well-known/openid-configuration" + path,
+	}
 	if path != "" {
 		places = append(places, origin+path+"/.well-known/openid-configuration")
 	}
@@ -222,12 +229,15 @@ func (f *finder) firstDocument(ctx context.Context, places []string) (*reply.Rep
 			return nil, undiscovered(CodeMetadata)
 		}
 		r.Header.Set("Accept", "application/json")
-		a, err := reply.Fetch(f.doer, r, "json")
+		a, err := reply.Fetch(f.httpClient, r, "json")
 		if err != nil {
 			return nil, err
 		}
 		if a.Status >= 500 || a.Status == http.StatusTooManyRequests {
-			return nil, &connection.RefreshError{Class: connection.Temporary, Status: a.Status, After: reply.RetryAfter(a.Header)}
+			return nil, &connection.RefreshError{
+				Class: connection.Temporary, Status: a.Status,
+				After: reply.RetryAfter(a.Header),
+			}
 		}
 		if _, isObject := a.Document.(map[string]any); isObject && a.Status == http.StatusOK {
 			return a, nil
@@ -276,7 +286,8 @@ func (s *Server) readIssuer(a *reply.Reply) error {
 	s.IssuerScopes = a.List("/scopes_supported")
 	for _, endpoint := range []string{s.Authorize, s.Token, s.Register, s.Revoke} {
 		u, err := url.Parse(endpoint)
-		if err != nil || endpoint != "" && (u.Host == "" || u.User != nil || u.Scheme != "https" && !strings.HasPrefix(s.Issuer, "http://")) {
+		if err != nil || endpoint != "" &&
+			(u.Host == "" || u.User != nil || u.Scheme != "https" && !strings.HasPrefix(s.Issuer, "http://")) {
 			return undiscovered(CodeMetadata)
 		}
 	}

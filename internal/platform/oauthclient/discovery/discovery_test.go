@@ -19,8 +19,14 @@ import (
 func TestChallengeParams(t *testing.T) {
 	t.Parallel()
 	tests := map[string]map[string]string{
-		`Bearer resource_metadata="https://a/x?y=1,2", scope="a b"`:  {"resource_metadata": "https://a/x?y=1,2", "scope": "a b"},
-		`Bearer realm="x\"y", error=invalid_token,scope=a`:           {"realm": `x"y`, "error": "invalid_token", "scope": "a"},
+		`Bearer resource_metadata="https://a/x?y=1,2", scope="a b"`: {
+			"resource_metadata": "https://a/x?y=1,2",
+			"scope":             "a b",
+		},
+		`Bearer realm="x\"y", error=invalid_token,scope=a`: {
+			"realm": `x"y`, "error": "invalid_token",
+			"scope": "a",
+		},
 		`Basic realm="a", Bearer Resource_Metadata = "b", realm="c"`: {"realm": "a", "": ""},
 		`Bearer`:                   {},
 		`Bearer scope="never ends`: {"scope": "never ends"},
@@ -47,7 +53,7 @@ func FuzzChallengeParams(f *testing.F) {
 	})
 }
 
-// host answers requests by path; what it does not know is 404.
+// host returns requests by path; what it does not know is 404.
 type host map[string]string
 
 func (h host) Do(r *http.Request) (*http.Response, error) {
@@ -74,8 +80,15 @@ const issuer = `{"issuer":"https://mcp.example","authorization_endpoint":"https:
 func TestFind(t *testing.T) {
 	t.Parallel()
 	const resource = `{"resource":"https://mcp.example/mcp","authorization_servers":["https://mcp.example"]}`
-	found := &discovery.Server{Resource: "https://mcp.example/mcp", Issuer: "https://mcp.example", Authorize: "https://mcp.example/a", Token: "https://mcp.example/t"}
-	usual := &discovery.Server{Resource: "https://mcp.example/mcp", Issuer: "https://mcp.example", Authorize: "https://mcp.example/authorize", Token: "https://mcp.example/token", Register: "https://mcp.example/register"}
+	found := &discovery.Server{
+		Resource: "https://mcp.example/mcp", Issuer: "https://mcp.example",
+		Authorize: "https://mcp.example/a", Token: "https://mcp.example/t",
+	}
+	usual := &discovery.Server{
+		Resource: "https://mcp.example/mcp", Issuer: "https://mcp.example",
+		Authorize: "https://mcp.example/authorize", Token: "https://mcp.example/token",
+		Register: "https://mcp.example/register",
+	}
 	with := func(pairs ...string) host {
 		h := host{}
 		for i := 0; i+1 < len(pairs); i += 2 {
@@ -100,7 +113,7 @@ func TestFind(t *testing.T) {
 		{"open", "", with(at, "{}"), nil, "unknown no_authorization_server"},
 		{"open, but with an issuer", "", with(at, "{}", server, issuer), found, ""},
 		{"away", "", with(at, "500"), nil, "temporary "},
-		{"metadata that is away", "", with(at, "401 Bearer", wellKnown+"/mcp", "500"), nil, "temporary "},
+		{"unavailable metadata", "", with(at, "401 Bearer", wellKnown+"/mcp", "500"), nil, "temporary "},
 		{"no address", "mcp", nil, nil, "unknown metadata_invalid"},
 		{"a page for metadata", "", with(at, "401 Bearer", wellKnown+"/mcp", "<html>", wellKnown, "[]"), usual, ""},
 	}
@@ -112,7 +125,8 @@ func TestFind(t *testing.T) {
 				address = "https://mcp.example/mcp"
 			}
 			got, err := discovery.Find(t.Context(), tt.host, address)
-			if failed, _ := errors.AsType[*connection.RefreshError](err); failed != nil && string(failed.Class)+" "+failed.Code != tt.fails {
+			if failed, _ := errors.AsType[*connection.RefreshError](err); failed != nil &&
+				string(failed.Class)+" "+failed.Code != tt.fails {
 				t.Fatalf("Find fails with %+v, want %q", failed, tt.fails)
 			}
 			if (err != nil) != (tt.fails != "") {
@@ -127,7 +141,8 @@ func TestFind(t *testing.T) {
 
 func ExampleFind() {
 	server, err := discovery.Find(context.Background(), host{
-		"mcp.example/mcp": `401 Bearer scope="files:read"`, "mcp.example/.well-known/oauth-authorization-server": issuer,
+		"mcp.example/mcp": `401 Bearer scope="files:read"`,
+		"mcp.example/.well-known/oauth-authorization-server": issuer,
 	}, "https://mcp.example/mcp")
 	fmt.Println(server.Issuer, server.Scopes, err)
 	// Output: https://mcp.example [files:read] <nil>

@@ -59,7 +59,10 @@ func counted(text string, e *app.Expires, now time.Time) time.Time {
 
 // instant reads a time as ISO 8601 has it; without a zone it is UTC.
 func instant(text string) time.Time {
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05 MST", "2006-01-02 15:04:05", time.RFC1123} {
+	for _, layout := range []string{
+		time.RFC3339, "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05",
+		"2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05 MST", "2006-01-02 15:04:05", time.RFC1123,
+	} {
 		if at, err := time.Parse(layout, text); err == nil {
 			return at.UTC()
 		}

@@ -6,7 +6,7 @@
 //	   Ends("3600" | "1:02:00:00" | "2026-11-21T13:00:00Z" | …) -> when
 //
 // A document is as encoding/json decodes it, with numbers as they were written.
-// Nothing of an answer is kept but that, and none of it stands in an error.
+// Nothing of an answer is kept but that, and none of it is in an error.
 package reply
 
 import (
@@ -26,8 +26,8 @@ import (
 	"ace/internal/platform/connection"
 )
 
-// Doer sends requests.
-type Doer interface {
+// HTTPClient sends requests.
+type HTTPClient interface {
 	Do(*http.Request) (*http.Response, error)
 }
 
@@ -84,8 +84,8 @@ const maxAnswer = 1 << 20
 // answered is a *connection.RefreshError of the class Temporary, except where
 // the egress guard refuses the address or the answer is too large, which are
 // Unknown. The end of ctx is neither. No error names the address.
-func Fetch(doer Doer, r *http.Request, kind string) (*Reply, error) {
-	res, err := doer.Do(r)
+func Fetch(client HTTPClient, r *http.Request, kind string) (*Reply, error) {
+	res, err := client.Do(r)
 	if err != nil {
 		return nil, unanswered(r.Context(), err)
 	}

@@ -34,7 +34,11 @@ func TestParse(t *testing.T) {
 		{"nothing", "", " \n", nil},
 		{"JSON that was to be a form", "form", `{"a":1}`, map[string]any{`{"a":1}`: ""}},
 		{"form that was to be JSON", "json", "a=1", nil},
-		{"XML", "", `<?xml version="1.0"?><!-- c --><r a="1"><x>1</x><x>2</x><y/><ns:z xmlns:ns="u">t &amp; u</ns:z></r>`, map[string]any{"r": map[string]any{"x": []any{"1", "2"}, "y": "", "z": "t & u"}}},
+		{
+			"XML", "",
+			`<?xml version="1.0"?><!-- c --><r a="1"><x>1</x><x>2</x><y/><ns:z xmlns:ns="u">t &amp; u</ns:z></r>`,
+			map[string]any{"r": map[string]any{"x": []any{"1", "2"}, "y": "", "z": "t & u"}},
+		},
 		{"XML that breaks off", "", `<r><x>1</x>`, nil},
 		{"XML with an entity of its own", "", `<!DOCTYPE r [<!ENTITY e SYSTEM "file:///etc/passwd">]><r>&e;</r>`, nil},
 		{"XML too deep", "", strings.Repeat("<a>", 100) + strings.Repeat("</a>", 100), nil},
@@ -51,7 +55,10 @@ func TestParse(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, body := range []string{`{"access_token":"at-1","expires_in":3600}`, "a=1&b=2", "<a><b>1</b></a>", `"x"`, "x", "\xef\xbb\xbf{}"} {
+	for _, body := range []string{
+		`{"access_token":"at-1","expires_in":3600}`, "a=1&b=2", "<a><b>1</b></a>", `"x"`,
+		"x", "\xef\xbb\xbf{}",
+	} {
 		f.Add("", body)
 		f.Add("xml", body)
 	}
@@ -118,18 +125,21 @@ func FuzzEnds(f *testing.F) {
 func TestMoment(t *testing.T) {
 	t.Parallel()
 	want := time.Now().Add(time.Hour).Truncate(time.Second)
-	for _, text := range []string{want.UTC().Format(time.RFC3339), fmt.Sprint(want.Unix()), fmt.Sprint(want.UnixMilli())} {
+	for _, text := range []string{
+		want.UTC().Format(time.RFC3339), fmt.Sprint(want.Unix()),
+		fmt.Sprint(want.UnixMilli()),
+	} {
 		if got := reply.Moment(text); !got.Equal(want) {
 			t.Errorf("Moment(%s) = %v, want %v", text, got, want)
 		}
 	}
 }
 
-type doer func(*http.Request) (*http.Response, error)
+type client func(*http.Request) (*http.Response, error)
 
-func (d doer) Do(r *http.Request) (*http.Response, error) { return d(r) }
+func (d client) Do(r *http.Request) (*http.Response, error) { return d(r) }
 
-func fetch(t *testing.T, d doer) (*reply.Reply, error) {
+func fetch(t *testing.T, d client) (*reply.Reply, error) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://a.example/?secret=1", nil)
 	if err != nil {
@@ -138,7 +148,7 @@ func fetch(t *testing.T, d doer) (*reply.Reply, error) {
 	return reply.Fetch(d, r, "")
 }
 
-func answers(header http.Header, body io.Reader) doer {
+func answers(header http.Header, body io.Reader) client {
 	return func(*http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: http.StatusCreated, Header: header, Body: io.NopCloser(body)}, nil
 	}
@@ -151,7 +161,10 @@ func TestFetch(t *testing.T) {
 	if err != nil || got.Status != 201 {
 		t.Fatalf("Fetch = %+v, %v", got, err)
 	}
-	for place, want := range map[string]string{"/a/b": "j", "header:x-token": "h", "cookie:sid": "c", "cookie:none": "", "/none": ""} {
+	for place, want := range map[string]string{
+		"/a/b": "j", "header:x-token": "h", "cookie:sid": "c", "cookie:none": "",
+		"/none": "",
+	} {
 		if text := got.At(place); text != want {
 			t.Errorf("At(%s) = %q, want %q", place, text, want)
 		}
@@ -167,17 +180,23 @@ func TestFetch(t *testing.T) {
 func TestFetchFails(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		doer doer
-		want connection.RefreshError
+		client client
+		want   connection.RefreshError
 	}{
 		"nobody": {func(*http.Request) (*http.Response, error) {
 			return nil, errors.New("dialling https://a.example/?secret=1")
 		}, connection.RefreshError{Class: connection.Temporary, Code: "unreachable"}},
-		"breaks off":   {answers(nil, io.MultiReader(strings.NewReader("{"), broken{})), connection.RefreshError{Class: connection.Temporary, Code: "unreachable"}},
-		"never ending": {answers(nil, endless{}), connection.RefreshError{Class: connection.Unknown, Status: 201, Code: "response_too_large"}},
+		"breaks off": {
+			answers(nil, io.MultiReader(strings.NewReader("{"), broken{})),
+			connection.RefreshError{Class: connection.Temporary, Code: "unreachable"},
+		},
+		"never ending": {
+			answers(nil, endless{}),
+			connection.RefreshError{Class: connection.Unknown, Status: 201, Code: "response_too_large"},
+		},
 	}
 	for name, tt := range tests {
-		_, err := fetch(t, tt.doer)
+		_, err := fetch(t, tt.client)
 		failed, ok := errors.AsType[*connection.RefreshError](err)
 		if !ok || *failed != tt.want || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: Fetch answers %+v", name, err)
@@ -204,7 +223,10 @@ func (endless) Read(p []byte) (int, error) { return len(p), nil }
 
 func TestRetryAfter(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]time.Duration{"7": 7 * time.Second, "1.5": 1500 * time.Millisecond, "": 0, "x": 0, "-1": 0, "1e300": 24 * time.Hour, "Thu, 01 Jan 1970 00:00:00 GMT": 0} {
+	for text, want := range map[string]time.Duration{
+		"7": 7 * time.Second, "1.5": 1500 * time.Millisecond, "": 0,
+		"x": 0, "-1": 0, "1e300": 24 * time.Hour, "Thu, 01 Jan 1970 00:00:00 GMT": 0,
+	} {
 		if got := reply.RetryAfter(http.Header{"Retry-After": {text}}); got != want {
 			t.Errorf("RetryAfter(%s) = %v, want %v", text, got, want)
 		}

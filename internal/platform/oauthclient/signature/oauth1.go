@@ -53,7 +53,8 @@ func OAuth1(r *http.Request, form url.Values, t *Token) error {
 		method = HMACSHA1
 	}
 	protocol := map[string]string{
-		"oauth_consumer_key": t.Consumer, "oauth_signature_method": method, "oauth_timestamp": fmt.Sprint(t.Timestamp), "oauth_nonce": t.Nonce, "oauth_version": "1.0",
+		"oauth_consumer_key": t.Consumer, "oauth_signature_method": method, "oauth_timestamp": fmt.Sprint(t.Timestamp),
+		"oauth_nonce": t.Nonce, "oauth_version": "1.0",
 	}
 	if t.Token != "" {
 		protocol["oauth_token"] = t.Token
@@ -70,7 +71,8 @@ func OAuth1(r *http.Request, form url.Values, t *Token) error {
 	}
 	slices.Sort(fields)
 	if t.Realm != "" {
-		fields = slices.Insert(fields, 0, `realm="`+strings.NewReplacer(`\`, ``, `"`, ``, "\r", "", "\n", "").Replace(t.Realm)+`"`)
+		fields = slices.Insert(fields, 0,
+			`realm="`+strings.NewReplacer(`\`, ``, `"`, ``, "\r", "", "\n", "").Replace(t.Realm)+`"`)
 	}
 	r.Header.Set("Authorization", "OAuth "+strings.Join(fields, ", "))
 	return nil
@@ -100,7 +102,8 @@ func base(r *http.Request, form url.Values, protocol map[string]string) string {
 	if path == "" {
 		path = "/"
 	}
-	return strings.ToUpper(r.Method) + "&" + escape(strings.ToLower(r.URL.Scheme)+"://"+host+path) + "&" + escape(strings.Join(pairs, "&"))
+	return strings.ToUpper(r.Method) + "&" + escape(strings.ToLower(r.URL.Scheme)+"://"+host+path) + "&" +
+		escape(strings.Join(pairs, "&"))
 }
 
 func (t *Token) sign(method, text string) (string, error) {

@@ -44,8 +44,9 @@ func field(t *testing.T, r *http.Request, name string) string {
 func TestOAuth1(t *testing.T) {
 	t.Parallel()
 	photos := signature.Token{
-		Consumer: "dpf43f3p2l4k3l03", ConsumerSecret: "kd94hf93k423kf44", Token: "nnch734d00sl2jdk", TokenSecret: "pfkkdhi9sl3r4s00",
-		Timestamp: 137131202, Nonce: "chapoH",
+		Consumer: "dpf43f3p2l4k3l03", ConsumerSecret: "kd94hf93k423kf44", Token: "nnch734d00sl2jdk",
+		TokenSecret: "pfkkdhi9sl3r4s00",
+		Timestamp:   137131202, Nonce: "chapoH",
 	}
 	tests := []struct {
 		name, method, address string
@@ -54,16 +55,22 @@ func TestOAuth1(t *testing.T) {
 		want                  string
 	}{
 		{
-			"a form with blanks and accents", http.MethodPost, "https://api.twitter.com/1.1/statuses/update.json?include_entities=true",
+			"a form with blanks and accents", http.MethodPost,
+			"https://api.twitter.com/1.1/statuses/update.json?include_entities=true",
 			url.Values{"status": {"Hello Ladies + Gentlemen, a signed OAuth request!"}},
 			signature.Token{
 				Consumer: "xvz1evFS4wEEPTGEFPHBog", ConsumerSecret: "kAcSOqF21Fu85e7zjz7ZN2U4ZRhfV3WpwPAoE3Z7kBw",
-				Token: "370773112-GmHxMAgYyLbNEtIKZeRNFsMKPR9EyMZeS9weJAEb", TokenSecret: "LswwdoUaIvS8ltyTt5jkRh4J50vUPVVHtR2YPi5kE",
-				Timestamp: 1318622958, Nonce: "kYjzVBB8Y0ZFabxSWbWovY3uYSQ2pTgmZeNu2VS4cg",
+				Token:       "370773112-GmHxMAgYyLbNEtIKZeRNFsMKPR9EyMZeS9weJAEb",
+				TokenSecret: "LswwdoUaIvS8ltyTt5jkRh4J50vUPVVHtR2YPi5kE",
+				Timestamp:   1318622958, Nonce: "kYjzVBB8Y0ZFabxSWbWovY3uYSQ2pTgmZeNu2VS4cg",
 			},
 			"hCtSmYh+iHYCEqBWrE7C7hYmtUk=",
 		},
-		{"plain text", http.MethodGet, "https://photos.example.net/x", nil, with(photos, func(t *signature.Token) { t.Method = signature.Plaintext }), "kd94hf93k423kf44&pfkkdhi9sl3r4s00"},
+		{
+			"plain text", http.MethodGet, "https://photos.example.net/x", nil,
+			with(photos, func(t *signature.Token) { t.Method = signature.Plaintext }),
+			"kd94hf93k423kf44&pfkkdhi9sl3r4s00",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -106,7 +113,8 @@ func TestOAuth1Variants(t *testing.T) {
 		t.Errorf("HMAC-SHA256 = %q", longer)
 	}
 	r := request(t, http.MethodGet, "https://a.example")
-	if err := signature.OAuth1(r, nil, &signature.Token{Realm: "1\"2\r\n3"}); err != nil || !strings.HasPrefix(r.Header.Get("Authorization"), `OAuth realm="123", oauth_consumer_key=""`) {
+	if err := signature.OAuth1(r, nil, &signature.Token{Realm: "1\"2\r\n3"}); err != nil ||
+		!strings.HasPrefix(r.Header.Get("Authorization"), `OAuth realm="123", oauth_consumer_key=""`) {
 		t.Errorf("Authorization = %q, %v", r.Header.Get("Authorization"), err)
 	}
 	if err := signature.OAuth1(r, nil, &signature.Token{Method: "MD5"}); err == nil {
@@ -124,7 +132,8 @@ func TestOAuth1RSA(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := request(t, http.MethodGet, "https://a.example/p?q=1")
-	if err := signature.OAuth1(r, nil, &signature.Token{Consumer: "c", Method: signature.RSASHA1, Key: key, Timestamp: 1, Nonce: "n"}); err != nil {
+	if err := signature.OAuth1(r, nil,
+		&signature.Token{Consumer: "c", Method: signature.RSASHA1, Key: key, Timestamp: 1, Nonce: "n"}); err != nil {
 		t.Fatal(err)
 	}
 	signed, err := base64.StdEncoding.DecodeString(field(t, r, "oauth_signature"))
@@ -142,11 +151,17 @@ func TestOAuth1RSA(t *testing.T) {
 // Version 4.
 func TestV4(t *testing.T) {
 	t.Parallel()
-	keys := signature.Keys{ID: "AKIDEXAMPLE", Secret: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", Region: "us-east-1", Service: "service"}
+	keys := signature.Keys{
+		ID: "AKIDEXAMPLE", Secret: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", Region: "us-east-1",
+		Service: "service",
+	}
 	now := time.Date(2015, 8, 30, 12, 36, 0, 0, time.UTC)
 	tests := []struct{ name, method, path, want string }{
 		{"get-vanilla", http.MethodGet, "/", "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31"},
-		{"get-vanilla-query-order-key-case", http.MethodGet, "/?Param2=value2&Param1=value1", "b97d918cfa904a5beff61c982a1b6f458b799221646efd99d3219ec94cdf2500"},
+		{
+			"get-vanilla-query-order-key-case", http.MethodGet, "/?Param2=value2&Param1=value1",
+			"b97d918cfa904a5beff61c982a1b6f458b799221646efd99d3219ec94cdf2500",
+		},
 		{"post-vanilla", http.MethodPost, "/", "5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b"},
 	}
 	for _, tt := range tests {
@@ -154,7 +169,8 @@ func TestV4(t *testing.T) {
 			t.Parallel()
 			r := request(t, tt.method, "https://example.amazonaws.com"+tt.path)
 			signature.V4(r, nil, keys, now)
-			want := "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, SignedHeaders=host;x-amz-date, Signature=" + tt.want
+			want := "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, " +
+				"SignedHeaders=host;x-amz-date, Signature=" + tt.want
 			if got := r.Header.Get("Authorization"); got != want {
 				t.Errorf("Authorization = %q, want %q", got, want)
 			}
@@ -166,11 +182,16 @@ func TestV4Extras(t *testing.T) {
 	t.Parallel()
 	r := request(t, http.MethodPut, "https://bucket.s3.amazonaws.com/a%20b/c")
 	r.Header.Set("Content-Type", "text/plain")
-	signature.V4(r, []byte("body"), signature.Keys{ID: "a", Secret: "b", Session: "temporary", Region: "eu-west-1", Service: "s3"}, time.Unix(0, 0))
-	if r.Header.Get("X-Amz-Security-Token") != "temporary" || r.Header.Get("X-Amz-Date") != "19700101T000000Z" || len(r.Header.Get("X-Amz-Content-Sha256")) != 64 {
+	signature.V4(r, []byte("body"), signature.Keys{
+		ID: "a", Secret: "b", Session: "temporary", Region: "eu-west-1",
+		Service: "s3",
+	}, time.Unix(0, 0))
+	if r.Header.Get("X-Amz-Security-Token") != "temporary" || r.Header.Get("X-Amz-Date") != "19700101T000000Z" ||
+		len(r.Header.Get("X-Amz-Content-Sha256")) != 64 {
 		t.Errorf("header = %v", r.Header)
 	}
-	if !strings.Contains(r.Header.Get("Authorization"), "SignedHeaders=content-type;host;x-amz-content-sha256;x-amz-date;x-amz-security-token,") {
+	if !strings.Contains(r.Header.Get("Authorization"),
+		"SignedHeaders=content-type;host;x-amz-content-sha256;x-amz-date;x-amz-security-token,") {
 		t.Errorf("Authorization = %s", r.Header.Get("Authorization"))
 	}
 }

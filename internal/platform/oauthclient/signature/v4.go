@@ -42,7 +42,7 @@ func V4(r *http.Request, body []byte, k Keys, now time.Time) {
 	if path == "" {
 		path = "/"
 	}
-	if k.Service != "s3" { // everywhere else the path is escaped once more
+	if k.Service != "s3" { // everywhere else the path is escaped again
 		path = escapePath(path)
 	}
 	request := strings.Join([]string{r.Method, path, v4Query(r), fields, names, payload}, "\n")
@@ -56,7 +56,8 @@ func V4(r *http.Request, body []byte, k Keys, now time.Time) {
 		_, _ = mac.Write([]byte(part)) // a hash takes everything
 		key = mac.Sum(nil)
 	}
-	r.Header.Set("Authorization", v4Algorithm+" Credential="+k.ID+"/"+scope+", SignedHeaders="+names+", Signature="+hex.EncodeToString(key))
+	r.Header.Set("Authorization",
+		v4Algorithm+" Credential="+k.ID+"/"+scope+", SignedHeaders="+names+", Signature="+hex.EncodeToString(key))
 }
 
 // v4Fields are the header fields that are signed, and their names: those that

@@ -22,7 +22,8 @@ func TestMCPKeysAreChecked(t *testing.T) {
 	ann := w.newcomer(t, "ann")
 	var valid atomic.Value
 	valid.Store("sesame-token")
-	inner := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return toolServer("lookup", "Looks up.") }, nil)
+	inner := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return toolServer("lookup", "Looks up.") },
+		nil)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch valid := valid.Load().(string); {
 		case valid == "":
@@ -34,12 +35,16 @@ func TestMCPKeysAreChecked(t *testing.T) {
 		}
 	}))
 	t.Cleanup(s.Close)
-	made := ann.make(t, map[string]any{"type": "mcp", "name": "Acme", "url": s.URL, "auth": map[string]any{"kind": "bearer", "token": "sesame-token"}})
+	made := ann.make(t, map[string]any{
+		"type": "mcp", "name": "Acme", "url": s.URL,
+		"auth": map[string]any{"kind": "bearer", "token": "sesame-token"},
+	})
 	id, _ := made["connection_id"].(string)
 	check := func(want, reason string) {
 		t.Helper()
 		status, got := ann.call(t, http.MethodPost, "/connections/"+id+"/check", nil)
-		if had, _ := got["status_reason"].(string); status != http.StatusOK || got["status"] != want || had != reason || got["last_checked_at"] == nil {
+		if had, _ := got["status_reason"].(string); status != http.StatusOK || got["status"] != want || had != reason ||
+			got["last_checked_at"] == nil {
 			t.Errorf("check = %d %v, want %s %s", status, got, want, reason)
 		}
 	}
@@ -47,7 +52,8 @@ func TestMCPKeysAreChecked(t *testing.T) {
 	address, _ := link["url"].(string)
 	typed := func(token string) (*connection.Outcome, error) {
 		visitor := connection.Visitor{Browser: strings.Repeat("b", 40)}
-		return w.connections.Submit(t.Context(), path.Base(address), visitor, connection.Form{Fields: connection.Credentials{"token": token}})
+		return w.connections.Submit(t.Context(), path.Base(address), visitor,
+			connection.Form{Fields: connection.Credentials{"token": token}})
 	}
 
 	check("active", "")

@@ -1,49 +1,43 @@
-// Package connectorhttp is the face of the platform for the apps that an account
-// adds itself.
+// Package connectorhttp mounts the REST routes of custom connectors, the apps
+// that an account adds itself.
 //
-//	GET    /custom-connectors[/{id}]        (Read)
-//	POST   /custom-connectors               add one and import its tools   (Connect)
-//	PATCH  /custom-connectors/{id}          name, credentials, choice of tools, on and off
-//	POST   /custom-connectors/{id}/refresh  import again; answers what changed
-//	POST   /custom-connectors/{id}/approve  show tools that changed
-//	POST   /custom-connectors/{id}/test     does it answer
+//	GET    /custom-connectors[/{id}]
+//	POST   /custom-connectors               add one and import its tools
+//	PATCH  /custom-connectors/{id}          name, credentials, choice of tools, enabled
+//	POST   /custom-connectors/{id}/refresh  import again; returns what changed
+//	POST   /custom-connectors/{id}/approve  approve tools that changed
+//	POST   /custom-connectors/{id}/test     ask the software whether it responds
 //	DELETE /custom-connectors/{id}
-//	   -> connector.Service -> wire, never with a secret
 //
-// A key that is restricted to apps sees the connectors among them and adds none.
+// A handler decodes the request, calls one operation and encodes its result.
 package connectorhttp
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 
 	"ace/internal/foundation/openapi"
-	"ace/internal/foundation/problem"
-	"ace/internal/platform/apikey"
-	"ace/internal/platform/connector"
+	"ace/internal/platform/operation"
 	"ace/internal/platform/platformhttp/gate"
-	"ace/internal/platform/platformhttp/once"
+	"ace/internal/platform/platformhttp/reply"
 )
 
-// Face serves connectors. Its fields are set once.
-type Face struct {
-	Connectors *connector.Service
-	Once       *once.Desk
+// Handler serves connectors. Its fields are set once.
+type Handler struct {
+	Operations *operation.Service
 }
 
-// Rules are what each route needs, by the pattern of http.ServeMux.
+// Rules are the operations of the routes, by the pattern of http.ServeMux.
 func Rules(base string) gate.Rules {
-	read, connect := gate.Need{Permissions: apikey.Read}, gate.Need{Permissions: apikey.Connect}
 	return gate.Rules{
-		"GET " + base + "/custom-connectors":               read,
-		"GET " + base + "/custom-connectors/{id}":          read,
-		"POST " + base + "/custom-connectors":              connect,
-		"PATCH " + base + "/custom-connectors/{id}":        connect,
-		"DELETE " + base + "/custom-connectors/{id}":       connect,
-		"POST " + base + "/custom-connectors/{id}/refresh": connect,
-		"POST " + base + "/custom-connectors/{id}/approve": connect,
-		"POST " + base + "/custom-connectors/{id}/test":    connect,
+		"GET " + base + "/custom-connectors":               {Operation: operation.ListCustomConnectors},
+		"GET " + base + "/custom-connectors/{id}":          {Operation: operation.GetCustomConnector},
+		"POST " + base + "/custom-connectors":              {Operation: operation.CreateCustomConnector},
+		"PATCH " + base + "/custom-connectors/{id}":        {Operation: operation.ChangeCustomConnector},
+		"DELETE " + base + "/custom-connectors/{id}":       {Operation: operation.DeleteCustomConnector},
+		"POST " + base + "/custom-connectors/{id}/refresh": {Operation: operation.RefreshCustomConnector},
+		"POST " + base + "/custom-connectors/{id}/approve": {Operation: operation.ApproveCustomConnector},
+		"POST " + base + "/custom-connectors/{id}/test":    {Operation: operation.TestCustomConnector},
 	}
 }
 
@@ -51,226 +45,103 @@ func Rules(base string) gate.Rules {
 // text in JSON.
 const maxUpload = 11 << 20
 
-// Describe mounts and documents the calls. base is where the REST API stands,
-// key the name of the scheme for keys.
-func (f *Face) Describe(api *openapi.API, base, key string) {
-	op := func(method, path, id, summary, about string) openapi.Operation {
-		return openapi.Operation{Method: method, Path: base + "/custom-connectors" + path, ID: id, Tags: []string{"custom connectors"}, Security: []string{key}, Summary: summary, Description: about}
+// Describe mounts and documents the routes. base is the path of the REST API, key
+// the name of the security scheme for keys.
+func (h *Handler) Describe(api *openapi.API, base, key string) {
+	route := func(method, path string, id operation.ID, summary, about string) openapi.Operation {
+		return openapi.Operation{
+			Method: method, Path: base + "/custom-connectors" + path, ID: id.String(),
+			Tags: []string{"custom connectors"}, Security: []string{key}, Summary: summary, Description: about,
+		}
 	}
-	openapi.Handle(api, op(http.MethodGet, "", "listCustomConnectors", "The account's own connectors, oldest first", ""), f.list)
-	openapi.Handle(api, op(http.MethodGet, "/{id}", "getCustomConnector", "One connector", "With the changes that wait for approval."), f.get)
-	create := op(http.MethodPost, "", "createCustomConnector", "Add an MCP server or a REST API of your own",
-		"Imports the tools of the server, or of the OpenAPI document (3.0, 3.1, Swagger 2; at most 5 MB and 500 operations, references inside the document alone), while you wait up to 20 seconds; then status is importing. skipped says which operations made no tool, and why. The tools are found and run like those of every other app, by this account alone.")
+	openapi.Handle(api, route(http.MethodGet, "", operation.ListCustomConnectors, "List custom connectors",
+		"The account's own connectors, oldest first."), h.list)
+	openapi.Handle(api, route(http.MethodGet, "/{id}", operation.GetCustomConnector, "Get a custom connector",
+		"With the changes that wait for approval."), h.get)
+	create := route(http.MethodPost, "", operation.CreateCustomConnector, "Add an MCP server or a REST API of your own",
+		"Imports the tools of the server, or of the OpenAPI document (3.0, 3.1, Swagger 2; at most 5 MB and 500 "+
+			"operations, only references inside the document), while you wait up to 20 seconds; after that, status is "+
+			"importing. skipped lists the operations that did not become a tool, and why. The tools are found and run "+
+			"like those of every other app, by this account only.")
 	create.Status, create.MaxBodyBytes = http.StatusCreated, maxUpload
-	openapi.Handle(api, create, f.create)
-	openapi.Handle(api, op(http.MethodPatch, "/{id}", "changeCustomConnector", "Change a connector",
-		"New credentials are used at once, and the tools are imported again with them. An MCP server is asked first whether it takes them: if it does not (credentials_refused), or does not answer (provider_unavailable), everything stays as it was. A REST API is not asked, because which of its calls is harmless is not known: the next run tells."), f.change)
-	openapi.Handle(api, op(http.MethodDelete, "/{id}", "deleteCustomConnector", "Delete a connector", "Its tools and its connections are gone with it."), f.remove)
-	refresh := op(http.MethodPost, "/{id}/refresh", "refreshCustomConnector", "Import the tools again",
-		"Answers what was added, changed and removed. A tool that changed in its words, its inputs or its effect is withheld, neither found nor run, until it is approved.")
+	openapi.Handle(api, create, h.create)
+	openapi.Handle(api, route(http.MethodPatch, "/{id}", operation.ChangeCustomConnector, "Change a custom connector",
+		"New credentials are used at once, and the tools are imported again with them. An MCP server is first asked "+
+			"whether it accepts them: if it does not (credentials_refused), or does not respond "+
+			"(provider_unavailable), nothing changes. A REST API is not asked, because which of its calls is harmless "+
+			"is not known: the next run shows it."), h.change)
+	openapi.Handle(api, route(http.MethodDelete, "/{id}", operation.DeleteCustomConnector,
+		"Delete a custom connector", "Its tools and its connections are deleted with it."), h.remove)
+	refresh := route(http.MethodPost, "/{id}/refresh", operation.RefreshCustomConnector, "Import the tools again",
+		"Returns what was added, changed and removed. A tool whose description, inputs or effect changed is "+
+			"withheld, neither found nor run, until it is approved.")
 	refresh.MaxBodyBytes = maxUpload
-	openapi.Handle(api, refresh, f.refresh)
-	openapi.Handle(api, op(http.MethodPost, "/{id}/approve", "approveCustomConnector", "Show tools that changed",
-		"Look at pending first: it holds the descriptions before and after. Send the revision that you looked at; if anything changed since, the answer is connector_changed."), f.approve)
-	openapi.Handle(api, op(http.MethodPost, "/{id}/test", "testCustomConnector", "Ask the connector's software whether it answers",
-		"An MCP server is asked for its tools, with the credentials. A REST API is only reached: which of its calls is harmless is not known."), f.test)
+	openapi.Handle(api, refresh, h.refresh)
+	openapi.Handle(api, route(http.MethodPost, "/{id}/approve", operation.ApproveCustomConnector,
+		"Approve tools that changed",
+		"Look at pending first: it holds the descriptions before and after. Send the revision that you looked at; if "+
+			"anything changed since, the problem is connector_changed."), h.approve)
+	openapi.Handle(api, route(http.MethodPost, "/{id}/test", operation.TestCustomConnector,
+		"Test a custom connector",
+		"An MCP server is asked for its tools, with the credentials. A REST API is only reached: which of its calls "+
+			"is harmless is not known."), h.test)
 }
 
-type body[T any] struct{ Body T }
-
-type idInput struct {
-	ID string `path:"id" maxLength:"64"`
+func (h *Handler) list(ctx context.Context, _ *struct{}) (*reply.Body[operation.Connectors], error) {
+	return reply.With(h.Operations.ListCustomConnectors(ctx, gate.From(ctx)))
 }
 
-// seen answers a connector that the caller may see.
-func (f *Face) seen(ctx context.Context, id string) (*connector.Connector, error) {
-	caller := gate.From(ctx)
-	c, err := f.Connectors.Get(ctx, caller.Account, id)
-	if err != nil {
-		return nil, err
-	}
-	if !caller.Key.Restrict.AllowsApp(c.Slug) {
-		return nil, problem.New(problem.NotFound, "custom_connector_not_found", "There is no custom connector with this id.")
-	}
-	return c, nil
+func (h *Handler) get(ctx context.Context, in *reply.ByID) (*reply.Body[operation.Connector], error) {
+	return reply.With(h.Operations.CustomConnector(ctx, gate.From(ctx), in.ID))
 }
 
-// mayWrite is seen for what changes something: connectors belong to the whole
-// account.
-func (f *Face) mayWrite(ctx context.Context, id string) error {
-	if id != "" {
-		if _, err := f.seen(ctx, id); err != nil {
-			return err
-		}
-	}
-	restrict := gate.From(ctx).Key.Restrict
-	if restrict.EndUser != "" || id == "" && len(restrict.Apps) > 0 {
-		return problem.New(problem.Forbidden, "key_restricted", "This key is restricted to some apps or to one user. Connectors are for the whole account.").Advise("ask_owner_for_permission")
-	}
-	return nil
-}
-
-func (f *Face) list(ctx context.Context, _ *struct{}) (*body[Connectors], error) {
-	caller := gate.From(ctx)
-	all, err := f.Connectors.List(ctx, caller.Account)
-	if err != nil {
-		return nil, err
-	}
-	out := &body[Connectors]{Connectors{[]Connector{}}}
-	for _, c := range all {
-		if caller.Key.Restrict.AllowsApp(c.Slug) {
-			out.Body.Connectors = append(out.Body.Connectors, f.wire(&connector.Result{Connector: c}))
-		}
-	}
-	return out, nil
-}
-
-func (f *Face) get(ctx context.Context, in *idInput) (*body[Connector], error) {
-	c, err := f.seen(ctx, in.ID)
-	if err != nil {
-		return nil, err
-	}
-	return &body[Connector]{f.wire(&connector.Result{Connector: c})}, nil
-}
-
-type createInput struct {
-	Key  string `header:"Idempotency-Key" maxLength:"255" doc:"A repetition with the same key answers the same connector."`
-	Body ConnectorRequest
-}
-
-type createOutput struct {
-	Location string `header:"Location"`
-	Replayed string `header:"Idempotency-Replayed"`
-	Body     Connector
-}
-
-func (f *Face) create(ctx context.Context, in *createInput) (*createOutput, error) {
-	if err := f.mayWrite(ctx, ""); err != nil {
-		return nil, err
-	}
-	request, err := in.Body.request()
-	if err != nil {
-		return nil, err
-	}
-	caller := gate.From(ctx)
-	var result *connector.Result
-	made, err := f.Once.Make(ctx, caller.Account+" custom-connectors", in.Key, in.Body, connector.NewID, func(id string) error {
-		request.ID = id
-		result, err = f.Connectors.Create(ctx, caller.Actor, caller.Account, request)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	if result == nil { // a repetition
-		c, err := f.Connectors.Get(ctx, caller.Account, made.ID)
-		if err != nil {
-			return nil, err
-		}
-		result = &connector.Result{Connector: c}
-	}
-	return &createOutput{Location: "/api/v1/custom-connectors/" + made.ID, Replayed: made.Replayed, Body: f.wire(result)}, nil
-}
-
-func (f *Face) change(ctx context.Context, in *struct {
-	ID   string `path:"id" maxLength:"64"`
-	Body ConnectorChange
+func (h *Handler) create(ctx context.Context, in *struct {
+	reply.Key
+	Body operation.ConnectorRequest
 },
-) (*body[Connector], error) {
-	if err := f.mayWrite(ctx, in.ID); err != nil {
-		return nil, err
-	}
-	caller := gate.From(ctx)
-	edit := connector.Edit{Name: in.Body.Name, Enabled: in.Body.Enabled}
-	if tools := in.Body.Tools; tools != nil {
-		edit.Include, edit.Exclude = &tools.Include, &tools.Exclude
-	}
-	if in.Body.Auth != nil {
-		auth, secret := in.Body.Auth.split()
-		edit.Auth, edit.Secret = &auth, secret
-	}
-	result, err := f.Connectors.Update(ctx, caller.Actor, caller.Account, in.ID, edit)
-	if err != nil {
-		return nil, err
-	}
-	return &body[Connector]{f.wire(result)}, nil
+) (*reply.Created[operation.Connector], error) {
+	created, replayed, err := h.Operations.CreateCustomConnector(ctx, gate.From(ctx), in.Key.Key, in.Body)
+	return reply.New(created, replayed, err, location)
 }
 
-func (f *Face) remove(ctx context.Context, in *idInput) (*struct{}, error) {
-	if err := f.mayWrite(ctx, in.ID); err != nil {
-		return nil, err
-	}
-	caller := gate.From(ctx)
-	return nil, f.Connectors.Delete(ctx, caller.Actor, caller.Account, in.ID)
-}
+func location(c *operation.Connector) string { return "/api/v1/custom-connectors/" + c.ID }
 
-func (f *Face) refresh(ctx context.Context, in *struct {
-	ID   string `path:"id" maxLength:"64"`
-	Body *ConnectorRefresh
+func (h *Handler) change(ctx context.Context, in *struct {
+	reply.ByID
+	Body operation.ConnectorChange
 },
-) (*body[ConnectorRefreshed], error) {
-	if err := f.mayWrite(ctx, in.ID); err != nil {
-		return nil, err
-	}
-	var document []byte
+) (*reply.Body[operation.Connector], error) {
+	return reply.With(h.Operations.ChangeCustomConnector(ctx, gate.From(ctx), in.ID, in.Body))
+}
+
+func (h *Handler) remove(ctx context.Context, in *reply.ByID) (*struct{}, error) {
+	return reply.Empty(h.Operations.DeleteCustomConnector(ctx, gate.From(ctx), in.ID))
+}
+
+func (h *Handler) refresh(ctx context.Context, in *struct {
+	reply.ByID
+	Body *operation.ConnectorRefresh
+},
+) (*reply.Body[operation.ConnectorRefreshed], error) {
+	var body operation.ConnectorRefresh
 	if in.Body != nil {
-		var err error
-		if document, err = documentOf(in.Body.OpenAPI); err != nil {
-			return nil, err
-		}
+		body = *in.Body
 	}
-	caller := gate.From(ctx)
-	result, err := f.Connectors.Refresh(ctx, caller.Actor, caller.Account, in.ID, document)
-	if err != nil {
-		return nil, err
-	}
-	return &body[ConnectorRefreshed]{ConnectorRefreshed{f.wire(result), wireDiff(result.Diff)}}, nil
+	return reply.With(h.Operations.RefreshCustomConnector(ctx, gate.From(ctx), in.ID, body))
 }
 
-func (f *Face) approve(ctx context.Context, in *struct {
-	ID   string `path:"id" maxLength:"64"`
-	Body *ConnectorApproval
+func (h *Handler) approve(ctx context.Context, in *struct {
+	reply.ByID
+	Body *operation.ConnectorApproval
 },
-) (*body[Connector], error) {
-	if err := f.mayWrite(ctx, in.ID); err != nil {
-		return nil, err
-	}
-	caller := gate.From(ctx)
-	asked := ConnectorApproval{}
+) (*reply.Body[operation.Connector], error) {
+	var body operation.ConnectorApproval
 	if in.Body != nil {
-		asked = *in.Body
+		body = *in.Body
 	}
-	c, err := f.Connectors.Approve(ctx, caller.Actor, caller.Account, in.ID, asked.Tools, asked.Revision)
-	if err != nil {
-		return nil, err
-	}
-	return &body[Connector]{f.wire(&connector.Result{Connector: c})}, nil
+	return reply.With(h.Operations.ApproveCustomConnector(ctx, gate.From(ctx), in.ID, body))
 }
 
-func (f *Face) test(ctx context.Context, in *idInput) (*body[ConnectorTrial], error) {
-	if err := f.mayWrite(ctx, in.ID); err != nil {
-		return nil, err
-	}
-	t, err := f.Connectors.Test(ctx, gate.From(ctx).Account, in.ID)
-	if err != nil {
-		return nil, err
-	}
-	return &body[ConnectorTrial]{ConnectorTrial{OK: t.OK, Code: t.Code, Detail: t.Detail, ToolsCount: t.Tools, Milliseconds: t.Took.Milliseconds()}}, nil
-}
-
-// documentOf is an uploaded document: an object of JSON, or a text of JSON or
-// YAML.
-func documentOf(value any) ([]byte, error) {
-	switch v := value.(type) {
-	case nil:
-		return nil, nil
-	case string:
-		return []byte(v), nil
-	case map[string]any:
-		encoded, err := json.Marshal(v)
-		if err == nil {
-			return encoded, nil
-		}
-	}
-	return nil, problem.New(problem.Invalid, "invalid_request", "openapi is the document itself: an object, or a text of JSON or YAML.").At("/openapi").Advise("fix_arguments")
+func (h *Handler) test(ctx context.Context, in *reply.ByID) (*reply.Body[operation.ConnectorTrial], error) {
+	return reply.With(h.Operations.TestCustomConnector(ctx, gate.From(ctx), in.ID))
 }

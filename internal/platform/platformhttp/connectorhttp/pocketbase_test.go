@@ -24,7 +24,8 @@ func pocketBase(t *testing.T) (base, token string) {
 		t.Skip("left out: ACE_POCKETBASE is not set (scripts/install-test-needs pocketbase)")
 	}
 	dir := t.TempDir()
-	if out, err := exec.CommandContext(t.Context(), program, "superuser", "create", "root@acme.example", "s3cret-pass", "--dir", dir).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), program, "superuser", "create", "root@acme.example", "s3cret-pass",
+		"--dir", dir).CombinedOutput(); err != nil {
 		t.Fatalf("making a user: %v\n%s", err, out)
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -71,9 +72,14 @@ func pocketBase(t *testing.T) (base, token string) {
 		}
 		return v
 	}
-	signed := post("/api/collections/_superusers/auth-with-password", "", map[string]any{"identity": "root@acme.example", "password": "s3cret-pass"})
+	signed := post("/api/collections/_superusers/auth-with-password", "",
+		map[string]any{"identity": "root@acme.example", "password": "s3cret-pass"})
 	token = fmt.Sprint(signed["token"])
-	post("/api/collections", token, map[string]any{"name": "tasks", "type": "base", "fields": []any{map[string]any{"name": "title", "type": "text", "required": true}}})
+	post("/api/collections", token,
+		map[string]any{
+			"name": "tasks", "type": "base",
+			"fields": []any{map[string]any{"name": "title", "type": "text", "required": true}},
+		})
 	return base, token
 }
 
@@ -107,7 +113,8 @@ func TestPocketBase(t *testing.T) {
 	w := setup(t)
 	ann := w.newcomer(t, "ann")
 	made := ann.make(t, map[string]any{
-		"type": "rest", "name": "Tasks", "openapi": pocketBaseDocument, "base_url": base, "auth": map[string]any{"kind": "bearer", "token": token},
+		"type": "rest", "name": "Tasks", "openapi": pocketBaseDocument, "base_url": base,
+		"auth": map[string]any{"kind": "bearer", "token": token},
 	})
 	if made["tools_count"] != 3.0 {
 		t.Errorf("connector = %v", made)
@@ -123,10 +130,13 @@ func TestPocketBase(t *testing.T) {
 	if err != nil || app.PickText(listed.Output, "/items/0/title") != "Buy tea" {
 		t.Errorf("list_tasks = %+v, %v", listed, err)
 	}
-	if _, err := ann.run(t, "x_tasks__delete_task", map[string]any{"id": app.PickText(created.Output, "/id")}); err != nil {
+	if _, err := ann.run(t, "x_tasks__delete_task",
+		map[string]any{"id": app.PickText(created.Output, "/id")}); err != nil {
 		t.Errorf("delete_task: %v", err)
 	}
-	if status, got := ann.call(t, http.MethodPatch, "/custom-connectors/"+made["id"].(string), map[string]any{"auth": map[string]any{"kind": "bearer", "token": "not-one-of-its-tokens"}}); status != http.StatusOK {
+	if status, got := ann.call(t, http.MethodPatch, "/custom-connectors/"+made["id"].(string),
+		map[string]any{"auth": map[string]any{"kind": "bearer", "token": "not-one-of-its-tokens"}}); status !=
+		http.StatusOK {
 		t.Errorf("PATCH = %d %v", status, got)
 	}
 	if _, err := ann.run(t, "x_tasks__list_tasks", nil); err == nil || !strings.Contains(err.Error(), "app_") {

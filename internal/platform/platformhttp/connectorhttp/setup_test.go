@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -32,11 +31,10 @@ import (
 	"ace/internal/platform/library"
 	"ace/internal/platform/mcptool"
 	"ace/internal/platform/oauthclient"
+	"ace/internal/platform/operation"
 	"ace/internal/platform/platformhttp"
 	"ace/internal/platform/platformhttp/connecthttp"
-	"ace/internal/platform/platformhttp/connectorhttp"
 	"ace/internal/platform/platformhttp/gate"
-	"ace/internal/platform/platformhttp/once"
 	"ace/internal/platform/tool"
 	"ace/internal/storage"
 	"ace/internal/storage/platformstore"
@@ -71,7 +69,9 @@ func (e executor) of(a *app.App) interface {
 	return e.http
 }
 
-func (e executor) Check(ctx context.Context, a *app.App, s *app.Scheme, live *connection.Live) (connection.Identity, error) {
+func (e executor) Check(ctx context.Context, a *app.App, s *app.Scheme, live *connection.Live) (connection.Identity,
+	error,
+) {
 	return e.of(a).Check(ctx, a, s, live)
 }
 
@@ -121,7 +121,10 @@ func setup(t *testing.T) *world {
 	client := guard.Client(egress.Connector())
 	w.executor = executor{httptool.New(client, nil), mcptool.New(client, nil)}
 	t.Cleanup(w.executor.mcp.Close)
-	w.connectors = connector.New(connector.Ports{Store: w.store, Lister: w.executor.mcp, Fetcher: fetcher{guard, client}}, nil)
+	w.connectors = connector.New(connector.Ports{
+		Store: w.store, Lister: w.executor.mcp,
+		Fetcher: fetcher{guard, client},
+	}, nil)
 	if w.library, err = library.New(nil, w.connectors); err != nil {
 		t.Fatal(err)
 	}
@@ -129,16 +132,26 @@ func setup(t *testing.T) *world {
 	vendors := oauthclient.New(client, &oauthclient.Options{Registrations: kept})
 	const base = "http://127.0.0.1:8081"
 	w.connections = connection.New(connection.Ports{
-		Store: platformstore.Connections{Store: w.store}, Apps: w.library, Clients: kept, Authorizer: vendors, Checker: w.executor, Stepper: vendors,
+		Store: platformstore.Connections{Store: w.store}, Apps: w.library, Clients: kept, Authorizer: vendors,
+		Checker: w.executor, Stepper: vendors,
 	}, box, &connection.Options{BaseURL: base})
 	w.connectors.Connections, w.connectors.Clients = w.connections, kept
 	free := ratelimit.Unlimited{}
-	desk := once.New(idempotency.New(idempotency.NewMemory(), box.MAC))
+	operations := operation.New(operation.Ports{
+		Accounts:         w.accounts,
+		Keys:             w.keys,
+		Audit:            w.store,
+		Connections:      w.connections,
+		ConnectionCounts: platformstore.Connections{Store: w.store},
+		Clients:          kept,
+		Apps:             w.library,
+		Connectors:       w.connectors,
+		Idempotency:      operation.NewIdempotency(idempotency.New(idempotency.NewMemory(), box.MAC)),
+	}, base)
 	face, err := platformhttp.New(platformhttp.Deps{
-		Site: platformhttp.Site{BaseURL: base, Name: "Test"}, Accounts: w.accounts, Keys: w.keys, Audit: w.store, Log: slog.New(slog.DiscardHandler),
+		Site: platformhttp.Site{BaseURL: base, Name: "Test"}, Accounts: w.accounts, Keys: w.keys,
 		Library: w.library, Connections: connecthttp.States{Service: w.connections},
-		Connect:    connecthttp.Face{Connections: w.connections, Counts: platformstore.Connections{Store: w.store}, Clients: kept, Apps: w.library, Once: desk},
-		Connectors: connectorhttp.Face{Connectors: w.connectors, Once: desk},
+		Operations: operations,
 		Limits:     gate.Limits{Keys: free, Addresses: free, Failures: free},
 	})
 	if err != nil {
@@ -161,7 +174,8 @@ func (w *world) newcomer(t *testing.T, name string) *caller {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, secret, err := w.keys.Create(t.Context(), audit.Operator(), a.ID, apikey.Settings{Name: "test", Permissions: apikey.All})
+	_, secret, err := w.keys.Create(t.Context(), audit.Operator(),
+		a.ID, apikey.Settings{Name: "test", Permissions: apikey.All})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,5 +259,6 @@ func (c *caller) run(t *testing.T, id string, arguments map[string]any) (*tool.A
 			return nil, err
 		}
 	}
-	return c.executor.of(a).Execute(t.Context(), &tool.Call{App: a, Scheme: &a.Schemes[0], Tool: one, Live: live, Arguments: arguments})
+	return c.executor.of(a).Execute(t.Context(),
+		&tool.Call{App: a, Scheme: &a.Schemes[0], Tool: one, Live: live, Arguments: arguments})
 }

@@ -18,7 +18,10 @@ func TestTag(t *testing.T) {
 	if _, err := entity.Tag(func() {}); err == nil {
 		t.Error("what cannot be written has a tag")
 	}
-	for header, want := range map[string]bool{"": false, one: true, "W/" + one: true, `"x", ` + one: true, "*": true, `"x"`: false, one[1 : len(one)-1]: false} {
+	for header, want := range map[string]bool{
+		"": false, one: true, "W/" + one: true, `"x", ` + one: true, "*": true,
+		`"x"`: false, one[1 : len(one)-1]: false,
+	} {
 		if got := entity.Matches(header, one); got != want {
 			t.Errorf("Matches(%s, %s) = %v, want %v", header, one, got, want)
 		}

@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"ace/internal/foundation/openapi"
+	"ace/internal/platform/app"
 	"ace/internal/platform/platformhttp/gate"
 	"ace/internal/platform/platformhttp/listing"
-	"ace/internal/platform/toolindex"
 )
 
 // AccountApp is an app as an account sees it.
@@ -53,7 +53,8 @@ type body[T any] struct{ Body T }
 
 func (f *Face) describeApps(api *openapi.API, base, security string) {
 	listing.Handle(api, openapi.Operation{
-		Method: http.MethodGet, Path: base + "/apps", ID: "searchApps", Tags: []string{"apps"}, Security: []string{security}, Summary: "Search apps, with what the account has connected",
+		Method: http.MethodGet, Path: base + "/apps", ID: "searchApps", Tags: []string{"apps"},
+		Security: []string{security}, Summary: "Search apps, with what the account has connected",
 		Description: "Finds apps by name (also with one wrong letter), by other names, by what they are for.",
 	}, f.apps)
 }
@@ -74,10 +75,17 @@ func (f *Face) apps(ctx context.Context, in *appsInput) (*appsOutput, error) {
 	}
 	var found []AccountApp
 	for _, hit := range view.Index.Apps(in.Search) {
-		if !caller.Key.Restrict.AllowsApp(hit.App.ID) || in.Category != "" && !containsText(hit.App.Categories, in.Category) {
+		if !caller.Key.Restrict.AllowsApp(hit.App) {
 			continue
 		}
-		one, err := f.accountApp(ctx, caller.Account, hit, states)
+		a, err := view.Catalog.App(hit.App)
+		if err != nil {
+			return nil, err
+		}
+		if in.Category != "" && !slices.Contains(a.Categories, in.Category) {
+			continue
+		}
+		one, err := f.accountApp(ctx, caller.Account, a, states)
 		if err != nil {
 			return nil, err
 		}
@@ -95,10 +103,6 @@ func (f *Face) apps(ctx context.Context, in *appsInput) (*appsOutput, error) {
 	return &appsOutput{listing.Next(ctx, f.BaseURL, next), AccountApps{in.Known(len(found)), page, next}}, nil
 }
 
-func containsText(all []string, one string) bool {
-	return slices.Contains(all, one)
-}
-
 func (f *Face) states(ctx context.Context, accountID, endUser string) (map[string]AppState, error) {
 	if f.Connections == nil {
 		return nil, nil
@@ -106,12 +110,17 @@ func (f *Face) states(ctx context.Context, accountID, endUser string) (map[strin
 	return f.Connections.AppStates(ctx, accountID, endUser)
 }
 
-func (f *Face) accountApp(ctx context.Context, accountID string, hit toolindex.AppHit, states map[string]AppState) (AccountApp, error) {
-	wire, err := f.wireApp(ctx, accountID, hit.App)
-	one := AccountApp{CatalogApp: wire, ConnectionStatus: status(hit.App.ID, waysIn(hit.App), states), ConnectRequires: []string{}}
-	state := states[hit.App.ID]
+func (f *Face) accountApp(ctx context.Context, accountID string, a *app.App,
+	states map[string]AppState,
+) (AccountApp, error) {
+	wire, err := f.wireApp(ctx, accountID, a)
+	one := AccountApp{
+		CatalogApp: wire, ConnectionStatus: status(a.ID, waysIn(a), states),
+		ConnectRequires: []string{},
+	}
+	state := states[a.ID]
 	one.ConnectionsCount, one.DefaultConnection = state.Count, state.DefaultID
-	for name, p := range hit.App.Params {
+	for name, p := range a.Params {
 		if !p.Learned && !p.Optional && p.Default == "" {
 			one.ConnectRequires = append(one.ConnectRequires, name)
 		}

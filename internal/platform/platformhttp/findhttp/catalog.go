@@ -63,8 +63,10 @@ type catalogOutput struct {
 
 func (f *Face) describeCatalog(api *openapi.API, base string) {
 	listing.Handle(api, openapi.Operation{
-		Method: http.MethodGet, Path: base + "/catalog", ID: "catalog", Tags: []string{"apps"}, Summary: "All apps, without a key",
-		Description: "Every app that this installation lists. What the totals say is counted, not claimed. Ask again with If-None-Match: an unchanged catalogue answers 304.",
+		Method: http.MethodGet, Path: base + "/catalog", ID: "catalog", Tags: []string{"apps"},
+		Summary: "All apps, without a key",
+		Description: "Every app that this installation lists. What the totals say is counted, not claimed. Ask again " +
+			"with If-None-Match: an unchanged catalogue answers 304.",
 	}, f.catalog)
 }
 
@@ -89,7 +91,10 @@ func (f *Face) catalog(ctx context.Context, in *catalogInput) (*catalogOutput, e
 	if err != nil {
 		return nil, err
 	}
-	out := &catalogOutput{Linked: listing.Next(ctx, f.BaseURL, next), Status: http.StatusOK, ETag: tag, Cache: "public, max-age=300", Body: body}
+	out := &catalogOutput{
+		Linked: listing.Next(ctx, f.BaseURL, next), Status: http.StatusOK, ETag: tag,
+		Cache: "public, max-age=300", Body: body,
+	}
 	if entity.Matches(in.IfNoneMatch, tag) {
 		out.Status, out.Body = http.StatusNotModified, nil
 	}
@@ -97,7 +102,8 @@ func (f *Face) catalog(ctx context.Context, in *catalogInput) (*catalogOutput, e
 }
 
 func (in *catalogInput) admits(a *app.App) bool {
-	return (in.Category == "" || slices.Contains(a.Categories, in.Category)) && (in.Auth == "" || slices.Contains(waysIn(a), in.Auth)) &&
+	return (in.Category == "" || slices.Contains(a.Categories, in.Category)) &&
+		(in.Auth == "" || slices.Contains(waysIn(a), in.Auth)) &&
 		(in.HasTriggers == "" || (a.Triggers.Len() > 0) == (in.HasTriggers == "true"))
 }
 
@@ -106,7 +112,8 @@ func cut[T any](all []T, cursor string, limit int) (page []T, next *string, err 
 	from := 0
 	if cursor != "" {
 		if from, err = strconv.Atoi(cursor); err != nil || from < 0 || from > len(all) {
-			return nil, nil, problem.New(problem.Malformed, "invalid_cursor", "This cursor does not belong to this list. Begin at the first page.").At("cursor")
+			return nil, nil, problem.New(problem.Malformed, "invalid_cursor",
+				"This cursor does not belong to this list. Begin at the first page.").At("cursor")
 		}
 	}
 	to := min(from+limit, len(all))
@@ -130,8 +137,10 @@ func waysIn(a *app.App) []string {
 
 func (f *Face) wireApp(ctx context.Context, accountID string, a *app.App) (CatalogApp, error) {
 	wire := CatalogApp{
-		App: a.ID, Name: a.Name, Description: a.About, Categories: append([]string{}, a.Categories...), LogoURL: f.BaseURL + "/logos/" + a.ID + ".svg", Auth: waysIn(a),
-		ToolsCount: a.Tools.Len(), TriggersCount: a.Triggers.Len(), Tier: string(a.Tier), Status: "active", DocsURL: f.BaseURL + "/apps/" + a.ID,
+		App: a.ID, Name: a.Name, Description: a.About, Categories: append([]string{}, a.Categories...),
+		LogoURL: f.BaseURL + "/logos/" + a.ID + ".svg", Auth: waysIn(a),
+		ToolsCount: a.Tools.Len(), TriggersCount: a.Triggers.Len(), Tier: string(a.Tier), Status: "active",
+		DocsURL: f.BaseURL + "/apps/" + a.ID,
 	}
 	if f.Connections == nil {
 		return wire, nil
@@ -154,15 +163,21 @@ func (f *Face) Logo(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "image/svg+xml")
 	w.Header().Set("Cache-Control", "public, max-age=86400")
 	w.Header().Set("Content-Security-Policy", "default-src 'none'")
-	_, _ = fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" role="img" aria-label="%s"><rect width="64" height="64" rx="14" fill="hsl(%d 45%% 32%%)"/>`+
-		`<text x="32" y="41" font-family="system-ui, sans-serif" font-size="26" font-weight="600" text-anchor="middle" fill="#fff">%s</text></svg>`,
-		html.EscapeString(a.Name), sum.Sum32()%360, html.EscapeString(monogram(a.Name)))
+	_, _ = fmt.Fprintf(
+		w,
+		`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" role="img" aria-label="%s"><rect width="64" height="64" rx="14" fill="hsl(%d 45%% 32%%)"/>`+
+			`<text x="32" y="41" font-family="system-ui, sans-serif" font-size="26" font-weight="600" text-anchor="middle" fill="#fff">%s</text></svg>`,
+		html.EscapeString(a.Name),
+		sum.Sum32()%360,
+		html.EscapeString(monogram(a.Name)),
+	)
 }
 
 // monogram is the first letter of the first two words, or the first two letters.
 func monogram(name string) string {
 	var letters []rune
-	for _, word := range strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+	for _, word := range strings.FieldsFunc(name,
+		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		letters = append(letters, unicode.ToUpper([]rune(word)[0]))
 	}
 	if len(letters) >= 2 {

@@ -11,6 +11,7 @@ import (
 	"ace/internal/foundation/problem"
 	"ace/internal/foundation/typeid"
 	"ace/internal/platform/app"
+	"ace/internal/platform/library"
 	"ace/internal/platform/platformhttp/gate"
 	"ace/internal/platform/toolindex"
 )
@@ -73,8 +74,10 @@ type Found struct {
 
 func (f *Face) describeFind(api *openapi.API, base, security string) {
 	openapi.Handle(api, openapi.Operation{
-		Method: http.MethodPost, Path: base + "/tools/find", ID: "findTools", Tags: []string{"tools"}, Security: []string{security}, Summary: "Find tools for a task in plain words",
-		Description: "Looks at all apps, connected or not; what is connected comes first among equals. Nothing found is an answer with an empty list and a hint.",
+		Method: http.MethodPost, Path: base + "/tools/find", ID: "findTools", Tags: []string{"tools"},
+		Security: []string{security}, Summary: "Find tools for a task in plain words",
+		Description: "Looks at all apps, connected or not; what is connected comes first among equals. Nothing found " +
+			"is an answer with an empty list and a hint.",
 	}, func(ctx context.Context, in *struct{ Body FindRequest }) (*body[Found], error) {
 		return f.find(ctx, &in.Body, base)
 	})
@@ -82,7 +85,8 @@ func (f *Face) describeFind(api *openapi.API, base, security string) {
 
 func (f *Face) find(ctx context.Context, in *FindRequest, base string) (*body[Found], error) {
 	if strings.TrimSpace(in.Task) == "" {
-		return nil, problem.New(problem.Invalid, "invalid_request", "Say what to do, in plain words.").At("/task").Advise("fix_arguments")
+		return nil, problem.New(problem.Invalid, "invalid_request", "Say what to do, in plain words.").At("/task").
+			Advise("fix_arguments")
 	}
 	caller := gate.From(ctx)
 	view, err := f.Library.For(ctx, caller.Account)
@@ -91,7 +95,7 @@ func (f *Face) find(ctx context.Context, in *FindRequest, base string) (*body[Fo
 	}
 	for _, id := range in.Apps {
 		if _, err := view.Catalog.App(id); err != nil {
-			return nil, unknownApp(view.Index, err, id)
+			return nil, unknownApp(view, err, id)
 		}
 	}
 	endUser, restrict := in.EndUser, caller.Key.Restrict
@@ -102,30 +106,38 @@ func (f *Face) find(ctx context.Context, in *FindRequest, base string) (*body[Fo
 	if err != nil {
 		return nil, err
 	}
-	hits, mentioned := view.Index.Find(toolindex.Query{
-		Task: in.Task, Apps: in.Apps, ReadOnly: in.ReadOnly || restrict.ReadOnlyTools, Limit: in.Limit, ConnectedOnly: in.ConnectedOnly,
-		Connected: func(id string) bool { return states[id].Status == "connected" },
-		Allowed:   func(a *app.App, t *app.Tool) bool { return restrict.AllowsTool(a.ID, t.IDs()...) },
-	})
+	q := toolindex.Query{
+		Task: in.Task, Apps: in.Apps, ReadOnly: in.ReadOnly || restrict.ReadOnlyTools, Limit: in.Limit,
+		ConnectedOnly: in.ConnectedOnly,
+		Connected:     func(id string) bool { return states[id].Status == "connected" },
+	}
+	if len(restrict.Apps)+len(restrict.Tools) > 0 {
+		q.Allowed = func(h *toolindex.Handle) bool { return restrict.AllowsTool(h.App, h.IDs...) }
+	}
+	hits, mentioned := view.Index.Find(q)
 	out := &body[Found]{Found{Tools: []FoundTool{}, NotConnected: []NotConnected{}, QueryID: typeid.New("qry")}}
 	for _, hit := range hits {
-		out.Body.add(hit, states, in.Include, base)
+		a, t, err := view.Catalog.Tool(hit.Tool)
+		if err != nil {
+			return nil, err
+		}
+		out.Body.add(hit, a, t, states, in.Include, base)
 	}
-	out.Body.Hint = hint(view.Index, in, hits, mentioned)
+	out.Body.Hint = hint(view, in, hits, mentioned)
 	return out, nil
 }
 
-func (out *Found) add(hit toolindex.Hit, states map[string]AppState, include []string, base string) {
-	t := hit.Tool
+func (out *Found) add(hit toolindex.Hit, a *app.App, t *app.Tool, states map[string]AppState, include []string,
+	base string,
+) {
 	found := FoundTool{
-		Tool: t.ID, Name: t.Title, App: hit.App.ID, Description: t.About, Score: hit.Score, MatchedOn: hit.MatchedOn, Required: []string{},
-		Annotations:      Annotations{ReadOnly: t.ReadOnly(), Destructive: t.Destructive(), Idempotent: t.SafeToRepeat(), OpenWorld: true},
-		ConnectionStatus: status(hit.App.ID, waysIn(hit.App), states), ConnectionID: states[hit.App.ID].DefaultID,
-	}
-	for _, input := range t.In {
-		if input.Required {
-			found.Required = append(found.Required, input.Name)
-		}
+		Tool: t.ID, Name: t.Title, App: a.ID, Description: t.About, Score: hit.Score, MatchedOn: hit.MatchedOn,
+		Required: append([]string{}, hit.Required...),
+		Annotations: Annotations{
+			ReadOnly: t.ReadOnly(), Destructive: t.Destructive(),
+			Idempotent: t.SafeToRepeat(), OpenWorld: true,
+		},
+		ConnectionStatus: status(a.ID, waysIn(a), states), ConnectionID: states[a.ID].DefaultID,
 	}
 	if slices.Contains(include, "input_schema") {
 		found.InputSchema = t.InputSchema
@@ -137,16 +149,20 @@ func (out *Found) add(hit toolindex.Hit, states map[string]AppState, include []s
 	if found.ConnectionStatus != "not_connected" && found.ConnectionStatus != "needs_reconnect" {
 		return
 	}
-	i := slices.IndexFunc(out.NotConnected, func(n NotConnected) bool { return n.App == hit.App.ID })
+	i := slices.IndexFunc(out.NotConnected, func(n NotConnected) bool { return n.App == a.ID })
 	if i < 0 {
 		i = len(out.NotConnected)
-		out.NotConnected = append(out.NotConnected, NotConnected{App: hit.App.ID, Connect: ConnectCall{http.MethodPost, base + "/apps/" + hit.App.ID + "/connect"}})
+		out.NotConnected = append(out.NotConnected,
+			NotConnected{
+				App:     a.ID,
+				Connect: ConnectCall{http.MethodPost, base + "/apps/" + a.ID + "/connect"},
+			})
 	}
 	out.NotConnected[i].Tools = append(out.NotConnected[i].Tools, t.ID)
 }
 
 // hint says what to do where nothing fits.
-func hint(index *toolindex.Index, in *FindRequest, hits []toolindex.Hit, mentioned []*app.App) *string {
+func hint(view *library.View, in *FindRequest, hits []toolindex.Hit, mentioned []string) *string {
 	text := ""
 	switch {
 	case len(hits) > 0:
@@ -154,12 +170,14 @@ func hint(index *toolindex.Index, in *FindRequest, hits []toolindex.Hit, mention
 	case in.ConnectedOnly:
 		text = "No connected app has a tool for this. Ask again without connected_only to see which app to connect."
 	case len(mentioned) > 0:
-		text = mentioned[0].Name + " has no tool for this. Say it in other words, or name another app."
+		text = nameOf(view, mentioned[0]) + " has no tool for this. Say it in other words, or name another app."
 	default:
-		text = "Nothing fits. Use plain words for one step, such as \"create an issue\", and name the app if you know it."
-		for word := range strings.FieldsSeq(in.Task) {
-			if near, ok := index.Closest(word); ok {
-				text = "Nothing fits. Did you mean the app " + near.Name + " (" + near.ID + ")?"
+		text = "Nothing fits. Use plain words for one step, such as \"create an issue\", and name the app if you " +
+			"know it."
+		words := strings.Fields(in.Task)
+		for _, word := range words[:min(len(words), maxHintWords)] {
+			if near, ok := view.Index.Closest(word); ok {
+				text = "Nothing fits. Did you mean the app " + nameOf(view, near) + " (" + near + ")?"
 				break
 			}
 		}
@@ -167,12 +185,24 @@ func hint(index *toolindex.Index, in *FindRequest, hits []toolindex.Hit, mention
 	return &text
 }
 
+// maxHintWords bounds the words of a task that are compared with all apps.
+const maxHintWords = 20
+
+// nameOf returns the name of an app of a view.
+func nameOf(view *library.View, id string) string {
+	a, err := view.Catalog.App(id)
+	if err != nil {
+		return id
+	}
+	return a.Name
+}
+
 // unknownApp names the app that was perhaps meant.
-func unknownApp(index *toolindex.Index, err error, id string) error {
+func unknownApp(view *library.View, err error, id string) error {
 	p, _ := problem.From(err)
 	p = p.At("/apps")
-	if near, ok := index.Closest(id); ok {
-		return p.With("did_you_mean", []string{near.ID})
+	if near, ok := view.Index.Closest(id); ok {
+		return p.With("did_you_mean", []string{near})
 	}
 	return p
 }

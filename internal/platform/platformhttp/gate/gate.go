@@ -1,13 +1,13 @@
-// Package gate stands in front of every route of the platform: it knows who
-// calls, counts the call, and looks up what the route asks for.
+// Package gate admits requests to the routes of the platform: it finds out who
+// calls, counts the request, and has package operation authorize it.
 //
-//	route in the table? (a route that is not there cannot be mounted)
-//	  Open      -> counted per address
+//	route in the table? (a route that is missing there cannot be mounted)
+//	  open      -> counted per network address
 //	  a person  -> session cookie, and the session's token unless it only reads
 //	  a key     -> Authorization: Bearer
-//	               unknown: 401, counted per address, before the database is asked
+//	               unknown: 401, counted per network address, before the database is read
 //	               -> 120 a minute per key, REST and MCP together
-//	               -> permission, or permission_required
+//	  -> operation.Authorize: permission_required, role_required
 //	  -> the handler finds the Caller in its context
 //
 // The table is Rules; a test walks over every route of the host with it.
@@ -19,6 +19,7 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+	"time"
 
 	"ace/internal/foundation/httpserver"
 	"ace/internal/foundation/problem"
@@ -26,63 +27,68 @@ import (
 	"ace/internal/platform/account"
 	"ace/internal/platform/apikey"
 	"ace/internal/platform/audit"
+	"ace/internal/platform/operation"
 )
 
-// Need is what a route asks of its caller.
+// Need is what a route requires of its caller.
 type Need struct {
-	Open        bool               // nobody in particular
-	AnyKey      bool               // a key, whatever it may do
-	Permissions apikey.Permissions // a key with these
-	RawRequests bool               // and with leave for requests of its own making
-	Person      bool               // a person who is signed in
-	Manages     bool               // a person who may manage the account
-	Audits      bool               // a person who may read the audit log
-	Connects    bool               // a person who may connect apps
-	Page        bool               // people read it: refusals are pages
+	Operation operation.ID // whose rule decides; 0: Open or Person do
+	Open      bool         // no credentials
+	Person    bool         // a person who is signed in, whatever the role
+	Page      bool         // a page for people: refusals are pages, and keys are not accepted
 }
 
-// ofPerson reports whether a person is asked for, and not a key.
-func (n Need) ofPerson() bool { return n.Person || n.Manages || n.Audits || n.Connects }
+// Rule returns who may call the route.
+func (n Need) Rule() operation.Rule {
+	switch {
+	case n.Operation != 0:
+		return n.Operation.Rule()
+	case n.Person:
+		return operation.Rule{People: true}
+	}
+	return operation.Rule{Open: n.Open}
+}
+
+// ByPerson reports whether the route is for people who are signed in, and not
+// for keys.
+func (n Need) ByPerson() bool {
+	rule := n.Rule()
+	return !rule.Open && (n.Page || !rule.Keys)
+}
 
 // Rules are what each route needs, by the pattern of http.ServeMux.
 type Rules map[string]Need
 
 // Caller is who made a request.
-type Caller struct {
-	Account string           // id
-	Key     *apikey.Key      // nil: a person
-	Session *account.Session // nil: a key
-	Actor   audit.Actor
-}
+type Caller = operation.Caller
 
 type callerKey struct{}
 
-// From answers the caller of the request that ctx belongs to; nil on routes
+// From returns the caller of the request that ctx belongs to; nil on routes
 // that are open.
 func From(ctx context.Context) *Caller {
 	c, _ := ctx.Value(callerKey{}).(*Caller)
 	return c
 }
 
-// With answers a context that belongs to a caller.
+// With returns a context that belongs to a caller.
 func With(ctx context.Context, c *Caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, c)
 }
 
-// Limits are the promises that requests are counted against.
+// Limits are what requests are counted against.
 type Limits struct {
 	Keys      ratelimit.Limiter // per key
-	Addresses ratelimit.Limiter // per address, for what needs no key
-	Failures  ratelimit.Limiter // per address, for keys that are wrong
+	Addresses ratelimit.Limiter // per network address, for what needs no key
+	Failures  ratelimit.Limiter // per network address, for wrong credentials
 }
 
-// Policies are the promises of the platform: 120 requests in any minute per
-// key; open pages and wrong keys per address.
+// Policies are the limits of the platform: requests in any minute per key; open
+// pages and wrong keys per network address.
 func Policies() (keys, addresses, failures ratelimit.Policy) {
-	const minute = 60e9
-	return ratelimit.Policy{Name: "key", Quantity: 120, Window: minute},
-		ratelimit.Policy{Name: "address", Quantity: 120, Window: minute, Burst: 60},
-		ratelimit.Policy{Name: "failures", Quantity: 20, Window: minute, Burst: 20}
+	return ratelimit.Policy{Name: "key", Quantity: operation.RequestsPerMinute, Window: time.Minute},
+		ratelimit.Policy{Name: "address", Quantity: 120, Window: time.Minute, Burst: 60},
+		ratelimit.Policy{Name: "failures", Quantity: 20, Window: time.Minute, Burst: 20}
 }
 
 // Gate admits requests. It is safe for concurrent use.
@@ -95,18 +101,17 @@ type Gate struct {
 	pages    httpserver.ErrorWriter
 }
 
-// New answers a gate. secure says that the host is served over https: cookies
+// New returns a gate. secure says that the host is served over https: cookies
 // are then bound to it.
 func New(rules Rules, keys *apikey.Service, accounts *account.Service, limits Limits, secure bool) *Gate {
 	return &Gate{rules: rules, keys: keys, accounts: accounts, limits: limits, secure: secure}
 }
 
-// RefusePages says how routes that people read refuse. It is called while the
-// routes are mounted.
+// RefusePages sets how pages refuse. It is called while the routes are mounted.
 func (g *Gate) RefusePages(writer httpserver.ErrorWriter) { g.pages = writer }
 
-// Need is what a route asks for, by its pattern; known tells whether there is
-// such a route.
+// Need returns what a route requires, by its pattern; known reports whether there
+// is such a route.
 func (g *Gate) Need(pattern string) (n Need, known bool) {
 	n, known = g.rules[pattern]
 	return n, known
@@ -150,37 +155,34 @@ func (g *Gate) guard(need Need, next http.Handler) http.Handler {
 	})
 }
 
-// admit finds the caller, counts the request and checks what the route needs.
-// The caller is nil on open routes.
+// admit finds the caller, counts the request and authorizes it. The caller is
+// nil on open routes.
 func (g *Gate) admit(h http.Header, r *http.Request, need Need) (*Caller, error) {
+	var caller *Caller
+	var err error
 	switch {
-	case need.Open:
-		return nil, g.take(h, r, g.limits.Addresses, ratelimit.ClientKey(httpserver.ClientIP(r.Context())))
-	case need.ofPerson():
-		return g.person(h, r, need)
+	case need.Rule().Open:
+		return nil, g.count(h, r, g.limits.Addresses, ratelimit.ClientKey(httpserver.ClientIP(r.Context())))
+	case need.ByPerson():
+		caller, err = g.person(h, r)
+	default:
+		caller, err = g.Key(h, r)
 	}
-	caller, err := g.Key(h, r)
-	if err != nil {
-		return nil, err
+	if err != nil || need.Operation == 0 {
+		return caller, err
 	}
-	if err := caller.Key.Require(need.Permissions); err != nil {
-		return nil, err
-	}
-	if need.RawRequests && !caller.Key.Restrict.RawRequests {
-		return nil, problem.New(problem.Forbidden, "key_restricted", "This key may not send requests of its own making. Use a tool, or ask for a key with raw_requests.").Advise("ask_owner_for_permission")
-	}
-	return caller, nil
+	return caller, operation.Authorize(caller, need.Operation)
 }
 
-// Key finds who calls with a key and counts the call. The MCP server, which
-// checks permissions by tool, calls it itself.
+// Key finds who calls with a key and counts the request. A transport with one
+// route for many operations calls it itself and leaves permissions to them.
 func (g *Gate) Key(h http.Header, r *http.Request) (*Caller, error) {
 	from := httpserver.ClientIP(r.Context())
 	presented, err := bearer(r)
 	if err != nil {
 		return nil, err
 	}
-	// Whoever only guesses is stopped before the database is asked.
+	// Guesses are stopped before the database is read.
 	failures, err := g.limits.Failures.Take(r.Context(), ratelimit.ClientKey(from), 0)
 	if err != nil {
 		return nil, err
@@ -199,15 +201,19 @@ func (g *Gate) Key(h http.Header, r *http.Request) (*Caller, error) {
 		}
 		return nil, err
 	}
-	if err := g.take(h, r, g.limits.Keys, key.ID); err != nil {
+	if err := g.count(h, r, g.limits.Keys, key.ID); err != nil {
 		return nil, err
 	}
-	return &Caller{Account: key.AccountID, Key: key, Actor: audit.Actor{Kind: audit.ByKey, ID: key.ID, Name: key.Name, IP: address(from)}}, nil
+	return &Caller{
+		Account: key.AccountID, Key: key,
+		Actor: audit.Actor{Kind: audit.ByKey, ID: key.ID, Name: key.Name, IP: address(from)},
+	}, nil
 }
 
 func bearer(r *http.Request) (string, error) {
 	if r.URL.Query().Has("api_key") || r.URL.Query().Has("access_token") {
-		return "", problem.New(problem.Unauthenticated, "missing_key", "Keys belong into the header Authorization, never into an address: addresses are logged on the way. Replace this key.")
+		return "", problem.New(problem.Unauthenticated, "missing_key",
+			"Send keys in the header Authorization, never in a URL: URLs are logged on the way. Rotate this key.")
 	}
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "bearer") {
@@ -216,7 +222,8 @@ func bearer(r *http.Request) (string, error) {
 	return strings.TrimSpace(token), nil
 }
 
-func (g *Gate) take(h http.Header, r *http.Request, l ratelimit.Limiter, key string) error {
+// count counts a request against a limit, and writes the fields about it.
+func (g *Gate) count(h http.Header, r *http.Request, l ratelimit.Limiter, key string) error {
 	result, err := l.Take(r.Context(), key, 1)
 	if err != nil {
 		return err
@@ -235,7 +242,7 @@ func address(ip netip.Addr) string {
 	return ip.String()
 }
 
-// refuse answers a problem, with the challenge that RFC 6750 asks for.
+// refuse writes a problem, with the challenge of RFC 6750.
 func (g *Gate) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	Challenge(w.Header(), err)
 	httpserver.WriteProblem(w, r, err)

@@ -19,7 +19,7 @@ const (
 	TokenField  = "csrf_token"
 )
 
-// cookieName is bound to the host where it can be.
+// cookieName is bound to the host where the host is served over https.
 func (g *Gate) cookieName() string {
 	if g.secure {
 		return "__Host-ace_session"
@@ -27,20 +27,23 @@ func (g *Gate) cookieName() string {
 	return "ace_session"
 }
 
-// SetSession hands a session's secret to the browser.
+// SetSession sets the cookie of a session.
 func (g *Gate) SetSession(h http.Header, secret string) {
 	g.setCookie(h, secret, int(account.SessionLifetime/time.Second))
 }
 
-// ClearSession takes the session from the browser.
+// ClearSession deletes the cookie of a session.
 func (g *Gate) ClearSession(h http.Header) { g.setCookie(h, "", -1) }
 
 func (g *Gate) setCookie(h http.Header, value string, maxAge int) {
-	c := http.Cookie{Name: g.cookieName(), Value: value, Path: "/", MaxAge: maxAge, HttpOnly: true, Secure: g.secure, SameSite: http.SameSiteLaxMode}
+	c := http.Cookie{
+		Name: g.cookieName(), Value: value, Path: "/", MaxAge: maxAge, HttpOnly: true, Secure: g.secure,
+		SameSite: http.SameSiteLaxMode,
+	}
 	h.Add("Set-Cookie", c.String())
 }
 
-// Session answers who is signed in, or nil.
+// Session returns who is signed in, or nil.
 func (g *Gate) Session(r *http.Request) (*account.Session, error) {
 	secret := ""
 	if cookie, err := r.Cookie(g.cookieName()); err == nil {
@@ -49,15 +52,15 @@ func (g *Gate) Session(r *http.Request) (*account.Session, error) {
 	return g.accounts.Session(r.Context(), secret)
 }
 
-// Actor is the caller of r before anybody is known.
+// Actor is the actor of a request whose caller is not known.
 func Actor(r *http.Request) audit.Actor {
 	return audit.Actor{IP: address(httpserver.ClientIP(r.Context()))}
 }
 
 // person finds who is signed in and checks that the request is theirs and not
 // another site's.
-func (g *Gate) person(h http.Header, r *http.Request, need Need) (*Caller, error) {
-	if err := g.take(h, r, g.limits.Addresses, ratelimit.ClientKey(httpserver.ClientIP(r.Context()))); err != nil {
+func (g *Gate) person(h http.Header, r *http.Request) (*Caller, error) {
+	if err := g.count(h, r, g.limits.Addresses, ratelimit.ClientKey(httpserver.ClientIP(r.Context()))); err != nil {
 		return nil, err
 	}
 	session, err := g.Session(r)
@@ -65,14 +68,11 @@ func (g *Gate) person(h http.Header, r *http.Request, need Need) (*Caller, error
 		return nil, err
 	}
 	if session == nil {
-		return nil, problem.New(problem.Unauthenticated, "session_required", "Sign in on the account page first. API keys do not open this: they cannot make or change keys.")
+		return nil, problem.New(problem.Unauthenticated, "session_required",
+			"Sign in to the console first. API keys cannot be used here: they cannot create or change keys.")
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead && !Genuine(r, session) {
-		return nil, strange()
-	}
-	role := session.User.Role
-	if need.Manages && !role.Manages() || need.Audits && !role.Audits() || need.Connects && !role.Connects() {
-		return nil, problem.New(problem.Forbidden, "role_required", "Your role in this account does not allow this. Ask its owner.")
+		return nil, foreignForm()
 	}
 	return ByPerson(r, session), nil
 }
@@ -84,17 +84,17 @@ func ByPerson(r *http.Request, session *account.Session) *Caller {
 	return &Caller{Account: session.Account.ID, Session: session, Actor: actor}
 }
 
-// MayTry returns rate_limited where the address of r has failed to show who it
-// is too often: with wrong keys or by signing in.
+// MayTry returns rate_limited where the network address of r has sent wrong
+// credentials too often, keys or passwords.
 func (g *Gate) MayTry(r *http.Request) error {
 	return g.fail(r, 0)
 }
 
-// Failed counts that the address of r failed to show who it is.
+// Failed counts wrong credentials from the network address of r.
 func (g *Gate) Failed(r *http.Request) error {
 	err := g.fail(r, 1)
 	if problem.Is(err, "rate_limited") {
-		return nil // it has the refusal for what it did already
+		return nil // the request is refused already, for another reason
 	}
 	return err
 }
@@ -110,15 +110,16 @@ func (g *Gate) fail(r *http.Request, cost int) error {
 	return nil
 }
 
-func strange() error {
-	return problem.New(problem.Forbidden, "csrf_token_invalid", "The form is too old, or it does not come from this site. Load the page again.")
+func foreignForm() error {
+	return problem.New(problem.Forbidden, "csrf_token_invalid",
+		"The form is too old, or it does not come from this site. Load the page again.")
 }
 
 // SameSite returns csrf_token_invalid for a form that another site sent, as the
-// browser tells: for forms of people who have no session yet.
+// browser reports it: for forms of people who have no session yet.
 func SameSite(r *http.Request) error {
 	if http.NewCrossOriginProtection().Check(r) != nil {
-		return strange()
+		return foreignForm()
 	}
 	return nil
 }

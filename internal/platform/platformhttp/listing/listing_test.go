@@ -36,7 +36,10 @@ type output struct {
 func serve(count func() (int, error)) http.Handler {
 	mux := httpserver.NewMux(nil)
 	api := openapi.New(mux, "Test", "1", nil)
-	listing.Handle(api, openapi.Operation{Method: http.MethodGet, Path: "/api/v1/things/{kind}", ID: "listThings", Summary: "Things"}, func(ctx context.Context, in *struct {
+	listing.Handle(api, openapi.Operation{
+		Method: http.MethodGet, Path: "/api/v1/things/{kind}", ID: "listThings",
+		Summary: "Things",
+	}, func(ctx context.Context, in *struct {
 		Kind string `path:"kind"`
 		Input
 	},
@@ -66,8 +69,15 @@ func TestNext(t *testing.T) {
 	h := serve(func() (int, error) { return 7, nil })
 	tests := []struct{ name, target, want string }{
 		{"plain", "/api/v1/things/x", `<https://platform.example/api/v1/things/x?cursor=a%2Bb%2F%3D>; rel="next"`},
-		{"others are kept", "/api/v1/things/x?search=a%26b&limit=3&include=total", `<https://platform.example/api/v1/things/x?cursor=a%2Bb%2F%3D&include=total&limit=3&search=a%26b>; rel="next"`},
-		{"nothing breaks out", "/api/v1/things/x%3E%22?search=%3E%3B%20rel%3D%22", `<https://platform.example/api/v1/things/x%3E%22?cursor=a%2Bb%2F%3D&search=%3E%3B+rel%3D%22>; rel="next"`},
+		{
+			"others are kept",
+			"/api/v1/things/x?search=a%26b&limit=3&include=total",
+			`<https://platform.example/api/v1/things/x?cursor=a%2Bb%2F%3D&include=total&limit=3&search=a%26b>; rel="next"`,
+		},
+		{
+			"nothing breaks out", "/api/v1/things/x%3E%22?search=%3E%3B%20rel%3D%22",
+			`<https://platform.example/api/v1/things/x%3E%22?cursor=a%2Bb%2F%3D&search=%3E%3B+rel%3D%22>; rel="next"`,
+		},
 		{"the last page", "/api/v1/things/x?cursor=a", ""},
 	}
 	for _, tt := range tests {
@@ -91,10 +101,12 @@ func TestTotal(t *testing.T) {
 	if got := get(t, h, "/api/v1/things/x").Body.String(); strings.Contains(got, "total") || counted != 0 {
 		t.Errorf("without include: %s after %d counts, want none", got, counted)
 	}
-	if got := get(t, h, "/api/v1/things/x?include=total").Body.String(); !strings.Contains(got, `"total":0`) || counted != 1 {
+	if got := get(t, h, "/api/v1/things/x?include=total").Body.String(); !strings.Contains(got, `"total":0`) ||
+		counted != 1 {
 		t.Errorf("with include: %s after %d counts", got, counted)
 	}
-	if got := get(t, h, "/api/v1/things/x?include=everything"); got.Code != http.StatusBadRequest && got.Code != http.StatusUnprocessableEntity {
+	if got := get(t, h, "/api/v1/things/x?include=everything"); got.Code != http.StatusBadRequest &&
+		got.Code != http.StatusUnprocessableEntity {
 		t.Errorf("an include that there is not: %d %s", got.Code, got.Body)
 	}
 	failing := serve(func() (int, error) { return 0, errors.New("the database is away") })

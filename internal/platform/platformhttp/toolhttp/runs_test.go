@@ -42,8 +42,10 @@ func TestRefusalsOfTheApp(t *testing.T) {
 			w.provider.set(func(p *provider) { p.fails, p.retry = []int{tt.status}, "3600" })
 			status, run := w.run(w.key(nil), "desk__create", `{"arguments":{"title":"a"}}`)
 			failure, _ := run["error"].(map[string]any)
-			if status != 200 || run["ok"] != false || run["status"] != "failed" || failure["code"] != tt.code || failure["retryable"] != tt.retryable || failure["next_action"] != tt.next ||
-				failure["app_status"] != float64(tt.status) || failure["detail"] != fmt.Sprint("no: ", tt.status) || !strings.Contains(failure["app_body"].(string), "no: ") {
+			if status != 200 || run["ok"] != false || run["status"] != "failed" || failure["code"] != tt.code ||
+				failure["retryable"] != tt.retryable || failure["next_action"] != tt.next ||
+				failure["app_status"] != float64(tt.status) || failure["detail"] != fmt.Sprint("no: ", tt.status) ||
+				!strings.Contains(failure["app_body"].(string), "no: ") {
 				t.Errorf("%d %v", status, run)
 			}
 			if tt.retryable && tt.status != 408 && tt.status != 504 && failure["retry_after_seconds"] == nil {
@@ -55,7 +57,8 @@ func TestRefusalsOfTheApp(t *testing.T) {
 
 func TestRefusalsOfThePlatform(t *testing.T) {
 	t.Parallel()
-	notConnected := problem.New(problem.Conflict, "not_connected", "Desk is not connected.").With("app", "desk").Advise("connect_app")
+	notConnected := problem.New(problem.Conflict, "not_connected", "Desk is not connected.").With("app",
+		"desk").Advise("connect_app")
 	tests := []struct {
 		name, tool, body string
 		key              func(*apikey.Settings)
@@ -64,16 +67,45 @@ func TestRefusalsOfThePlatform(t *testing.T) {
 		want             string // code, next action, pieces of the body
 	}{
 		{"no tool", "desk__serach", `{}`, nil, nil, 404, `tool_not_found find_tools "did_you_mean":["desk__search"]`},
-		{"arguments", "desk__create", `{"arguments":{"title":"","x":1}}`, nil, nil, 422, `invalid_arguments fix_arguments "pointer":"/arguments/title" "pointer":"/arguments/x"`},
-		{"arguments are no object", "desk__create", `{"arguments":"x"}`, nil, nil, 422, `invalid_arguments fix_arguments "pointer":"/arguments"`},
+		{
+			"arguments", "desk__create", `{"arguments":{"title":"","x":1}}`, nil, nil,
+			422, `invalid_arguments fix_arguments "pointer":"/arguments/title" "pointer":"/arguments/x"`,
+		},
+		{
+			"arguments are no object", "desk__create", `{"arguments":"x"}`, nil, nil,
+			422, `invalid_arguments fix_arguments "pointer":"/arguments"`,
+		},
 		{"no JSON", "desk__create", `{`, nil, nil, 400, `invalid_json`},
 		{"unknown member", "desk__create", `{"argument":{}}`, nil, nil, 400, `invalid_request`},
 		{"too patient", "desk__create", `{"timeout_seconds":301}`, nil, nil, 400, `invalid_request`},
-		{"no permission", "desk__create", `{"arguments":{"title":"a"}}`, func(s *apikey.Settings) { s.Permissions = apikey.Read }, nil, 403, `permission_required ask_owner_for_permission "required":["run"] "has":["read"]`},
-		{"another tool", "desk__create", `{"arguments":{"title":"a"}}`, func(s *apikey.Settings) { s.Restrict.Tools = []string{"desk__search"} }, nil, 403, `key_restricted ask_owner_for_permission`},
-		{"not connected", "desk__create", `{"arguments":{"title":"a"}}`, nil, notConnected, 409, `not_connected connect_app "app":"desk" "connect":{"url":"http://127.0.0.1:8081/connect/secret-link","session_id":"cs_1","expires_at":"2033-05-18T03:33:20Z"}`},
-		{"not connected, may not connect", "desk__create", `{"arguments":{"title":"a"}}`, func(s *apikey.Settings) { s.Permissions = apikey.Run }, notConnected, 409, `not_connected ask_owner_to_connect`},
-		{"another's connection", "desk__create", `{"arguments":{"title":"a"},"connection_id":"con_2"}`, nil, nil, 404, `connection_not_found`},
+		{
+			"no permission", "desk__create", `{"arguments":{"title":"a"}}`,
+			func(s *apikey.Settings) { s.Permissions = apikey.Read }, nil,
+			403, `permission_required ask_owner_for_permission "required":["run"] "has":["read"]`,
+		},
+		{
+			"another tool", "desk__create", `{"arguments":{"title":"a"}}`,
+			func(s *apikey.Settings) { s.Restrict.Tools = []string{"desk__search"} }, nil,
+			403, `key_restricted ask_owner_for_permission`,
+		},
+		{
+			"not connected",
+			"desk__create",
+			`{"arguments":{"title":"a"}}`,
+			nil,
+			notConnected,
+			409,
+			`not_connected connect_app "app":"desk" "connect":{"url":"http://127.0.0.1:8081/connect/secret-link","session_id":"cs_1","expires_at":"2033-05-18T03:33:20Z"}`,
+		},
+		{
+			"not connected, may not connect", "desk__create", `{"arguments":{"title":"a"}}`,
+			func(s *apikey.Settings) { s.Permissions = apikey.Run }, notConnected,
+			409, `not_connected ask_owner_to_connect`,
+		},
+		{
+			"another's connection", "desk__create", `{"arguments":{"title":"a"},"connection_id":"con_2"}`, nil, nil,
+			404, `connection_not_found`,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -107,7 +139,8 @@ func TestRenewal(t *testing.T) {
 	key := w.key(nil)
 	w.provider.set(func(p *provider) { p.valid = "token-secret-2" })
 	w.conns.renewed = "token-secret-2"
-	if status, run := w.run(key, "desk__create", `{"arguments":{"title":"a"}}`); status != 200 || run["ok"] != true || run["attempts"] != 2.0 {
+	if status, run := w.run(key, "desk__create", `{"arguments":{"title":"a"}}`); status != 200 || run["ok"] != true ||
+		run["attempts"] != 2.0 {
 		t.Errorf("%d %v", status, run)
 	}
 	w.provider.set(func(p *provider) { p.valid = "another" })
@@ -130,7 +163,8 @@ func TestPagesOfTheApp(t *testing.T) {
 	if string(next) != `{"cursor":"page2","n":3,"query":"x"}` {
 		t.Fatalf("next_arguments = %s", next)
 	}
-	if _, run = w.run(key, "desk__search", `{"arguments":`+string(next)+`}`); run["next_arguments"] != nil || run["ok"] != true {
+	if _, run = w.run(key, "desk__search", `{"arguments":`+string(next)+`}`); run["next_arguments"] != nil ||
+		run["ok"] != true {
 		t.Errorf("the last page: %v", run)
 	}
 }
@@ -153,7 +187,8 @@ func TestOutputInParts(t *testing.T) {
 	calls := len(w.provider.seen())
 	cursor, _ := run["next_output_cursor"].(string)
 	for cursor != "" {
-		part := w.decode(w.call(http.MethodGet, "/api/v1/runs/"+run["run_id"].(string)+"/output?cursor="+cursor, "", bearer(key)...))
+		part := w.decode(w.call(http.MethodGet, "/api/v1/runs/"+run["run_id"].(string)+"/output?cursor="+cursor, "",
+			bearer(key)...))
 		take(part["output"])
 		cursor, _ = part["next_output_cursor"].(string)
 	}
@@ -172,7 +207,8 @@ func TestIdempotency(t *testing.T) {
 	w := setup(t)
 	key := w.key(nil)
 	run := func(key, name, body string) (int, string, map[string]any) {
-		got := w.call(http.MethodPost, "/api/v1/tools/desk__create/run", body, append(bearer(key), "Idempotency-Key", name)...)
+		got := w.call(http.MethodPost, "/api/v1/tools/desk__create/run", body,
+			append(bearer(key), "Idempotency-Key", name)...)
 		return got.Code, got.Header().Get("Idempotency-Replayed"), w.decode(got)
 	}
 	status, replayed, first := run(key, "k1", `{"arguments":{"title":"a"}}`)
@@ -183,10 +219,12 @@ func TestIdempotency(t *testing.T) {
 	if again != 200 || replayed != "true" || fmt.Sprint(first) != fmt.Sprint(second) {
 		t.Errorf("repeated: %d %q\n%v\n%v", again, replayed, first, second)
 	}
-	if status, _, body := run(key, "k1", `{"arguments":{"title":"b"}}`); status != 422 || body["code"] != "idempotency_key_reused" {
+	if status, _, body := run(key, "k1", `{"arguments":{"title":"b"}}`); status != 422 ||
+		body["code"] != "idempotency_key_reused" {
 		t.Errorf("another body: %d %v", status, body)
 	}
-	if status, _, other := run(w.key(nil), "k1", `{"arguments":{"title":"a"}}`); status != 200 || other["run_id"] == first["run_id"] {
+	if status, _, other := run(w.key(nil), "k1", `{"arguments":{"title":"a"}}`); status != 200 ||
+		other["run_id"] == first["run_id"] {
 		t.Errorf("another API key: %d %v", status, other)
 	}
 	// The platform's refusals are not kept: the same request works once it can.
@@ -212,7 +250,8 @@ func TestIdempotencyAtTheSameTime(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			got := w.call(http.MethodPost, "/api/v1/tools/desk__create/run", `{"arguments":{"title":"a"}}`, append(bearer(key), "Idempotency-Key", "k")...)
+			got := w.call(http.MethodPost, "/api/v1/tools/desk__create/run", `{"arguments":{"title":"a"}}`,
+				append(bearer(key), "Idempotency-Key", "k")...)
 			mu.Lock()
 			defer mu.Unlock()
 			codes[fmt.Sprint(got.Code)]++
@@ -229,12 +268,17 @@ func TestAsync(t *testing.T) {
 	w := setup(t)
 	key := w.key(nil)
 	for _, in := range []struct{ body, prefer string }{
-		{`{"arguments":{"title":"a"}}`, "respond-async, wait=5"}, {`{"arguments":{"title":"a"},"timeout_seconds":61}`, ""},
+		{`{"arguments":{"title":"a"}}`, "respond-async, wait=5"}, {
+			`{"arguments":{"title":"a"},"timeout_seconds":61}`,
+			"",
+		},
 	} {
-		got := w.call(http.MethodPost, "/api/v1/tools/desk__create/run", in.body, append(bearer(key), "Prefer", in.prefer)...)
+		got := w.call(http.MethodPost, "/api/v1/tools/desk__create/run", in.body,
+			append(bearer(key), "Prefer", in.prefer)...)
 		run := w.decode(got)
 		id, _ := run["run_id"].(string)
-		if got.Code != 202 || run["status"] != "running" || got.Header().Get("Location") != "/api/v1/runs/"+id || (got.Header().Get("Preference-Applied") == "respond-async") != (in.prefer != "") {
+		if got.Code != 202 || run["status"] != "running" || got.Header().Get("Location") != "/api/v1/runs/"+id ||
+			(got.Header().Get("Preference-Applied") == "respond-async") != (in.prefer != "") {
 			t.Errorf("%s: %d %v %s", in.body, got.Code, got.Header(), got.Body)
 		}
 		if end := w.until(key, id); end["status"] != "succeeded" || end["output"].(map[string]any)["id"] != "t1" {
@@ -255,7 +299,8 @@ func TestCancel(t *testing.T) {
 	if got := w.call(http.MethodPost, "/api/v1/runs/"+id+"/cancel", "", bearer(key)...); got.Code != 200 {
 		t.Errorf("cancel: %d %s", got.Code, got.Body)
 	}
-	if end := w.until(key, id); end["status"] != "cancelled" || end["error"].(map[string]any)["code"] != "run_cancelled" {
+	if end := w.until(key, id); end["status"] != "canceled" ||
+		end["error"].(map[string]any)["code"] != "run_cancelled" {
 		t.Errorf("run = %v", end)
 	}
 }
@@ -263,11 +308,14 @@ func TestCancel(t *testing.T) {
 func TestDryRun(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	got := w.call(http.MethodPost, "/api/v1/tools/desk__create/run", `{"arguments":{"title":"a"},"dry_run":true}`, bearer(w.key(nil))...)
+	got := w.call(http.MethodPost, "/api/v1/tools/desk__create/run", `{"arguments":{"title":"a"},"dry_run":true}`,
+		bearer(w.key(nil))...)
 	run := w.decode(got)
 	request, _ := run["request"].(map[string]any)
-	if got.Code != 200 || run["status"] != "dry_run" || run["run_id"] != nil || request["method"] != "POST" || request["body"] != `{"title":"a"}` ||
-		request["headers"].(map[string]any)["Authorization"] != "Bearer ***" || strings.Contains(got.Body.String(), "token-secret") || len(w.provider.seen()) > 0 {
+	if got.Code != 200 || run["status"] != "dry_run" || run["run_id"] != nil || request["method"] != "POST" ||
+		request["body"] != `{"title":"a"}` ||
+		request["headers"].(map[string]any)["Authorization"] != "Bearer ***" || strings.Contains(got.Body.String(),
+		"token-secret") || len(w.provider.seen()) > 0 {
 		t.Errorf("%d %s", got.Code, got.Body)
 	}
 }
@@ -280,17 +328,23 @@ func TestRequestsOfOnesOwn(t *testing.T) {
 		got := w.call(http.MethodPost, "/api/v1/apps/desk/request", body, bearer(key)...)
 		return got.Code, w.decode(got)
 	}
-	status, answer := send(key, `{"method":"POST","path":"/echo?a=1","query":{"b":2},"headers":{"X-Own":"mine","Authorization":"Bearer stolen"},"body":{"c":[3]}}`)
+	status, answer := send(
+		key,
+		`{"method":"POST","path":"/echo?a=1","query":{"b":2},"headers":{"X-Own":"mine","Authorization":"Bearer stolen"},"body":{"c":[3]}}`,
+	)
 	echo, _ := answer["body"].(map[string]any)
-	if status != 200 || answer["status"] != 200.0 || echo["method"] != "POST" || echo["query"] != "a=1&b=2" || echo["body"] != `{"c":[3]}` || echo["own"] != "mine" || echo["auth"] != "Bearer ***" {
+	if status != 200 || answer["status"] != 200.0 || echo["method"] != "POST" || echo["query"] != "a=1&b=2" ||
+		echo["body"] != `{"c":[3]}` || echo["own"] != "mine" || echo["auth"] != "Bearer ***" {
 		t.Errorf("%d %v", status, answer)
 	}
 	w.provider.set(func(p *provider) { p.fails = []int{404} })
-	if status, answer = send(key, `{"path":"/nothing"}`); status != 200 || answer["status"] != 404.0 || answer["run_status"] != "failed" || answer["error"].(map[string]any)["code"] != "app_not_found" ||
+	if status, answer = send(key, `{"path":"/nothing"}`); status != 200 || answer["status"] != 404.0 ||
+		answer["run_status"] != "failed" || answer["error"].(map[string]any)["code"] != "app_not_found" ||
 		answer["body"].(map[string]any)["error"] == nil {
 		t.Errorf("%d %v", status, answer)
 	}
-	if status, answer = send(key, `{"path":"/download"}`); status != 200 || answer["body"] != nil || answer["file"].(map[string]any)["size"] != 6.0 {
+	if status, answer = send(key, `{"path":"/download"}`); status != 200 || answer["body"] != nil ||
+		answer["file"].(map[string]any)["size"] != 6.0 {
 		t.Errorf("%d %v", status, answer)
 	}
 	for name, tt := range map[string]struct {
@@ -298,11 +352,14 @@ func TestRequestsOfOnesOwn(t *testing.T) {
 		status          int
 		code            string
 	}{
-		"another host":     {key, "desk", `{"path":"//evil.example/"}`, 422, "invalid_arguments"},
-		"no path":          {key, "desk", `{}`, 400, "invalid_request"},
-		"another method":   {key, "desk", `{"path":"/a","method":"TRACE"}`, 400, "invalid_request"},
-		"no app":           {key, "dsek", `{"path":"/a"}`, 404, "app_not_found"},
-		"not for this key": {w.key(func(s *apikey.Settings) { s.Restrict.RawRequests = false }), "desk", `{"path":"/a"}`, 403, "key_restricted"},
+		"another host":   {key, "desk", `{"path":"//evil.example/"}`, 422, "invalid_arguments"},
+		"no path":        {key, "desk", `{}`, 400, "invalid_request"},
+		"another method": {key, "desk", `{"path":"/a","method":"TRACE"}`, 400, "invalid_request"},
+		"no app":         {key, "dsek", `{"path":"/a"}`, 404, "app_not_found"},
+		"not for this key": {
+			w.key(func(s *apikey.Settings) { s.Restrict.RawRequests = false }), "desk",
+			`{"path":"/a"}`, 403, "key_restricted",
+		},
 	} {
 		got := w.call(http.MethodPost, "/api/v1/apps/"+tt.path+"/request", tt.body, bearer(tt.key)...)
 		if got.Code != tt.status || w.decode(got)["code"] != tt.code {
@@ -330,11 +387,15 @@ func TestListOfRuns(t *testing.T) {
 	for i, one := range all {
 		r := one.(map[string]any)
 		failure, failed := r["error"].(map[string]any)
-		if r["output"] != nil || failed != (r["tool"] == "desk__create") || failed && failure["code"] != "app_not_found" || i > 0 && created(t, one).After(created(t, all[i-1])) {
+		if r["output"] != nil || failed != (r["tool"] == "desk__create") ||
+			failed && failure["code"] != "app_not_found" || i > 0 && created(t, one).After(created(t, all[i-1])) {
 			t.Errorf("run %d = %v", i, r)
 		}
 	}
-	for query, want := range map[string]int{"status=failed": 1, "tool=desk__search": 5, "app=mail": 0, "connection_id=con_1&limit=2": 2} {
+	for query, want := range map[string]int{
+		"status=failed": 1, "tool=desk__search": 5, "app=mail": 0,
+		"connection_id=con_1&limit=2": 2,
+	} {
 		if got := len(list(query)); got != want {
 			t.Errorf("%s: %d runs, want %d", query, got, want)
 		}
@@ -356,21 +417,26 @@ func TestListOfRuns(t *testing.T) {
 	first := w.call(http.MethodGet, "/api/v1/runs?limit=2&tool=desk__search", "", bearer(key)...)
 	next, _, _ := strings.Cut(strings.TrimPrefix(first.Header().Get("Link"), "<"+base), ">")
 	second := w.call(http.MethodGet, next, "", bearer(key)...)
-	if !strings.HasSuffix(first.Header().Get("Link"), `rel="next"`) || second.Code != http.StatusOK || len(w.decode(second)["runs"].([]any)) != 2 {
+	if !strings.HasSuffix(first.Header().Get("Link"), `rel="next"`) || second.Code != http.StatusOK ||
+		len(w.decode(second)["runs"].([]any)) != 2 {
 		t.Errorf("Link %q leads to %d %s", first.Header().Get("Link"), second.Code, second.Body)
 	}
-	if other := w.call(http.MethodGet, strings.Replace(next, "desk__search", "desk__create", 1), "", bearer(key)...); other.Code != http.StatusBadRequest || w.decode(other)["code"] != "invalid_cursor" {
+	if other := w.call(http.MethodGet, strings.Replace(next, "desk__search", "desk__create", 1), "",
+		bearer(key)...); other.Code != http.StatusBadRequest || w.decode(other)["code"] != "invalid_cursor" {
 		t.Errorf("a cursor of another list: %d %s", other.Code, other.Body)
 	}
-	if got := w.decode(w.call(http.MethodGet, "/api/v1/runs?limit=2&tool=desk__search&include=total", "", bearer(key)...)); got["total"] != 5.0 || w.decode(first)["total"] != nil {
+	if got := w.decode(w.call(http.MethodGet, "/api/v1/runs?limit=2&tool=desk__search&include=total", "",
+		bearer(key)...)); got["total"] != 5.0 || w.decode(first)["total"] != nil {
 		t.Errorf("total = %v, without include %v; want 5 and none", got["total"], w.decode(first)["total"])
 	}
 	narrow := w.key(func(s *apikey.Settings) { s.Restrict.Tools = []string{"desk__create"} })
-	if got := w.decode(w.call(http.MethodGet, "/api/v1/runs?include=total", "", bearer(narrow)...))["total"]; got != 1.0 {
+	if got := w.decode(w.call(http.MethodGet, "/api/v1/runs?include=total", "", bearer(narrow)...))["total"]; got !=
+		1.0 {
 		t.Errorf("a key for one tool counts %v runs, want 1", got)
 	}
 	named := w.key(func(s *apikey.Settings) { s.Restrict.EndUser = "u_1" })
-	if got := w.decode(w.call(http.MethodGet, "/api/v1/runs?include=total&end_user=u_2", "", bearer(named)...))["total"]; got != 0.0 {
+	if got := w.decode(w.call(http.MethodGet, "/api/v1/runs?include=total&end_user=u_2", "",
+		bearer(named)...))["total"]; got != 0.0 {
 		t.Errorf("a key for one user counts %v runs of another, want 0", got)
 	}
 	if got := w.decode(w.call(http.MethodGet, "/api/v1/runs", "", bearer(narrow)...))["runs"].([]any); len(got) != 1 {
@@ -402,7 +468,8 @@ func TestAnotherAccount(t *testing.T) {
 	stranger := w.keyOf(other.ID, nil)
 	id := run["run_id"].(string)
 	for path, code := range map[string]string{
-		"GET /api/v1/runs/" + id: "run_not_found", "GET /api/v1/runs/" + id + "/output": "run_not_found", "POST /api/v1/runs/" + id + "/cancel": "run_not_found",
+		"GET /api/v1/runs/" + id: "run_not_found", "GET /api/v1/runs/" + id + "/output": "run_not_found",
+		"POST /api/v1/runs/" + id + "/cancel":                                             "run_not_found",
 		"GET /api/v1/runs/" + id + "/output?cursor=" + run["next_output_cursor"].(string): "run_not_found",
 		"POST /api/v1/runs/" + waiting["run_id"].(string) + "/cancel":                     "run_not_found",
 		"GET /api/v1/files/" + file["file_id"].(string):                                   "file_not_found",
@@ -437,7 +504,8 @@ func TestApprovals(t *testing.T) {
 			person := w.person()
 			status, run := w.run(key, "desk__remove", `{"arguments":{"id":"7"}}`)
 			approval, _ := run["approval"].(map[string]any)
-			if status != 202 || run["status"] != "awaiting_approval" || approval["url"] != base+"/approvals/"+approval["id"].(string) {
+			if status != 202 || run["status"] != "awaiting_approval" ||
+				approval["url"] != base+"/approvals/"+approval["id"].(string) {
 				t.Fatalf("%d %v", status, run)
 			}
 			path := "/api/v1/approvals/" + approval["id"].(string)
@@ -445,24 +513,30 @@ func TestApprovals(t *testing.T) {
 				t.Errorf("a key agrees to its own run: %d", got.Code)
 			}
 			list := w.decode(w.call(http.MethodGet, "/api/v1/approvals", "", person...))["approvals"].([]any)
-			if len(list) != 1 || list[0].(map[string]any)["arguments"].(map[string]any)["id"] != "7" || list[0].(map[string]any)["annotations"].(map[string]any)["destructive"] != true {
+			if len(list) != 1 || list[0].(map[string]any)["arguments"].(map[string]any)["id"] != "7" ||
+				list[0].(map[string]any)["annotations"].(map[string]any)["destructive"] != true {
 				t.Errorf("approvals = %v", list)
 			}
-			if got := w.call(http.MethodPost, path, `{"decision":"`+decision+`","reason":"because"}`, person...); got.Code != 200 {
+			if got := w.call(http.MethodPost, path, `{"decision":"`+decision+`","reason":"because"}`,
+				person...); got.Code != 200 {
 				t.Fatalf("%d %s", got.Code, got.Body)
 			}
 			end := w.until(key, run["run_id"].(string))
 			if decision == "approve" && (end["status"] != "succeeded" || len(w.provider.seen()) != 1) ||
-				decision == "deny" && (end["status"] != "denied" || end["error"].(map[string]any)["code"] != "approval_denied" || len(w.provider.seen()) != 0) {
+				decision == "deny" &&
+					(end["status"] != "denied" || end["error"].(map[string]any)["code"] != "approval_denied" ||
+						len(w.provider.seen()) != 0) {
 				t.Errorf("run = %v after %v", end, w.provider.seen())
 			}
-			if got := w.call(http.MethodPost, path, `{"decision":"approve"}`, person...); got.Code != 409 || w.decode(got)["code"] != "approval_over" {
+			if got := w.call(http.MethodPost, path, `{"decision":"approve"}`, person...); got.Code != 409 ||
+				w.decode(got)["code"] != "approval_over" {
 				t.Errorf("a second decision: %d %s", got.Code, got.Body)
 			}
 			if got := w.call(http.MethodGet, "/api/v1/approvals/apr_none", "", person...); got.Code != 404 {
 				t.Errorf("an approval that is not there: %d", got.Code)
 			}
-			entries, err := w.store.AuditEntries(t.Context(), w.account.ID, audit.Query{Target: run["run_id"].(string), Limit: 10})
+			entries, err := w.store.AuditEntries(t.Context(), w.account.ID,
+				audit.Query{Target: run["run_id"].(string), Limit: 10})
 			if err != nil || len(entries) != 1 || entries[0].Actor.Kind != audit.ByUser {
 				t.Errorf("audit entries = %v, %v", entries, err)
 			}
@@ -488,7 +562,8 @@ func TestSecretsStayInside(t *testing.T) {
 	fmt.Fprintln(&shown, w.call(http.MethodGet, "/api/v1/runs", "", bearer(key)...).Body)
 	w.provider.server.Close()
 	see("/api/v1/tools/desk__create/run", `{"arguments":{"title":"a"}}`)
-	if strings.Contains(shown.String(), "token-secret") || strings.Contains(w.log.String(), "token-secret") || strings.Contains(w.log.String(), key) {
+	if strings.Contains(shown.String(), "token-secret") || strings.Contains(w.log.String(), "token-secret") ||
+		strings.Contains(w.log.String(), key) {
 		t.Errorf("answers %s\nlog %s", shown.String(), w.log)
 	}
 }

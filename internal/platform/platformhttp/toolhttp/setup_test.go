@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"ace/internal/foundation/httpserver"
-	"ace/internal/foundation/idempotency"
 	"ace/internal/foundation/jobs"
 	"ace/internal/foundation/password"
 	"ace/internal/foundation/problem"
@@ -33,11 +32,12 @@ import (
 	"ace/internal/platform/connection"
 	"ace/internal/platform/httptool"
 	"ace/internal/platform/library"
+	"ace/internal/platform/operation"
 	"ace/internal/platform/platformhttp"
 	"ace/internal/platform/platformhttp/gate"
-	"ace/internal/platform/platformhttp/once"
-	"ace/internal/platform/platformhttp/toolhttp"
 	"ace/internal/platform/tool"
+	"ace/internal/platform/tool/file"
+	"ace/internal/platform/tool/lookup"
 	"ace/internal/platform/usage"
 	"ace/internal/storage"
 	"ace/internal/storage/platformstore"
@@ -119,32 +119,41 @@ func setup(t testing.TB) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var worker *jobs.Worker
-	w.store = platformstore.New(db, func() { worker.Wake() })
+	lanes := jobs.NewLanes(map[string]jobs.Lane{tool.JobRun: jobs.LaneRun, tool.JobSweep: jobs.LaneHouse})
+	w.store = platformstore.New(db, lanes)
 	w.accounts, w.keys = account.New(w.store, password.New(), box.MAC), apikey.New(w.store, box.MAC)
 	if w.account, _, err = w.accounts.Create(t.Context(), audit.Operator(), "demo", "ann@acme.example"); err != nil {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.NewTextHandler(w.log, nil))
+	runs := platformstore.Runs{Store: w.store}
 	w.tools = tool.New(tool.Ports{
-		Store: platformstore.Runs{Store: w.store}, Apps: shelf, Connections: w.conns, Executor: httptool.New(w.provider.server.Client(), nil), Opener: opener{}, Keys: w.keys,
-	}, box, &tool.Options{BaseURL: base, Log: log})
-	queue := storage.New(db, nil)
-	worker = jobs.NewWorker(queue, w.tools.Jobs(), log, nil)
+		Runs: runs, Queue: runs, History: runs, Tools: lookup.Tools{Apps: shelf},
+		Files: file.New(runs, box, &file.Options{BaseURL: base}), Connections: w.conns,
+		Executor: httptool.New(w.provider.server.Client(), nil), Opener: opener{}, Keys: w.keys,
+	}, box, &tool.Options{Log: log})
+	queue := storage.New(db, lanes)
+	worker := jobs.NewWorker(queue, lanes, w.tools.Jobs(), log, nil)
 	ctx, stop := context.WithCancel(t.Context())
 	var working sync.WaitGroup
 	working.Go(func() { worker.Run(ctx) })
 	t.Cleanup(func() { stop(); working.Wait(); w.tools.Close() })
 	free := ratelimit.Unlimited{}
 	face, err := platformhttp.New(platformhttp.Deps{
-		Site: platformhttp.Site{BaseURL: base, Name: "Test"}, Accounts: w.accounts, Keys: w.keys, Audit: w.store, Library: shelf,
-		Limits: gate.Limits{Keys: free, Addresses: free, Failures: free}, Log: log,
-		Run: toolhttp.Face{Tools: w.tools, Once: once.New(idempotency.New(storage.Requests{Store: queue}, box.MAC)), Usage: &usage.Service{Store: platformstore.Runs{Store: w.store}, Settled: w.tools.Settled}},
+		Site: platformhttp.Site{BaseURL: base, Name: "Test"}, Accounts: w.accounts, Keys: w.keys,
+		Library: shelf,
+		Limits:  gate.Limits{Keys: free, Addresses: free, Failures: free},
+		Operations: operation.New(operation.Ports{
+			Apps:   shelf,
+			Tools:  w.tools,
+			Counts: &usage.Service{Store: platformstore.Runs{Store: w.store}, Settled: w.tools.Settled},
+		}, base),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.handler = httpserver.Chain(face, httpserver.Instrument(log, "platform", nil), httpserver.ClientAddress(nil), httpserver.LimitBody(httpserver.DefaultBodyLimit))
+	w.handler = httpserver.Chain(face, httpserver.Instrument(log, "platform", nil), httpserver.ClientAddress(nil),
+		httpserver.LimitBody(httpserver.DefaultBodyLimit))
 	return w
 }
 
@@ -156,20 +165,28 @@ type connections struct {
 	refuse  error
 }
 
-func (c *connections) Choose(_ context.Context, accountID string, a *app.App, id, _ string) (*connection.Connection, error) {
+func (c *connections) Choose(_ context.Context, accountID string, a *app.App,
+	id, _ string,
+) (*connection.Connection, error) {
 	if c.refuse != nil {
 		return nil, c.refuse
 	}
 	if id != "" && id != "con_1" {
 		return nil, problem.New(problem.NotFound, "connection_not_found", "There is no connection with this id.")
 	}
-	return &connection.Connection{ID: "con_1", AccountID: accountID, App: a.ID, Scheme: "oauth", Status: connection.Active}, nil
+	return &connection.Connection{
+		ID: "con_1", AccountID: accountID, App: a.ID, Scheme: "oauth",
+		Status: connection.Active,
+	}, nil
 }
 
 func (c *connections) Use(_ context.Context, accountID, id string) (*connection.Live, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return &connection.Live{Connection: &connection.Connection{ID: id, AccountID: accountID, App: "desk", Scheme: "oauth"}, Values: app.Map{"access_token": c.token}}, nil
+	return &connection.Live{Connection: &connection.Connection{
+		ID: id, AccountID: accountID, App: "desk",
+		Scheme: "oauth",
+	}, Values: app.Map{"access_token": c.token}}, nil
 }
 
 // Worked implements tool.Connections.
@@ -271,9 +288,15 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Disposition", `attachment; filename="a.png"`)
 		_, _ = w.Write([]byte("\x89PNG\x00\xff"))
 	case r.URL.Path == "/echo":
-		answer(200, map[string]any{"auth": r.Header.Get("Authorization"), "method": r.Method, "query": r.URL.RawQuery, "body": string(body), "own": r.Header.Get("X-Own")})
+		answer(200, map[string]any{
+			"auth": r.Header.Get("Authorization"), "method": r.Method, "query": r.URL.RawQuery,
+			"body": string(body), "own": r.Header.Get("X-Own"),
+		})
 	case r.URL.Path == "/attach":
-		answer(201, map[string]any{"holds": strings.Contains(string(body), "file content"), "named": strings.Contains(string(body), `filename="note.txt"`)})
+		answer(201, map[string]any{
+			"holds": strings.Contains(string(body), "file content"),
+			"named": strings.Contains(string(body), `filename="note.txt"`),
+		})
 	default:
 		answer(201, map[string]any{"id": "t1"})
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"ace/internal/platform/apikey"
-	"ace/internal/platform/tool"
+	"ace/internal/platform/tool/file"
 )
 
 func TestTools(t *testing.T) {
@@ -20,18 +20,22 @@ func TestTools(t *testing.T) {
 	one := w.decode(w.call(http.MethodGet, "/api/v1/tools/desk__search", "", bearer(key)...))
 	text, _ := json.Marshal(one)
 	for _, piece := range []string{
-		`"tool":"desk__search"`, `"app":"desk"`, `"name":"Desk search"`, `"phrases":["find a ticket"]`, `"examples":[{"arguments":{"query":"printer"}}]`, `"pagination":{"kind":"cursor"}`,
-		`"annotations":{"destructive":false,"idempotent":true,"open_world":true,"read_only":true}`, `"definition":null`, `"additionalProperties":false`, `"deprecated":null`,
+		`"tool":"desk__search"`, `"app":"desk"`, `"name":"Desk search"`, `"phrases":["find a ticket"]`,
+		`"examples":[{"arguments":{"query":"printer"}}]`, `"pagination":{"kind":"cursor"}`,
+		`"annotations":{"destructive":false,"idempotent":true,"open_world":true,"read_only":true}`, `"definition":null`,
+		`"additionalProperties":false`, `"deprecated":null`,
 	} {
 		if !strings.Contains(string(text), piece) {
 			t.Errorf("%s lacks %s", text, piece)
 		}
 	}
 	for format, piece := range map[string]string{
-		"openai": `"definition":{"function":{"description"`, "openai_responses": `"definition":{"description"`, "anthropic": `"input_schema":{"additionalProperties"`,
-		"gemini": `"parameters":{"properties"`, "mcp": `"inputSchema":{`,
+		"openai": `"definition":{"function":{"description"`, "openai_responses": `"definition":{"description"`,
+		"anthropic": `"input_schema":{"additionalProperties"`,
+		"gemini":    `"parameters":{"properties"`, "mcp": `"inputSchema":{`,
 	} {
-		if got := w.call(http.MethodGet, "/api/v1/tools/desk__search?format="+format, "", bearer(key)...); got.Code != 200 || !strings.Contains(got.Body.String(), piece) {
+		if got := w.call(http.MethodGet, "/api/v1/tools/desk__search?format="+format, "",
+			bearer(key)...); got.Code != 200 || !strings.Contains(got.Body.String(), piece) {
 			t.Errorf("%s: %d %s", format, got.Code, got.Body)
 		}
 	}
@@ -40,10 +44,14 @@ func TestTools(t *testing.T) {
 	}
 	first := w.call(http.MethodGet, "/api/v1/tools/desk__search", "", bearer(key)...)
 	tag := first.Header().Get("ETag")
-	if again := w.call(http.MethodGet, "/api/v1/tools/desk__search", "", append(bearer(key), "If-None-Match", tag)...); tag == "" || again.Code != http.StatusNotModified || again.Body.Len() != 0 || again.Header().Get("ETag") != tag {
+	if again := w.call(http.MethodGet, "/api/v1/tools/desk__search",
+		"", append(bearer(key), "If-None-Match", tag)...); tag == "" || again.Code != http.StatusNotModified ||
+		again.Body.Len() != 0 || again.Header().Get("ETag") != tag {
 		t.Errorf("read again with %s: %d %s", tag, again.Code, again.Body)
 	}
-	if other := w.call(http.MethodGet, "/api/v1/tools/desk__search?format=mcp", "", append(bearer(key), "If-None-Match", tag)...); other.Code != http.StatusOK || first.Header().Get("Cache-Control") != "private, max-age=300" {
+	if other := w.call(http.MethodGet, "/api/v1/tools/desk__search?format=mcp", "",
+		append(bearer(key), "If-None-Match", tag)...); other.Code != http.StatusOK ||
+		first.Header().Get("Cache-Control") != "private, max-age=300" {
 		t.Errorf("another format is taken for the same: %d, kept %q", other.Code, first.Header().Get("Cache-Control"))
 	}
 	if one["output_schema"] != nil {
@@ -65,14 +73,23 @@ func TestToolLists(t *testing.T) {
 		status int
 		want   string // ids, or a code
 	}{
-		{"app=desk", nil, 200, "desk__search desk__create desk__remove desk__attach desk__download desk__whoami desk__request"},
+		{
+			"app=desk", nil,
+			200, "desk__search desk__create desk__remove desk__attach desk__download desk__whoami desk__request",
+		},
 		{"app=desk&limit=2", nil, 200, "desk__search desk__create …"},
 		{"tools=desk__create,%20desk__search,", nil, 200, "desk__create desk__search"},
-		{"app=desk", func(s *apikey.Settings) { s.Restrict = apikey.Restrictions{ReadOnlyTools: true} }, 200, "desk__search desk__download desk__whoami"},
+		{
+			"app=desk", func(s *apikey.Settings) { s.Restrict = apikey.Restrictions{ReadOnlyTools: true} }, 200,
+			"desk__search desk__download desk__whoami",
+		},
 		{"", nil, 400, "invalid_request"},
 		{"app=mail", nil, 404, "app_not_found"},
 		{"tools=desk__creat", nil, 404, "tool_not_found"},
-		{"tools=desk__create", func(s *apikey.Settings) { s.Restrict.Tools = []string{"desk__search"} }, 403, "key_restricted"},
+		{
+			"tools=desk__create", func(s *apikey.Settings) { s.Restrict.Tools = []string{"desk__search"} }, 403,
+			"key_restricted",
+		},
 		{"app=desk&cursor=xyz", nil, 400, "invalid_cursor"},
 	}
 	for _, tt := range tests {
@@ -98,7 +115,8 @@ func TestToolLists(t *testing.T) {
 		}
 	}
 	first := w.decode(w.call(http.MethodGet, "/api/v1/tools?app=desk&limit=5", "", bearer(key)...))
-	rest := w.decode(w.call(http.MethodGet, "/api/v1/tools?app=desk&limit=5&cursor="+first["next_cursor"].(string), "", bearer(key)...))
+	rest := w.decode(w.call(http.MethodGet, "/api/v1/tools?app=desk&limit=5&cursor="+first["next_cursor"].(string),
+		"", bearer(key)...))
 	if n := len(first["tools"].([]any)) + len(rest["tools"].([]any)); n != 7 || rest["next_cursor"] != nil {
 		t.Errorf("two pages hold %d tools", n)
 	}
@@ -112,7 +130,8 @@ func TestFiles(t *testing.T) {
 	got := w.upload(key, "file", "note.txt", data)
 	file := w.decode(got)
 	sum := sha256.Sum256(data)
-	if got.Code != 201 || file["name"] != "note.txt" || file["size"] != float64(len(data)) || file["sha256"] != hex.EncodeToString(sum[:]) || got.Header().Get("Location") != "/api/v1/files/"+file["file_id"].(string) {
+	if got.Code != 201 || file["name"] != "note.txt" || file["size"] != float64(len(data)) || file["sha256"] !=
+		hex.EncodeToString(sum[:]) || got.Header().Get("Location") != "/api/v1/files/"+file["file_id"].(string) {
 		t.Fatalf("%d %v", got.Code, file)
 	}
 	_, run := w.run(key, "desk__attach", `{"arguments":{"file":"`+file["file_id"].(string)+`"}}`)
@@ -130,17 +149,21 @@ func TestFiles(t *testing.T) {
 		},
 	} {
 		status, h, body := read()
-		if status != 200 || !bytes.Equal(body, data) || h.Get("Content-Type") != "text/plain" || h.Get("Content-Disposition") != `attachment; filename=note.txt` ||
-			h.Get("X-Content-Type-Options") != "nosniff" || !strings.Contains(h.Get("Content-Security-Policy"), "sandbox") || h.Get("Cache-Control") != "private, no-store" {
+		if status != 200 || !bytes.Equal(body, data) || h.Get("Content-Type") != "text/plain" ||
+			h.Get("Content-Disposition") != `attachment; filename=note.txt` ||
+			h.Get("X-Content-Type-Options") != "nosniff" || !strings.Contains(h.Get("Content-Security-Policy"),
+			"sandbox") || h.Get("Cache-Control") != "private, no-store" {
 			t.Errorf("%s: %d %v, %d bytes", name, status, h, len(body))
 		}
 	}
-	if got := w.call(http.MethodGet, "/api/v1/files/"+file["file_id"].(string)+"/forged.signature", ""); got.Code != 404 {
+	if got := w.call(http.MethodGet, "/api/v1/files/"+file["file_id"].(string)+"/forged.signature",
+		""); got.Code != 404 {
 		t.Errorf("a forged address: %d", got.Code)
 	}
 	_, run = w.run(key, "desk__download", `{}`)
 	files, _ := run["files"].([]any)
-	if run["ok"] != true || run["output"] != nil || len(files) != 1 || files[0].(map[string]any)["name"] != "a.png" || files[0].(map[string]any)["mime_type"] != "image/png" {
+	if run["ok"] != true || run["output"] != nil || len(files) != 1 || files[0].(map[string]any)["name"] != "a.png" ||
+		files[0].(map[string]any)["mime_type"] != "image/png" {
 		t.Errorf("run = %v", run)
 	}
 }
@@ -164,15 +187,17 @@ func TestUploadsRefused(t *testing.T) {
 			return got.Code, w.decode(got)
 		}},
 		{"broken off", 400, "body_unreadable", func() (int, map[string]any) {
-			got := w.call(http.MethodPost, "/api/v1/files", "--b\r\nContent-Disposition: form-data; name=\"file\"\r\n\r\nabc", append(bearer(key), "Content-Type", "multipart/form-data; boundary=b")...)
+			got := w.call(http.MethodPost, "/api/v1/files",
+				"--b\r\nContent-Disposition: form-data; name=\"file\"\r\n\r\nabc", append(bearer(key), "Content-Type",
+					"multipart/form-data; boundary=b")...)
 			return got.Code, w.decode(got)
 		}},
 		{"too large", 413, "file_too_large", func() (int, map[string]any) {
-			got := w.upload(key, "file", "a.txt", make([]byte, tool.MaxFile+1))
+			got := w.upload(key, "file", "a.txt", make([]byte, file.MaxSize+1))
 			return got.Code, w.decode(got)
 		}},
 		{"far too large", 413, "file_too_large", func() (int, map[string]any) {
-			got := w.upload(key, "file", "a.txt", make([]byte, tool.MaxFile+1<<20))
+			got := w.upload(key, "file", "a.txt", make([]byte, file.MaxSize+1<<20))
 			return got.Code, w.decode(got)
 		}},
 		{"for readers", 403, "permission_required", func() (int, map[string]any) {

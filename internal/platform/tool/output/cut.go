@@ -19,6 +19,7 @@ import (
 	"unicode/utf8"
 
 	"ace/internal/foundation/cursor"
+	"ace/internal/foundation/plainjson"
 	"ace/internal/foundation/problem"
 )
 
@@ -70,13 +71,15 @@ func (p Position) cursor() (string, error) {
 // ReadCursor returns invalid_cursor (Invalid) for what no answer held.
 func ReadCursor(text string) (Position, error) {
 	var p Position
-	refused := problem.New(problem.Invalid, "invalid_cursor", "This is not a cursor of an output. Use next_output_cursor as it was answered.").At("/cursor")
+	refused := problem.New(problem.Invalid, "invalid_cursor",
+		"This is not a cursor of an output. Use next_output_cursor as it was answered.").At("/cursor")
 	rest, ok := strings.CutPrefix(text, cursorPrefix)
 	if !ok || len(text) > 8<<10 {
 		return p, refused
 	}
 	inside, err := cursor.Decode(cursorQuery, rest)
-	if err != nil || json.Unmarshal([]byte(inside), &p) != nil || p.Max < 1 || p.Max > MaxPart || p.Offset < 0 || len(p.Path) > maxDepth {
+	if err != nil || json.Unmarshal([]byte(inside), &p) != nil || p.Max < 1 || p.Max > MaxPart || p.Offset < 0 ||
+		len(p.Path) > maxDepth {
 		return p, refused
 	}
 	return p, nil
@@ -84,7 +87,7 @@ func ReadCursor(text string) (Position, error) {
 
 const maxDepth = 512
 
-// Cut answers the part of an output that begins at a Position, as large as its
+// Cut returns the part of an output that begins at a Position, as large as its
 // Max allows. It ends between entries of an array or members of an object; only
 // what is too large for a part of its own is divided, a text between two
 // characters. Every part holds something, so that the parts come to an end.
@@ -100,7 +103,8 @@ func Cut(output []byte, at Position) (*Part, error) {
 	}
 	c := cutter{most: at.Max, offset: at.Offset}
 	if !c.emit(value, at.Path, nil) && !c.stopped {
-		return nil, problem.New(problem.Invalid, "invalid_cursor", "This cursor does not belong to this output.").At("/cursor")
+		return nil, problem.New(problem.Invalid, "invalid_cursor",
+			"This cursor does not belong to this output.").At("/cursor")
 	}
 	part := &Part{Output: c.out.Bytes(), Continues: pointerOf(at.Path)}
 	if !c.stopped {
@@ -416,11 +420,9 @@ func pointerOf(path []step) string {
 // Encode is the JSON of a value, written as models read it: without escapes for
 // HTML.
 func Encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(v); err != nil {
+	text, err := plainjson.Marshal(v)
+	if err != nil {
 		return nil, fmt.Errorf("writing an output: %w", err)
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	return text, nil
 }

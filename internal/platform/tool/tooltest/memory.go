@@ -12,32 +12,36 @@ import (
 	"ace/internal/foundation/problem"
 	"ace/internal/platform/audit"
 	"ace/internal/platform/tool"
+	"ace/internal/platform/tool/file"
 )
 
-// Memory is a tool.Store in memory.
+// Memory is a Store in memory.
 type Memory struct {
-	Queue *jobs.Memory // the jobs that it schedules
+	Jobs *jobs.Memory // the jobs that it schedules
 
 	mu      sync.Mutex
 	runs    map[string]tool.Run
-	files   map[string]tool.FileInfo
+	files   map[string]file.Info
 	pieces  map[string][]string
 	entries []audit.Entry
 }
 
-// NewMemory answers an empty store.
+// NewMemory returns an empty store.
 func NewMemory() *Memory {
-	return &Memory{Queue: jobs.NewMemory(), runs: map[string]tool.Run{}, files: map[string]tool.FileInfo{}, pieces: map[string][]string{}}
+	return &Memory{
+		Jobs: jobs.NewMemory(nil), runs: map[string]tool.Run{}, files: map[string]file.Info{},
+		pieces: map[string][]string{},
+	}
 }
 
-// Entries are the audit entries that came with decisions.
+// Entries returns the audit entries of decisions.
 func (m *Memory) Entries() []audit.Entry {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.entries)
 }
 
-// All answers every run, as it is kept.
+// All returns every run as it is stored.
 func (m *Memory) All() []tool.Run {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -49,15 +53,18 @@ func (m *Memory) All() []tool.Run {
 	return list
 }
 
-// InsertRun implements tool.Store.
+// InsertRun implements Store.
 func (m *Memory) InsertRun(_ context.Context, r *tool.Run, queued bool) (*tool.Run, bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if kept, there := m.runs[r.ID]; there {
-		if kept.AccountID != r.AccountID {
+	if stored, found := m.runs[r.ID]; found {
+		if stored.AccountID != r.AccountID {
 			return nil, false, runNotFound()
 		}
-		return &kept, false, nil
+		return &stored, false, nil
+	}
+	if earlier := m.byKey(r.AccountID, r.Key); earlier != nil {
+		return earlier, false, nil
 	}
 	m.runs[r.ID] = *r
 	if queued {
@@ -66,34 +73,51 @@ func (m *Memory) InsertRun(_ context.Context, r *tool.Run, queued bool) (*tool.R
 	return r, true, nil
 }
 
+// RunByKey implements tool.Runs.
+func (m *Memory) RunByKey(_ context.Context, accountID, key string) (*tool.Run, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.byKey(accountID, key), nil
+}
+
+func (m *Memory) byKey(accountID, key string) *tool.Run {
+	for _, r := range m.runs {
+		if key != "" && r.Key == key && r.AccountID == accountID &&
+			time.Now().Before(r.CreatedAt.Add(tool.KeyLifetime)) {
+			return &r
+		}
+	}
+	return nil
+}
+
 func (m *Memory) schedule(id string) {
-	m.Queue.Schedule(jobs.Job{Kind: tool.JobRun, Ref: id, RunAt: time.Now()})
+	m.Jobs.Schedule(jobs.Job{Kind: tool.JobRun, Ref: id, RunAt: time.Now()})
 }
 
 func runNotFound() error { return problem.New(problem.NotFound, "run_not_found", "There is none.") }
 
-// Run implements tool.Store.
+// Run implements Store.
 func (m *Memory) Run(_ context.Context, accountID, id string) (*tool.Run, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	r, there := m.runs[id]
-	if !there || r.AccountID != accountID {
+	r, found := m.runs[id]
+	if !found || r.AccountID != accountID {
 		return nil, runNotFound()
 	}
 	return &r, nil
 }
 
-// RunByID implements tool.Store.
+// RunByID implements Store.
 func (m *Memory) RunByID(_ context.Context, id string) (*tool.Run, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if r, there := m.runs[id]; there {
+	if r, found := m.runs[id]; found {
 		return &r, nil
 	}
 	return nil, nil
 }
 
-// Runs implements tool.Store.
+// Runs implements Store.
 func (m *Memory) Runs(_ context.Context, accountID string, q tool.Query) ([]*tool.Run, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -102,8 +126,10 @@ func (m *Memory) Runs(_ context.Context, accountID string, q tool.Query) ([]*too
 	for _, r := range m.runs {
 		is := func(want, got string) bool { return want == "" || want == got }
 		among := func(want []string, got string) bool { return len(want) == 0 || slices.Contains(want, got) }
-		if r.AccountID == accountID && is(q.Tool, r.Tool) && is(q.App, r.App) && is(q.Status, string(r.Status)) && is(q.ConnectionID, r.ConnectionID) && is(q.KeyID, r.KeyID) &&
-			is(q.EndUser, r.EndUser) && among(q.Apps, r.App) && among(q.Tools, r.Tool) && (!bounded || newest(&before, &r) < 0) {
+		if r.AccountID == accountID && is(q.Tool, r.Tool) && is(q.App, r.App) && is(q.Status, string(r.Status)) &&
+			is(q.ConnectionID, r.ConnectionID) && is(q.KeyID, r.KeyID) &&
+			is(q.EndUser, r.EndUser) && among(q.Apps, r.App) && among(q.Tools, r.Tool) &&
+			(!bounded || newest(&before, &r) < 0) {
 			list = append(list, &r)
 		}
 	}
@@ -111,7 +137,7 @@ func (m *Memory) Runs(_ context.Context, accountID string, q tool.Query) ([]*too
 	return list[:min(len(list), q.Limit)], nil
 }
 
-// CountRuns implements tool.Store.
+// CountRuns implements Store.
 func (m *Memory) CountRuns(ctx context.Context, accountID string, q tool.Query) (int, error) {
 	q.Before, q.Limit = "", math.MaxInt
 	list, err := m.Runs(ctx, accountID, q)
@@ -122,19 +148,19 @@ func newest(a, b *tool.Run) int {
 	return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(b.ID, a.ID))
 }
 
-// change applies fn to a run, where it wants to.
+// change applies fn to a run, if fn returns true.
 func (m *Memory) change(id string, fn func(*tool.Run) bool) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	r, there := m.runs[id]
-	if !there || !fn(&r) {
+	r, found := m.runs[id]
+	if !found || !fn(&r) {
 		return false
 	}
 	m.runs[id] = r
 	return true
 }
 
-// TakeRun implements tool.Store.
+// TakeRun implements Store.
 func (m *Memory) TakeRun(ctx context.Context, id, owner string, now, until time.Time) (*tool.Run, bool, error) {
 	taken := m.change(id, func(r *tool.Run) bool {
 		if r.Status != tool.Running || r.LeaseUntil.After(now) {
@@ -150,8 +176,10 @@ func (m *Memory) TakeRun(ctx context.Context, id, owner string, now, until time.
 	return r, taken, err
 }
 
-// HoldRun implements tool.Store.
-func (m *Memory) HoldRun(_ context.Context, id, owner string, until time.Time, sent bool) (held, cancel bool, err error) {
+// HoldRun implements Store.
+func (m *Memory) HoldRun(_ context.Context, id, owner string, until time.Time,
+	sent bool,
+) (held, cancel bool, err error) {
 	held = m.change(id, func(r *tool.Run) bool {
 		if r.Status != tool.Running || r.Owner != owner {
 			return false
@@ -162,7 +190,7 @@ func (m *Memory) HoldRun(_ context.Context, id, owner string, until time.Time, s
 	return held, cancel, nil
 }
 
-// FinishRun implements tool.Store.
+// FinishRun implements Store.
 func (m *Memory) FinishRun(_ context.Context, end *tool.Run) (bool, error) {
 	return m.change(end.ID, func(r *tool.Run) bool {
 		if r.Status != tool.Running || r.Owner != end.Owner {
@@ -174,11 +202,11 @@ func (m *Memory) FinishRun(_ context.Context, end *tool.Run) (bool, error) {
 	}), nil
 }
 
-// RecordRuns implements tool.Store.
+// RecordRuns implements Store.
 func (m *Memory) RecordRuns(ctx context.Context, runs []*tool.Run) error {
 	for _, r := range runs {
 		if _, inserted, err := m.InsertRun(ctx, r, false); err != nil || inserted {
-			continue // another account's stays
+			continue // that of another account does not change
 		}
 		if _, err := m.FinishRun(ctx, r); err != nil {
 			return err
@@ -187,8 +215,8 @@ func (m *Memory) RecordRuns(ctx context.Context, runs []*tool.Run) error {
 	return nil
 }
 
-// LetGoRun implements tool.Store.
-func (m *Memory) LetGoRun(_ context.Context, id, owner string) error {
+// ReleaseRun implements Store.
+func (m *Memory) ReleaseRun(_ context.Context, id, owner string) error {
 	if m.change(id, func(r *tool.Run) bool {
 		if r.Status != tool.Running || r.Owner != owner {
 			return false
@@ -201,7 +229,7 @@ func (m *Memory) LetGoRun(_ context.Context, id, owner string) error {
 	return nil
 }
 
-// CancelRun implements tool.Store.
+// CancelRun implements Store.
 func (m *Memory) CancelRun(ctx context.Context, accountID, id string, now time.Time) (*tool.Run, error) {
 	if _, err := m.Run(ctx, accountID, id); err != nil {
 		return nil, err
@@ -209,7 +237,7 @@ func (m *Memory) CancelRun(ctx context.Context, accountID, id string, now time.T
 	m.change(id, func(r *tool.Run) bool {
 		switch {
 		case r.Status == tool.AwaitingApproval, r.Status == tool.Running && r.Owner == "":
-			r.Status, r.Code, r.EndedAt, r.Request = tool.Cancelled, tool.CodeRunCancelled, now, ""
+			r.Status, r.Code, r.EndedAt, r.Request = tool.Canceled, tool.CodeRunCancelled, now, ""
 		case r.Status == tool.Running:
 			r.Cancelling = true
 		}
@@ -218,8 +246,8 @@ func (m *Memory) CancelRun(ctx context.Context, accountID, id string, now time.T
 	return m.Run(ctx, accountID, id)
 }
 
-// ApprovalOf implements tool.Store.
-func (m *Memory) ApprovalOf(_ context.Context, accountID, approvalID string) (*tool.Run, error) {
+// RunByApproval implements Store.
+func (m *Memory) RunByApproval(_ context.Context, accountID, approvalID string) (*tool.Run, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, r := range m.runs {
@@ -230,10 +258,11 @@ func (m *Memory) ApprovalOf(_ context.Context, accountID, approvalID string) (*t
 	return nil, problem.New(problem.NotFound, "approval_not_found", "There is none.")
 }
 
-// DecideRun implements tool.Store.
+// DecideRun implements Store.
 func (m *Memory) DecideRun(_ context.Context, as *tool.Run, e audit.Entry) (bool, error) {
 	decided := m.change(as.ID, func(r *tool.Run) bool {
-		if r.AccountID != as.AccountID || r.Status != tool.AwaitingApproval || !r.Approval.ExpiresAt.After(as.Approval.DecidedAt) {
+		if r.AccountID != as.AccountID || r.Status != tool.AwaitingApproval ||
+			!r.Approval.ExpiresAt.After(as.Approval.DecidedAt) {
 			return false
 		}
 		r.Status, r.Code, r.EndedAt, r.Request, r.Approval = as.Status, as.Code, as.EndedAt, as.Request, as.Approval
@@ -250,8 +279,8 @@ func (m *Memory) DecideRun(_ context.Context, as *tool.Run, e audit.Entry) (bool
 	return decided, nil
 }
 
-// InsertFile implements tool.Store.
-func (m *Memory) InsertFile(_ context.Context, f *tool.FileInfo, pieces []string, quota int64) error {
+// InsertFile implements Store.
+func (m *Memory) InsertFile(_ context.Context, f *file.Info, pieces []string, quota int64) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	used := f.Size
@@ -267,35 +296,35 @@ func (m *Memory) InsertFile(_ context.Context, f *tool.FileInfo, pieces []string
 	return nil
 }
 
-// File implements tool.Store.
-func (m *Memory) File(ctx context.Context, accountID, id string, now time.Time) (*tool.FileInfo, error) {
-	f, err := m.FileOf(ctx, id, now)
+// File implements Store.
+func (m *Memory) File(ctx context.Context, accountID, id string, now time.Time) (*file.Info, error) {
+	f, err := m.FileByID(ctx, id, now)
 	if err != nil || f.AccountID != accountID {
-		return nil, tool.FileNotFound()
+		return nil, file.NotFound()
 	}
 	return f, nil
 }
 
-// FileOf implements tool.Store.
-func (m *Memory) FileOf(_ context.Context, id string, now time.Time) (*tool.FileInfo, error) {
+// FileByID implements Store.
+func (m *Memory) FileByID(_ context.Context, id string, now time.Time) (*file.Info, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	f, there := m.files[id]
-	if !there || !f.ExpiresAt.After(now) {
-		return nil, tool.FileNotFound()
+	f, found := m.files[id]
+	if !found || !f.ExpiresAt.After(now) {
+		return nil, file.NotFound()
 	}
 	return &f, nil
 }
 
-// Pieces implements tool.Store.
+// Pieces implements Store.
 func (m *Memory) Pieces(_ context.Context, id string) ([]string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.pieces[id]), nil
 }
 
-// SweepRuns implements tool.Store.
-func (m *Memory) SweepRuns(_ context.Context, now time.Time) error {
+// SweepRuns implements Store.
+func (m *Memory) SweepRuns(_ context.Context, now time.Time) (more bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	over := func(t time.Time) bool { return !t.After(now) }
@@ -310,7 +339,7 @@ func (m *Memory) SweepRuns(_ context.Context, now time.Time) error {
 			r.Result = ""
 		}
 		m.runs[id] = r
-		if r.Status.Over() && over(r.CreatedAt.Add(tool.KeepRuns)) {
+		if r.Status.Ended() && over(r.CreatedAt.Add(tool.RunLifetime)) {
 			delete(m.runs, id)
 		}
 	}
@@ -320,5 +349,5 @@ func (m *Memory) SweepRuns(_ context.Context, now time.Time) error {
 			delete(m.pieces, id)
 		}
 	}
-	return nil
+	return false, nil
 }

@@ -1,5 +1,5 @@
-// Package tooltest holds what every tool.Store promises, as tests, and a store
-// in memory that keeps the promises.
+// Package tooltest tests the promises of the stores of package tool, and provides
+// a store in memory.
 //
 //	tooltest.Run(t, newStore)   <- platformstore on both engines, Memory
 package tooltest
@@ -17,14 +17,25 @@ import (
 	"ace/internal/foundation/typeid"
 	"ace/internal/platform/audit"
 	"ace/internal/platform/tool"
+	"ace/internal/platform/tool/file"
 )
 
-// Run tests a store. New answers an empty one.
-func Run(t *testing.T, newStore func(t *testing.T) tool.Store) {
+// Store is all that package tool stores.
+type Store interface {
+	tool.Runs
+	tool.Queue
+	tool.History
+	file.Store
+}
+
+// Run tests a store; newStore returns an empty one.
+func Run(t *testing.T, newStore func(t *testing.T) Store) {
 	t.Helper()
-	for name, test := range map[string]func(*testing.T, tool.Store){
+	for name, test := range map[string]func(*testing.T, Store){
 		"a run comes back as it was kept":       keeps,
 		"one id is one run":                     once,
+		"one key is one run":                    keyed,
+		"a key expires":                         keyExpires,
 		"runs are listed newest first":          lists,
 		"one owner at a time":                   holds,
 		"cancelling":                            cancels,
@@ -46,15 +57,16 @@ func at() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 // A is the account of most runs here.
 const A = "acc_a"
 
-// NewRun answers a run as a service would keep it.
+// NewRun returns a run as a service would store it.
 func NewRun(status tool.Status) *tool.Run {
 	return &tool.Run{
-		ID: tool.NewRunID(), AccountID: A, By: audit.Actor{Kind: audit.ByKey, ID: "key_1", IP: "192.0.2.1"}, KeyID: "key_1", Tool: "desk__create", App: "desk", ConnectionID: "con_1",
+		ID: typeid.New(tool.RunPrefix), AccountID: A, By: audit.Actor{Kind: audit.ByKey, ID: "key_1", IP: "192.0.2.1"},
+		KeyID: "key_1", Tool: "desk__create", App: "desk", ConnectionID: "con_1",
 		EndUser: "u1", Status: status, Timeout: time.Minute, CreatedAt: at(), Request: "sealed request",
 	}
 }
 
-func insert(t *testing.T, s tool.Store, r *tool.Run) *tool.Run {
+func insert(t *testing.T, s Store, r *tool.Run) *tool.Run {
 	t.Helper()
 	if _, inserted, err := s.InsertRun(t.Context(), r, false); err != nil || !inserted {
 		t.Fatalf("InsertRun = %v, %v", inserted, err)
@@ -62,11 +74,13 @@ func insert(t *testing.T, s tool.Store, r *tool.Run) *tool.Run {
 	return r
 }
 
-func keeps(t *testing.T, s tool.Store) {
+func keeps(t *testing.T, s Store) {
 	r := NewRun(tool.Running)
 	r.Async, r.Safe, r.Sent, r.Attempts, r.AppStatus, r.Code, r.OutputBytes = true, true, true, 2, 503, tool.CodeUnavailable, 17
 	r.Approval = tool.Approval{ID: typeid.New(tool.ApprovalPrefix), ExpiresAt: at().Add(time.Hour)}
-	r.Owner, r.LeaseUntil, r.StartedAt, r.EndedAt, r.Result, r.KeptUntil = "p1", at().Add(time.Minute), at(), at().Add(time.Second), "sealed", at().Add(time.Hour)
+	r.Key, r.Fingerprint = "digest", "request"
+	r.Owner, r.LeaseUntil, r.StartedAt, r.EndedAt, r.Result, r.KeptUntil = "p1", at().Add(time.Minute), at(), at().Add(
+		time.Second), "sealed", at().Add(time.Hour)
 	insert(t, s, r)
 	got, err := s.Run(t.Context(), A, r.ID)
 	if diff := cmp.Diff(r, got); err != nil || diff != "" {
@@ -76,12 +90,12 @@ func keeps(t *testing.T, s tool.Store) {
 	if diff := cmp.Diff(r, byID); err != nil || diff != "" {
 		t.Errorf("RunByID (-kept +got):\n%s%v", diff, err)
 	}
-	if none, err := s.RunByID(t.Context(), tool.NewRunID()); err != nil || none != nil {
+	if none, err := s.RunByID(t.Context(), typeid.New(tool.RunPrefix)); err != nil || none != nil {
 		t.Errorf("RunByID of none = %v, %v", none, err)
 	}
 }
 
-func once(t *testing.T, s tool.Store) {
+func once(t *testing.T, s Store) {
 	r := NewRun(tool.Running)
 	var inserted atomic.Int64
 	var all sync.WaitGroup
@@ -104,7 +118,67 @@ func once(t *testing.T, s tool.Store) {
 	}
 }
 
-func lists(t *testing.T, s tool.Store) {
+func keyed(t *testing.T, s Store) {
+	var inserted atomic.Int64
+	var all sync.WaitGroup
+	first := NewRun(tool.Running)
+	first.Key, first.Fingerprint = "digest", "request"
+	ids := make([]string, 8)
+	for i := range ids {
+		all.Go(func() {
+			mine := *first
+			mine.ID = typeid.New(tool.RunPrefix)
+			stored, fresh, err := s.InsertRun(t.Context(), &mine, true)
+			if err != nil || stored == nil || stored.Fingerprint != "request" {
+				t.Errorf("InsertRun = %+v, %v", stored, err)
+				return
+			}
+			if ids[i] = stored.ID; fresh {
+				inserted.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	if inserted.Load() != 1 {
+		t.Errorf("one key was inserted %d times", inserted.Load())
+	}
+	for _, id := range ids {
+		if id != ids[0] {
+			t.Errorf("InsertRun returned the runs %v, want one", ids)
+		}
+	}
+	if got, err := s.RunByKey(t.Context(), A, "digest"); err != nil || got == nil || got.ID != ids[0] {
+		t.Errorf("RunByKey = %+v, %v, want %s", got, err, ids[0])
+	}
+	for account, key := range map[string]string{A: "other", "acc_b": "digest"} {
+		if got, err := s.RunByKey(t.Context(), account, key); err != nil || got != nil {
+			t.Errorf("RunByKey(%s, %s) = %+v, %v, want none", account, key, got, err)
+		}
+	}
+	for range 2 { // no key is not the same key
+		insert(t, s, NewRun(tool.Running))
+	}
+}
+
+func keyExpires(t *testing.T, s Store) {
+	old := NewRun(tool.Succeeded)
+	old.Key, old.CreatedAt = "digest", at().Add(-tool.KeyLifetime)
+	insert(t, s, old)
+	if got, err := s.RunByKey(t.Context(), A, "digest"); err != nil || got != nil {
+		t.Errorf("RunByKey after its lifetime = %+v, %v, want none", got, err)
+	}
+	fresh := NewRun(tool.Running)
+	fresh.Key = "digest"
+	insert(t, s, fresh)
+	if got, err := s.RunByKey(t.Context(), A, "digest"); err != nil || got == nil || got.ID != fresh.ID {
+		t.Errorf("RunByKey = %+v, %v, want %s", got, err, fresh.ID)
+	}
+	if got, err := s.Run(t.Context(), A, old.ID); err != nil || got.ID != old.ID {
+		t.Errorf("Run of the old one = %+v, %v", got, err)
+	}
+}
+
+func lists(t *testing.T, s Store) {
 	base := at()
 	var ids []string
 	for i := range 7 {
@@ -118,7 +192,14 @@ func lists(t *testing.T, s tool.Store) {
 	}
 	odd := ids[3]
 	for _, q := range []tool.Query{
-		{Tool: "mail__send"}, {App: "mail"}, {Status: "failed"}, {ConnectionID: "con_2"}, {KeyID: "key_2"}, {EndUser: "u2"}, {Apps: []string{"mail", "none"}}, {Tools: []string{"mail__send"}},
+		{Tool: "mail__send"},
+		{App: "mail"},
+		{Status: "failed"},
+		{ConnectionID: "con_2"},
+		{KeyID: "key_2"},
+		{EndUser: "u2"},
+		{Apps: []string{"mail", "none"}},
+		{Tools: []string{"mail__send"}},
 	} {
 		q.Limit = 10
 		if got, err := s.Runs(t.Context(), A, q); err != nil || len(got) != 1 || got[0].ID != odd {
@@ -159,7 +240,7 @@ func lists(t *testing.T, s tool.Store) {
 	}
 }
 
-func holds(t *testing.T, s tool.Store) {
+func holds(t *testing.T, s Store) {
 	ctx := t.Context()
 	r := insert(t, s, NewRun(tool.Running))
 	var taken atomic.Int64
@@ -201,14 +282,15 @@ func holds(t *testing.T, s tool.Store) {
 }
 
 // finish ends a run: whoever lost it cannot, its owner can, once.
-func finish(t *testing.T, s tool.Store, r, first, second *tool.Run) {
+func finish(t *testing.T, s Store, r, first, second *tool.Run) {
 	t.Helper()
 	end := *first
 	end.Status, end.EndedAt, end.Result = tool.Succeeded, at(), "late"
 	if done, err := s.FinishRun(t.Context(), &end); err != nil || done {
 		t.Errorf("who lost the run ended it: %v, %v", done, err)
 	}
-	end.Owner, end.Result, end.KeptUntil, end.Attempts, end.AppStatus, end.OutputBytes = second.Owner, "sealed", at().Add(time.Hour), 2, 200, 5
+	end.Owner, end.Result, end.KeptUntil, end.Attempts, end.AppStatus, end.OutputBytes = second.Owner, "sealed", at().
+		Add(time.Hour), 2, 200, 5
 	if done, err := s.FinishRun(t.Context(), &end); err != nil || !done {
 		t.Errorf("FinishRun = %v, %v", done, err)
 	}
@@ -216,18 +298,21 @@ func finish(t *testing.T, s tool.Store, r, first, second *tool.Run) {
 		t.Errorf("a run ended twice: %v, %v", done, err)
 	}
 	got, err := s.RunByID(t.Context(), r.ID)
-	if err != nil || got.Status != tool.Succeeded || got.Result != "sealed" || got.Request != "" || got.Attempts != 2 || got.AppStatus != 200 || !got.LeaseUntil.IsZero() {
+	if err != nil || got.Status != tool.Succeeded || got.Result != "sealed" || got.Request != "" || got.Attempts != 2 ||
+		got.AppStatus != 200 || !got.LeaseUntil.IsZero() {
 		t.Errorf("ended run = %+v, %v", got, err)
 	}
-	if _, mine, err := s.TakeRun(t.Context(), r.ID, "third", at().Add(time.Hour), at().Add(2*time.Hour)); err != nil || mine {
+	if _, mine, err := s.TakeRun(t.Context(), r.ID, "third", at().Add(time.Hour), at().Add(2*time.Hour)); err != nil ||
+		mine {
 		t.Errorf("a run that is over was taken: %v, %v", mine, err)
 	}
 }
 
-func records(t *testing.T, s tool.Store) {
+func records(t *testing.T, s Store) {
 	end := func(r *tool.Run) *tool.Run {
 		over := *r
-		over.Status, over.EndedAt, over.Request, over.Result, over.KeptUntil, over.Attempts, over.LeaseUntil = tool.Failed, at(), "", "sealed", at().Add(time.Hour), 3, time.Time{}
+		over.Status, over.EndedAt, over.Request, over.Result, over.KeptUntil, over.Attempts, over.LeaseUntil = tool.Failed, at(), "", "sealed", at().Add(time.Hour),
+			3, time.Time{}
 		return &over
 	}
 	fresh := NewRun(tool.Running)
@@ -251,9 +336,15 @@ func records(t *testing.T, s tool.Store) {
 		name   string
 		run    *tool.Run
 		status tool.Status
-	}{{"a new one", fresh, tool.Failed}, {"one's own", mine, tool.Failed}, {"another's", lost, tool.Running}, {"one that is over", over, tool.Succeeded}} {
+	}{
+		{"a new one", fresh, tool.Failed},
+		{"one's own", mine, tool.Failed},
+		{"another's", lost, tool.Running},
+		{"one that is over", over, tool.Succeeded},
+	} {
 		got, err := s.RunByID(t.Context(), tt.run.ID)
-		if err != nil || got == nil || got.Status != tt.status || (got.Status == tool.Failed) != (got.Result == "sealed" && got.Request == "" && got.Attempts == 3 && got.LeaseUntil.IsZero()) {
+		if err != nil || got == nil || got.Status != tt.status || (got.Status == tool.Failed) !=
+			(got.Result == "sealed" && got.Request == "" && got.Attempts == 3 && got.LeaseUntil.IsZero()) {
 			t.Errorf("%s: %+v, %v", tt.name, got, err)
 		}
 	}
@@ -262,7 +353,7 @@ func records(t *testing.T, s tool.Store) {
 	}
 }
 
-func cancels(t *testing.T, s tool.Store) {
+func cancels(t *testing.T, s Store) {
 	ctx := t.Context()
 	held := NewRun(tool.Running)
 	held.Owner, held.LeaseUntil = "p1", at().Add(time.Minute)
@@ -273,15 +364,16 @@ func cancels(t *testing.T, s tool.Store) {
 		status     tool.Status
 		cancelling bool
 	}{
-		{"waits for a person", NewRun(tool.AwaitingApproval), tool.Cancelled, false},
-		{"waits for its job", NewRun(tool.Running), tool.Cancelled, false},
+		{"waits for a person", NewRun(tool.AwaitingApproval), tool.Canceled, false},
+		{"waits for its job", NewRun(tool.Running), tool.Canceled, false},
 		{"is worked on", held, tool.Running, true},
 		{"is over", over, tool.Succeeded, false},
 	}
 	for _, tt := range tests {
 		insert(t, s, tt.run)
 		got, err := s.CancelRun(ctx, A, tt.run.ID, at())
-		if err != nil || got.Status != tt.status || got.Cancelling != tt.cancelling || (got.Status == tool.Cancelled) != (got.Request == "") {
+		if err != nil || got.Status != tt.status || got.Cancelling != tt.cancelling ||
+			(got.Status == tool.Canceled) != (got.Request == "") {
 			t.Errorf("%s: CancelRun = %+v, %v", tt.name, got, err)
 		}
 	}
@@ -290,16 +382,16 @@ func cancels(t *testing.T, s tool.Store) {
 	}
 }
 
-func decides(t *testing.T, s tool.Store) {
+func decides(t *testing.T, s Store) {
 	ctx := t.Context()
 	r := NewRun(tool.AwaitingApproval)
 	r.Approval = tool.Approval{ID: typeid.New(tool.ApprovalPrefix), ExpiresAt: at().Add(time.Hour)}
 	insert(t, s, r)
-	if got, err := s.ApprovalOf(ctx, A, r.Approval.ID); err != nil || got.ID != r.ID {
-		t.Errorf("ApprovalOf = %v, %v", got, err)
+	if got, err := s.RunByApproval(ctx, A, r.Approval.ID); err != nil || got.ID != r.ID {
+		t.Errorf("RunByApproval = %v, %v", got, err)
 	}
-	if _, err := s.ApprovalOf(ctx, "acc_b", r.Approval.ID); !problem.Is(err, "approval_not_found") {
-		t.Errorf("ApprovalOf another account = %v", err)
+	if _, err := s.RunByApproval(ctx, "acc_b", r.Approval.ID); !problem.Is(err, "approval_not_found") {
+		t.Errorf("RunByApproval another account = %v", err)
 	}
 	var decided atomic.Int64
 	var all sync.WaitGroup
@@ -310,7 +402,10 @@ func decides(t *testing.T, s tool.Store) {
 			if i%2 == 1 {
 				as.Status, as.Code, as.EndedAt, as.Request = tool.Denied, tool.CodeApprovalDenied, at(), ""
 			}
-			as.Approval.DecidedBy, as.Approval.DecidedAt, as.Approval.Reason = audit.Actor{Kind: audit.ByUser, ID: "usr_1"}, at(), "fine"
+			as.Approval.DecidedBy, as.Approval.DecidedAt, as.Approval.Reason = audit.Actor{
+				Kind: audit.ByUser,
+				ID:   "usr_1",
+			}, at(), "fine"
 			ok, err := s.DecideRun(ctx, &as, audit.New(A, as.Approval.DecidedBy, "run.decided", r.ID, nil))
 			if err != nil {
 				t.Errorf("DecideRun = %v", err)
@@ -322,7 +417,8 @@ func decides(t *testing.T, s tool.Store) {
 	}
 	all.Wait()
 	got, err := s.Run(ctx, A, r.ID)
-	if err != nil || decided.Load() != 1 || got.Approval.DecidedBy.ID != "usr_1" || got.Approval.Reason != "fine" || got.Status == tool.AwaitingApproval {
+	if err != nil || decided.Load() != 1 || got.Approval.DecidedBy.ID != "usr_1" || got.Approval.Reason != "fine" ||
+		got.Status == tool.AwaitingApproval {
 		t.Errorf("decided %d times: %+v, %v", decided.Load(), got, err)
 	}
 	late := NewRun(tool.AwaitingApproval)
@@ -334,13 +430,14 @@ func decides(t *testing.T, s tool.Store) {
 	}
 }
 
-func newFile(account string, size int64) *tool.FileInfo {
-	return &tool.FileInfo{
-		ID: typeid.New(tool.FilePrefix), AccountID: account, EndUser: "u1", Name: "ü.pdf", MediaType: "application/pdf", Size: size, SHA256: "abc", CreatedAt: at(), ExpiresAt: at().Add(time.Hour),
+func newFile(account string, size int64) *file.Info {
+	return &file.Info{
+		ID: typeid.New(file.Prefix), AccountID: account, EndUser: "u1", Name: "ü.pdf", MediaType: "application/pdf",
+		Size: size, SHA256: "abc", CreatedAt: at(), ExpiresAt: at().Add(time.Hour),
 	}
 }
 
-func files(t *testing.T, s tool.Store) {
+func files(t *testing.T, s Store) {
 	ctx := t.Context()
 	f := newFile(A, 60)
 	if err := s.InsertFile(ctx, f, []string{"one", "two", "three"}, 100); err != nil {
@@ -357,10 +454,10 @@ func files(t *testing.T, s tool.Store) {
 	if _, err := s.File(ctx, "acc_b", f.ID, at()); !problem.Is(err, "file_not_found") {
 		t.Errorf("a file of another account = %v", err)
 	}
-	if _, err := s.FileOf(ctx, f.ID, at()); err != nil {
-		t.Errorf("FileOf = %v", err)
+	if _, err := s.FileByID(ctx, f.ID, at()); err != nil {
+		t.Errorf("FileByID = %v", err)
 	}
-	if _, err := s.FileOf(ctx, f.ID, f.ExpiresAt); !problem.Is(err, "file_not_found") {
+	if _, err := s.FileByID(ctx, f.ID, f.ExpiresAt); !problem.Is(err, "file_not_found") {
 		t.Errorf("a file whose time is over = %v", err)
 	}
 	if err := s.InsertFile(ctx, newFile(A, 41), nil, 100); !problem.Is(err, "file_quota_reached") {
@@ -374,7 +471,7 @@ func files(t *testing.T, s tool.Store) {
 	}
 }
 
-func sweeps(t *testing.T, s tool.Store) {
+func sweeps(t *testing.T, s Store) {
 	ctx := t.Context()
 	now := at()
 	make := func(status tool.Status, change func(*tool.Run)) *tool.Run {
@@ -390,21 +487,55 @@ func sweeps(t *testing.T, s tool.Store) {
 		status tool.Status // "": forgotten
 		result string
 	}{
-		{"nobody is at it", make(tool.Running, func(r *tool.Run) { r.LeaseUntil = now.Add(-time.Second) }), tool.Interrupted, ""},
-		{"somebody is at it", make(tool.Running, func(r *tool.Run) { r.LeaseUntil = now.Add(time.Minute) }), tool.Running, ""},
-		{"its job goes on with it", make(tool.Running, func(r *tool.Run) { r.Async, r.LeaseUntil = true, now.Add(-time.Second) }), tool.Running, ""},
-		{"nobody agreed", make(tool.AwaitingApproval, func(r *tool.Run) { r.Approval = tool.Approval{ID: "apr_1", ExpiresAt: now} }), tool.Denied, ""},
-		{"waits", make(tool.AwaitingApproval, func(r *tool.Run) { r.Approval = tool.Approval{ID: "apr_2", ExpiresAt: now.Add(time.Second)} }), tool.AwaitingApproval, ""},
-		{"kept for a day", make(tool.Succeeded, func(r *tool.Run) { r.Result, r.KeptUntil = "sealed", now.Add(time.Second) }), tool.Succeeded, "sealed"},
-		{"no longer kept", make(tool.Succeeded, func(r *tool.Run) { r.Result, r.KeptUntil = "sealed", now }), tool.Succeeded, ""},
-		{"listed long enough", make(tool.Failed, func(r *tool.Run) { r.CreatedAt = now.Add(-tool.KeepRuns) }), "", ""},
+		{
+			"nobody is at it", make(tool.Running, func(r *tool.Run) { r.LeaseUntil = now.Add(-time.Second) }),
+			tool.Interrupted, "",
+		},
+		{
+			"somebody is at it", make(tool.Running, func(r *tool.Run) { r.LeaseUntil = now.Add(time.Minute) }),
+			tool.Running, "",
+		},
+		{
+			"its job goes on with it",
+			make(tool.Running, func(r *tool.Run) { r.Async, r.LeaseUntil = true, now.Add(-time.Second) }), tool.Running,
+			"",
+		},
+		{
+			"nobody agreed",
+			make(tool.AwaitingApproval, func(r *tool.Run) { r.Approval = tool.Approval{ID: "apr_1", ExpiresAt: now} }),
+			tool.Denied, "",
+		},
+		{
+			"waits",
+			make(tool.AwaitingApproval, func(r *tool.Run) {
+				r.Approval = tool.Approval{
+					ID:        "apr_2",
+					ExpiresAt: now.Add(time.Second),
+				}
+			}), tool.AwaitingApproval, "",
+		},
+		{
+			"kept for a day",
+			make(tool.Succeeded, func(r *tool.Run) { r.Result, r.KeptUntil = "sealed", now.Add(time.Second) }),
+			tool.Succeeded, "sealed",
+		},
+		{
+			"no longer kept", make(tool.Succeeded, func(r *tool.Run) { r.Result, r.KeptUntil = "sealed", now }),
+			tool.Succeeded, "",
+		},
+		{
+			"listed long enough",
+			make(tool.Failed, func(r *tool.Run) { r.CreatedAt = now.Add(-tool.RunLifetime) }),
+			"",
+			"",
+		},
 	}
 	gone := newFile(A, 1)
 	gone.ExpiresAt = now
 	if err := s.InsertFile(ctx, gone, []string{"x"}, 100); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.SweepRuns(ctx, now); err != nil {
+	if _, err := s.SweepRuns(ctx, now); err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range tests {
@@ -416,7 +547,8 @@ func sweeps(t *testing.T, s tool.Store) {
 			if tt.status != "" {
 				t.Errorf("%s: it is gone", tt.name)
 			}
-		case got.Status != tt.status || got.Result != tt.result || got.Status.Over() && tt.run.Status != got.Status && (got.Request != "" || got.EndedAt.IsZero() || got.Code == ""):
+		case got.Status != tt.status || got.Result != tt.result || got.Status.Ended() && tt.run.Status != got.Status &&
+			(got.Request != "" || got.EndedAt.IsZero() || got.Code == ""):
 			t.Errorf("%s: %+v", tt.name, got)
 		}
 	}
@@ -425,7 +557,7 @@ func sweeps(t *testing.T, s tool.Store) {
 	}
 }
 
-func apart(t *testing.T, s tool.Store) {
+func apart(t *testing.T, s Store) {
 	ctx := t.Context()
 	r := insert(t, s, NewRun(tool.AwaitingApproval))
 	if _, err := s.Run(ctx, "acc_b", r.ID); !problem.Is(err, "run_not_found") {
@@ -439,7 +571,8 @@ func apart(t *testing.T, s tool.Store) {
 	}
 	same := *r
 	same.AccountID = "acc_b"
-	if kept, inserted, err := s.InsertRun(ctx, &same, false); inserted || kept != nil || !problem.Is(err, "run_not_found") {
+	if kept, inserted, err := s.InsertRun(ctx, &same, false); inserted || kept != nil || !problem.Is(err,
+		"run_not_found") {
 		t.Errorf("InsertRun under the id of another account = %v, %v, %v", kept, inserted, err)
 	}
 	if got, err := s.Run(ctx, A, r.ID); err != nil || got.Status != tool.AwaitingApproval {

@@ -1,5 +1,4 @@
-// Package a2atest is the suite that every a2a.Store must pass, and a store in
-// memory for tests of what stands on one.
+// Package a2atest is the suite that every a2a.Store must pass, and an in-memory store for tests.
 package a2atest
 
 import (
@@ -16,21 +15,21 @@ import (
 	"ace/internal/protocol/a2a"
 )
 
-// Run checks the promises of a2a.Store against the stores that newStore makes.
+// Run checks that the stores created by newStore implement a2a.Store.
 func Run(t *testing.T, newStore func(t *testing.T) a2a.Store) {
 	t.Helper()
 	tests := map[string]func(t *testing.T, s a2a.Store){
-		"a task comes back as it was":      roundTrip,
-		"a message is kept once":           sentOnce,
-		"of many at once one is first":     sentAtOnce,
-		"save compares the version":        saveCompares,
-		"a follow-up is kept once":         followUp,
-		"lists are of one scope":           listScope,
-		"lists are filtered":               listFilters,
-		"pages follow each other":          listPages,
-		"old tasks of one owner go":        forgets,
-		"nobody is there":                  absent,
-		"of many moves from one state one": movesAtOnce,
+		"a task is stored unchanged":                            roundTrip,
+		"a message is stored once":                              sentOnce,
+		"of concurrent inserts one succeeds":                    sentAtOnce,
+		"save compares the version":                             saveCompares,
+		"a follow-up is stored once":                            followUp,
+		"lists contain one scope":                               listScope,
+		"lists are filtered":                                    listFilters,
+		"pages are consecutive":                                 listPages,
+		"old tasks of one owner are deleted":                    deletesOldTasks,
+		"nobody is there":                                       absent,
+		"of concurrent transitions from one state one succeeds": movesAtOnce,
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -40,25 +39,33 @@ func Run(t *testing.T, newStore func(t *testing.T) a2a.Store) {
 	}
 }
 
-// start is when the tasks of the suite begin. Nothing depends on the clock.
+// start is the start time of the tasks of the suite. Nothing depends on wall time.
 var start = time.Date(2026, 11, 21, 10, 0, 0, int(250*time.Millisecond), time.UTC)
 
-// record answers a task that has been in a state since n seconds after start.
+// record returns a task that has been in a state since n seconds after start.
 func record(t *testing.T, scope string, state a2a.State, n int) a2a.Record {
 	t.Helper()
 	task := a2a.NewTask("context-of-" + scope)
-	task.Hear(a2a.Message{MessageID: "m", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart("Grüß Gott"), a2a.DataPart([]byte(`{"n":1e3}`))}})
-	if err := task.Move(state, start.Add(time.Duration(n)*time.Second), a2a.TextPart("because"), a2a.URLPart("https://store.example/c/1?a=1&b=2", "text/html")); err != nil {
+	task.AddMessage(a2a.Message{
+		MessageID: "m", Role: a2a.RoleUser,
+		Parts: []a2a.Part{a2a.TextPart("Grüß Gott"), a2a.DataPart([]byte(`{"n":1e3}`))},
+	})
+	if err := task.Move(state, start.Add(time.Duration(n)*time.Second), a2a.TextPart("because"),
+		a2a.URLPart("https://store.example/c/1?a=1&b=2", "text/html")); err != nil {
 		t.Fatal(err)
 	}
-	task.Artifacts = []a2a.Artifact{{ArtifactID: "result", Name: "search_pages", Parts: []a2a.Part{a2a.DataPart([]byte(`{"pages":[]}`))}}}
+	task.Artifacts = []a2a.Artifact{{
+		ArtifactID: "result", Name: "search_pages",
+		Parts: []a2a.Part{a2a.DataPart([]byte(`{"pages":[]}`))},
+	}}
 	return a2a.Record{Task: task, Scope: scope, Owner: "owner of " + scope, ExpiresAt: start.Add(time.Hour)}
 }
 
-// keep inserts a record under a message of its own.
-func keep(t *testing.T, s a2a.Store, rec a2a.Record) a2a.Record {
+// insert stores a task with a new message.
+func insert(t *testing.T, s a2a.Store, rec a2a.Record) a2a.Record {
 	t.Helper()
-	if err := s.Insert(t.Context(), rec, a2a.Sent{Key: "key of " + rec.Task.ID, Fingerprint: "print of " + rec.Task.ID}); err != nil {
+	if err := s.Insert(t.Context(),
+		rec, a2a.Sent{Key: "key of " + rec.Task.ID, Fingerprint: "print of " + rec.Task.ID}); err != nil {
 		t.Fatal(err)
 	}
 	rec.Version = 1
@@ -68,7 +75,7 @@ func keep(t *testing.T, s a2a.Store, rec a2a.Record) a2a.Record {
 func roundTrip(t *testing.T, s a2a.Store) {
 	want := record(t, "a", a2a.InputRequired, 0)
 	want.Ref = "chk_1"
-	want = keep(t, s, want)
+	want = insert(t, s, want)
 	got, err := s.Task(t.Context(), want.Task.ID)
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("Task: %v (-want +got):\n%s", err, diff)
@@ -113,12 +120,12 @@ func sentAtOnce(t *testing.T, s a2a.Store) {
 	all.Wait()
 	_, total, err := s.List(t.Context(), a2a.Query{Scope: "a", Limit: 10})
 	if inserted.Load() != 1 || total != 1 || err != nil {
-		t.Errorf("%d inserts succeeded and %d tasks are kept, %v, want one", inserted.Load(), total, err)
+		t.Errorf("%d inserts succeeded and %d tasks are stored, %v, want one", inserted.Load(), total, err)
 	}
 }
 
 func saveCompares(t *testing.T, s a2a.Store) {
-	rec := keep(t, s, record(t, "a", a2a.Working, 0))
+	rec := insert(t, s, record(t, "a", a2a.Working, 0))
 	next := rec
 	if err := next.Task.Move(a2a.Completed, start.Add(time.Minute)); err != nil {
 		t.Fatal(err)
@@ -138,12 +145,12 @@ func saveCompares(t *testing.T, s a2a.Store) {
 	gone := record(t, "a", a2a.Working, 0)
 	gone.Version = 1
 	if err := s.Save(t.Context(), gone, nil); !errors.Is(err, a2a.ErrVersion) {
-		t.Errorf("Save of a task that is not kept = %v, want ErrVersion", err)
+		t.Errorf("Save of a task that is not stored = %v, want ErrVersion", err)
 	}
 }
 
 func followUp(t *testing.T, s a2a.Store) {
-	rec := keep(t, s, record(t, "a", a2a.InputRequired, 0))
+	rec := insert(t, s, record(t, "a", a2a.InputRequired, 0))
 	sent := a2a.Sent{Key: "follow-up", Fingerprint: "f"}
 	if err := s.Save(t.Context(), rec, &sent); err != nil {
 		t.Fatal(err)
@@ -154,15 +161,16 @@ func followUp(t *testing.T, s a2a.Store) {
 	}
 	got, fingerprint, err := s.Sent(t.Context(), sent.Key)
 	if err != nil || got.Task.ID != rec.Task.ID || got.Version != 2 || fingerprint != "f" {
-		t.Errorf("Sent = %s, version %d, %q, %v, want the task at version 2", got.Task.ID, got.Version, fingerprint, err)
+		t.Errorf("Sent = %s, version %d, %q, %v, want the task at version 2", got.Task.ID, got.Version, fingerprint,
+			err)
 	}
 }
 
 func listScope(t *testing.T, s a2a.Store) {
 	for i := range 3 {
-		keep(t, s, record(t, "a", a2a.Completed, i))
+		insert(t, s, record(t, "a", a2a.Completed, i))
 	}
-	keep(t, s, record(t, "b", a2a.Completed, 0))
+	insert(t, s, record(t, "b", a2a.Completed, 0))
 	for scope, want := range map[string]int{"a": 3, "b": 1, "c": 0, "": 0, "A": 0} {
 		records, total, err := s.List(t.Context(), a2a.Query{Scope: scope, Limit: 10})
 		if err != nil || len(records) != want || total != want {
@@ -181,18 +189,26 @@ func listFilters(t *testing.T, s a2a.Store) {
 	for i, state := range []a2a.State{a2a.Completed, a2a.InputRequired, a2a.Working, a2a.Completed, a2a.Rejected} {
 		rec := record(t, "a", state, i)
 		rec.Ref = refs[i]
-		keep(t, s, rec)
+		insert(t, s, rec)
 	}
 	tests := []struct {
 		name  string
 		query a2a.Query
 		want  []a2a.State
 	}{
-		{"all, newest first", a2a.Query{}, []a2a.State{a2a.Rejected, a2a.Completed, a2a.Working, a2a.InputRequired, a2a.Completed}},
+		{
+			"all, newest first",
+			a2a.Query{},
+			[]a2a.State{a2a.Rejected, a2a.Completed, a2a.Working, a2a.InputRequired, a2a.Completed},
+		},
 		{"of a state", a2a.Query{State: a2a.Completed}, []a2a.State{a2a.Completed, a2a.Completed}},
-		{"of a state nobody is in", a2a.Query{State: a2a.Canceled}, nil},
-		{"since, the moment itself included", a2a.Query{Since: start.Add(2 * time.Second)}, []a2a.State{a2a.Rejected, a2a.Completed, a2a.Working}},
-		{"waiting for something outside", a2a.Query{Waiting: true}, []a2a.State{a2a.InputRequired}},
+		{"of a state without tasks", a2a.Query{State: a2a.Canceled}, nil},
+		{
+			"since, inclusive",
+			a2a.Query{Since: start.Add(2 * time.Second)},
+			[]a2a.State{a2a.Rejected, a2a.Completed, a2a.Working},
+		},
+		{"with a Ref, not terminal", a2a.Query{Waiting: true}, []a2a.State{a2a.InputRequired}},
 	}
 	for _, tt := range tests {
 		tt.query.Scope, tt.query.Limit = "a", 10
@@ -207,11 +223,11 @@ func listFilters(t *testing.T, s a2a.Store) {
 	}
 }
 
-// listPages has tasks of the same moment, which the id puts in order.
+// listPages has tasks with equal times, which are ordered by id.
 func listPages(t *testing.T, s a2a.Store) {
 	want := map[string]bool{}
 	for i := range 7 {
-		want[keep(t, s, record(t, "a", a2a.Completed, i/3)).Task.ID] = true
+		want[insert(t, s, record(t, "a", a2a.Completed, i/3)).Task.ID] = true
 	}
 	got := map[string]bool{}
 	q := a2a.Query{Scope: "a", Limit: 3}
@@ -237,18 +253,18 @@ func listPages(t *testing.T, s a2a.Store) {
 	}
 }
 
-func forgets(t *testing.T, s a2a.Store) {
+func deletesOldTasks(t *testing.T, s a2a.Store) {
 	sale := record(t, "a", a2a.Completed, 0)
 	sale.Ref = "chk_1"
 	open := record(t, "a", a2a.InputRequired, 0)
 	open.Ref = "chk_2"
 	other := record(t, "b", a2a.Completed, 0)
 	for _, r := range []a2a.Record{sale, open, other} {
-		keep(t, s, r)
+		insert(t, s, r)
 	}
 	var ids []string
 	for i := range a2a.MaxOwned + 2 {
-		ids = append(ids, keep(t, s, record(t, "a", []a2a.State{a2a.Completed, a2a.InputRequired}[i%2], i+1)).Task.ID)
+		ids = append(ids, insert(t, s, record(t, "a", []a2a.State{a2a.Completed, a2a.InputRequired}[i%2], i+1)).Task.ID)
 	}
 	for i, id := range append(ids, sale.Task.ID, open.Task.ID, other.Task.ID) {
 		_, err := s.Task(t.Context(), id)
@@ -273,7 +289,7 @@ func absent(t *testing.T, s a2a.Store) {
 }
 
 func movesAtOnce(t *testing.T, s a2a.Store) {
-	rec := keep(t, s, record(t, "a", a2a.InputRequired, 0))
+	rec := insert(t, s, record(t, "a", a2a.InputRequired, 0))
 	var moved atomic.Int64
 	var all sync.WaitGroup
 	for i := range 8 {

@@ -9,17 +9,17 @@ import (
 	"ace/internal/protocol/a2a"
 )
 
-// Memory is an a2a.Store in this process that never forgets by time.
+// Memory is an in-memory a2a.Store without expiry.
 type Memory struct {
-	mu    sync.Mutex
-	tasks map[string]a2a.Record
-	sent  map[string]string   // key -> task
-	said  map[string]a2a.Sent // key -> message
+	mu       sync.Mutex
+	tasks    map[string]a2a.Record
+	sent     map[string]string   // key -> task
+	messages map[string]a2a.Sent // key -> message
 }
 
-// NewMemory answers an empty store.
+// NewMemory returns an empty store.
 func NewMemory() *Memory {
-	return &Memory{tasks: map[string]a2a.Record{}, sent: map[string]string{}, said: map[string]a2a.Sent{}}
+	return &Memory{tasks: map[string]a2a.Record{}, sent: map[string]string{}, messages: map[string]a2a.Sent{}}
 }
 
 // Task implements a2a.Store.
@@ -42,7 +42,7 @@ func (m *Memory) Sent(_ context.Context, key string) (rec a2a.Record, fingerprin
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	rec, err = m.task(m.sent[key])
-	return rec, m.said[key].Fingerprint, err
+	return rec, m.messages[key].Fingerprint, err
 }
 
 // Insert implements a2a.Store.
@@ -54,7 +54,7 @@ func (m *Memory) Insert(_ context.Context, rec a2a.Record, sent a2a.Sent) error 
 	}
 	rec.Version = 1
 	m.tasks[rec.Task.ID] = rec
-	m.keep(rec, sent)
+	m.store(rec, sent)
 	var owned []a2a.Record
 	for _, r := range m.tasks {
 		if r.Owner == rec.Owner && r.Ref == "" {
@@ -73,22 +73,22 @@ func (m *Memory) Insert(_ context.Context, rec a2a.Record, sent a2a.Sent) error 
 	return nil
 }
 
-func (m *Memory) keep(rec a2a.Record, sent a2a.Sent) {
-	m.sent[sent.Key], m.said[sent.Key] = rec.Task.ID, sent
+func (m *Memory) store(rec a2a.Record, sent a2a.Sent) {
+	m.sent[sent.Key], m.messages[sent.Key] = rec.Task.ID, sent
 }
 
 // Save implements a2a.Store.
 func (m *Memory) Save(_ context.Context, rec a2a.Record, sent *a2a.Sent) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if kept, ok := m.tasks[rec.Task.ID]; !ok || kept.Version != rec.Version {
+	if stored, ok := m.tasks[rec.Task.ID]; !ok || stored.Version != rec.Version {
 		return a2a.ErrVersion
 	}
 	if sent != nil {
 		if _, ok := m.sent[sent.Key]; ok {
 			return a2a.ErrSent
 		}
-		m.keep(rec, *sent)
+		m.store(rec, *sent)
 	}
 	rec.Version++
 	m.tasks[rec.Task.ID] = rec
@@ -103,7 +103,8 @@ func (m *Memory) List(_ context.Context, q a2a.Query) (records []a2a.Record, tot
 	for _, r := range m.tasks {
 		status := r.Task.Status
 		waiting := r.Ref != "" && !status.State.Terminal()
-		if r.Scope == q.Scope && (q.State == "" || q.State == status.State) && !status.Timestamp.Before(q.Since) && (waiting || !q.Waiting) {
+		if r.Scope == q.Scope && (q.State == "" || q.State == status.State) && !status.Timestamp.Before(q.Since) &&
+			(waiting || !q.Waiting) {
 			all = append(all, r)
 		}
 	}

@@ -8,11 +8,10 @@ import (
 	"ace/internal/protocol/x402"
 )
 
-// Check judges everything about a payment but its signature, without a chain:
-// that it is of the scheme, pays exactly the amount to the receiver of the
-// terms, and is valid now and for at least left. It answers "" for a payment
-// that passes. The token contract takes an authorization only in blocks before
-// validBefore; leave room for them.
+// Check checks everything about a payment but its signature, without a chain: that it has the
+// scheme, pays exactly the amount to the receiver of the terms, and is valid now and for at least
+// left. It returns "" for a valid payment. The token contract accepts an authorization only in
+// blocks before validBefore; leave time for them.
 func Check(p *x402.PaymentPayload, terms x402.PaymentRequirements, now time.Time, left time.Duration) x402.Reason {
 	if terms.Scheme != x402.SchemeExact || p.Accepted.Scheme != terms.Scheme {
 		return x402.ReasonUnsupportedScheme
@@ -47,9 +46,8 @@ func checkTimes(a x402.Authorization, now time.Time, left time.Duration) x402.Re
 	return ""
 }
 
-// Signed reports whether the key of the payer's own address signed exactly this
-// payment for the token of the terms. It is false for contract wallets: see the
-// package comment.
+// Signed reports whether the payer's own key signed exactly this payment for the token of the
+// terms. It is false for contract wallets: see the package comment.
 func Signed(p *x402.PaymentPayload, terms x402.PaymentRequirements) bool {
 	signature, err := hex.DecodeString(strings.TrimPrefix(p.Signature, "0x"))
 	if err != nil {

@@ -10,39 +10,39 @@ import (
 	"ace/internal/protocol/x402"
 )
 
-// The types whose hashes stand in front of the signed data.
+// The types whose hashes prefix the signed data.
 const (
 	domainType   = "EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)"
-	transferType = "TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)"
+	transferType = "TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 " +
+		"validBefore,bytes32 nonce)"
 )
 
-// Domain is the EIP-712 domain of a token: a signature is good for it alone.
+// Domain is the EIP-712 domain of a token: a signature is valid only for it.
 type Domain struct {
 	Name, Version string
 	ChainID       uint64
 	Contract      Address
 }
 
-// DomainOf answers the domain that the terms name.
+// DomainOf returns the domain of the terms.
 func DomainOf(terms x402.PaymentRequirements) (Domain, error) {
 	var d Domain
 	var err error
 	if d.Name, d.Version = terms.Domain(); d.Name == "" || d.Version == "" {
-		return d, errors.New("the terms name no EIP-712 domain: extra.name and extra.version")
+		return d, errors.New("the terms have no EIP-712 domain: extra.name and extra.version")
 	}
 	if d.ChainID, err = ChainID(terms.Network); err != nil {
 		return d, err
 	}
 	contract, ok := readAddress(terms.Asset)
 	if !ok {
-		return d, fmt.Errorf("the token %q is no address", terms.Asset)
+		return d, fmt.Errorf("the token %q is not an address", terms.Asset)
 	}
 	d.Contract = contract
 	return d, nil
 }
 
-// Separator is the hash of the domain, which the token's DOMAIN_SEPARATOR
-// answers too.
+// Separator returns the hash of the domain, which equals the token's DOMAIN_SEPARATOR.
 func (d Domain) Separator() Hash {
 	kind, name, version := Keccak([]byte(domainType)), Keccak([]byte(d.Name)), Keccak([]byte(d.Version))
 	var chain Hash
@@ -51,13 +51,13 @@ func (d Domain) Separator() Hash {
 	return Keccak(kind[:], name[:], version[:], chain[:], contract[:])
 }
 
-// word is the address as a word of 32 bytes.
+// word returns the address as a word of 32 bytes.
 func (a Address) word() (w Hash) {
 	copy(w[12:], a[:])
 	return w
 }
 
-// number reads digits as a word.
+// number parses digits as a word.
 func number(text string) (w Hash, err error) {
 	n, err := x402.ParseAmount(text)
 	if err != nil {
@@ -67,14 +67,13 @@ func number(text string) (w Hash, err error) {
 	return w, nil
 }
 
-// Digest is what the payer of an authorization signs, for the domain of a
-// token.
+// Digest returns the hash that the payer of an authorization signs, for the domain of a token.
 func (d Domain) Digest(a x402.Authorization) (Hash, error) {
 	from, okFrom := readAddress(a.From)
 	to, okTo := readAddress(a.To)
 	nonce, errNonce := hex.DecodeString(strings.TrimPrefix(a.Nonce, "0x"))
 	if !okFrom || !okTo || errNonce != nil || len(nonce) != len(Hash{}) {
-		return Hash{}, errors.New("the authorization has an address or a nonce that cannot be read")
+		return Hash{}, errors.New("the authorization has an address or a nonce that cannot be parsed")
 	}
 	var words [3]Hash
 	for i, text := range []string{a.Value, a.ValidAfter, a.ValidBefore} {

@@ -38,11 +38,12 @@ func recorded(t testing.TB, name string) *x402.PaymentPayload {
 	return p
 }
 
-// terms are a quote of the development token.
+// terms returns a quote of the development token.
 func terms() x402.PaymentRequirements {
 	return x402.PaymentRequirements{
 		Scheme: "exact", Network: "eip155:31337", Amount: "90000", Asset: "0xDe00000000000000000000000000000000000402",
-		PayTo: "0x90F79bf6EB2c4f870365E785982E1f101E93b906", MaxTimeoutSeconds: 300, Extra: map[string]any{"name": "Dev USD", "version": "1"},
+		PayTo: "0x90F79bf6EB2c4f870365E785982E1f101E93b906", MaxTimeoutSeconds: 300,
+		Extra: map[string]any{"name": "Dev USD", "version": "1"},
 	}
 }
 
@@ -59,8 +60,12 @@ func TestKeccak(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ in, want string }{
 		{"", "0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470"},
-		{"TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)", "0x7c7c6cdb67a18743f49ec6fa9b35f50d52ed05cbed4cc592e13b44501c1a2267"},
-		{"EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)", "0x8b73c3c69bb8fe3d512ecc4cf759cc79239f7b179b0ffacaa9a75d522b39400f"},
+		{"TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 " +
+			"validBefore,bytes32 nonce)", "0x7c7c6cdb67a18743f49ec6fa9b35f50d52ed05cbed4cc592e13b44501c1a2267"},
+		{
+			"EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)",
+			"0x8b73c3c69bb8fe3d512ecc4cf759cc79239f7b179b0ffacaa9a75d522b39400f",
+		},
 	}
 	for _, tt := range tests {
 		if got := evm.Keccak([]byte(tt.in)).String(); got != tt.want {
@@ -71,7 +76,7 @@ func TestKeccak(t *testing.T) {
 
 func TestAddress(t *testing.T) {
 	t.Parallel()
-	// Written with their checksums in EIP-55.
+	// Addresses with their checksums from EIP-55.
 	for _, text := range []string{
 		"0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed", "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359",
 		"0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB", "0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb",
@@ -84,8 +89,10 @@ func TestAddress(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		"", "0x", "5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed", "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeD", "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAe",
-		"0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAedf", "0XdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB", "0xzzF03B407c01E7cD3CBea99509d93f8DDDC8C6FB",
+		"", "0x", "5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed", "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeD",
+		"0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAe",
+		"0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAedf", "0XdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB",
+		"0xzzF03B407c01E7cD3CBea99509d93f8DDDC8C6FB",
 	} {
 		if a, err := evm.ParseAddress(text); err == nil {
 			t.Errorf("ParseAddress(%q) = %s, want an error", text, a)
@@ -137,18 +144,23 @@ func TestKeyOne(t *testing.T) {
 		}
 	}
 	order := "fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141"
-	for _, text := range []string{"", "0x", "1", strings.Repeat("0", 64), order, strings.Repeat("f", 64), strings.Repeat("zz", 32), strings.Repeat("1", 66)} {
+	for _, text := range []string{
+		"", "0x", "1", strings.Repeat("0", 64), order, strings.Repeat("f", 64),
+		strings.Repeat("zz", 32), strings.Repeat("1", 66),
+	} {
 		if _, err := evm.ParseKey(text); err == nil {
 			t.Errorf("ParseKey(%q) worked, want an error", text)
 		}
 	}
 }
 
-// TestRecordedSignatures checks that payments which other clients signed
-// recover to their payers.
+// TestRecordedSignatures checks that payments signed by other clients recover to their payers.
 func TestRecordedSignatures(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"dev-31337/payment-signature.json", "usdc-84532/payment-signature.json", "ext/payload-none.json", "ext/payload-identifier.json", "ext/payload-bazaarMcp.json"} {
+	for _, name := range []string{
+		"dev-31337/payment-signature.json", "usdc-84532/payment-signature.json",
+		"ext/payload-none.json", "ext/payload-identifier.json", "ext/payload-bazaarMcp.json",
+	} {
 		p := recorded(t, name)
 		if !evm.Signed(p, p.Accepted) {
 			t.Errorf("Signed(%s) = false, want true", name)
@@ -164,13 +176,13 @@ func TestRecordedSignatures(t *testing.T) {
 			t.Errorf("Signed(%s) = true, want false: the payer is a contract", name)
 		}
 		if reason := evm.Check(p, p.Accepted, p.Authorization.Deadline().Add(-time.Minute), 0); reason != "" {
-			t.Errorf("Check(%s) = %s, want nothing: only the chain can judge the signature", name, reason)
+			t.Errorf("Check(%s) = %s, want none: only the chain can verify the signature", name, reason)
 		}
 	}
 }
 
-// TestRecordedRefusals bends a recorded payment as the recorded negative cases
-// did, and wants the same reasons.
+// TestRecordedRefusals alters a recorded payment as in the recorded negative cases, and expects the
+// same reasons.
 func TestRecordedRefusals(t *testing.T) {
 	t.Parallel()
 	var negative map[string]struct {
@@ -212,7 +224,7 @@ func TestRecordedRefusals(t *testing.T) {
 	p := recorded(t, "usdc-84532/payment-signature.json")
 	p.Signature = p.Signature[:20] + "0" + p.Signature[21:]
 	if evm.Signed(p, p.Accepted) || negative["tampered-signature"].Reason != x402.ReasonSignature {
-		t.Error("a tampered signature is taken for the payer's")
+		t.Error("a tampered signature is accepted as the payer's")
 	}
 }
 
@@ -229,19 +241,56 @@ func TestCheck(t *testing.T) {
 		{"receiver in lower case", func(p *x402.PaymentPayload, _ *x402.PaymentRequirements) {
 			p.Authorization.To = strings.ToLower(p.Authorization.To)
 		}, ""},
-		{"valid for ever", func(p *x402.PaymentPayload, _ *x402.PaymentRequirements) { p.Authorization.ValidBefore = huge }, ""},
-		{"just long enough", func(p *x402.PaymentPayload, _ *x402.PaymentRequirements) { p.Authorization.ValidBefore = "1800000060" }, ""},
-		{"a second too short", func(p *x402.PaymentPayload, _ *x402.PaymentRequirements) { p.Authorization.ValidBefore = "1800000059" }, x402.ReasonValidBefore},
-		{"never valid", func(p *x402.PaymentPayload, _ *x402.PaymentRequirements) { p.Authorization.ValidAfter = huge }, x402.ReasonValidAfter},
-		{"valid from now", func(p *x402.PaymentPayload, _ *x402.PaymentRequirements) { p.Authorization.ValidAfter = "1800000000" }, ""},
-		{"other scheme", func(_ *x402.PaymentPayload, terms *x402.PaymentRequirements) { terms.Scheme = "upto" }, x402.ReasonUnsupportedScheme},
-		{"accepted another scheme", func(p *x402.PaymentPayload, _ *x402.PaymentRequirements) { p.Accepted.Scheme = "upto" }, x402.ReasonUnsupportedScheme},
-		{"accepted another network", func(p *x402.PaymentPayload, _ *x402.PaymentRequirements) { p.Accepted.Network = "eip155:1" }, x402.ReasonNetworkMismatch},
+		{
+			"valid for ever",
+			func(p *x402.PaymentPayload, _ *x402.PaymentRequirements) { p.Authorization.ValidBefore = huge }, "",
+		},
+		{
+			"just long enough",
+			func(p *x402.PaymentPayload, _ *x402.PaymentRequirements) { p.Authorization.ValidBefore = "1800000060" },
+			"",
+		},
+		{
+			"a second too short",
+			func(p *x402.PaymentPayload, _ *x402.PaymentRequirements) { p.Authorization.ValidBefore = "1800000059" },
+			x402.ReasonValidBefore,
+		},
+		{
+			"never valid",
+			func(p *x402.PaymentPayload, _ *x402.PaymentRequirements) { p.Authorization.ValidAfter = huge },
+			x402.ReasonValidAfter,
+		},
+		{
+			"valid from now",
+			func(p *x402.PaymentPayload, _ *x402.PaymentRequirements) { p.Authorization.ValidAfter = "1800000000" },
+			"",
+		},
+		{
+			"other scheme", func(_ *x402.PaymentPayload, terms *x402.PaymentRequirements) { terms.Scheme = "upto" },
+			x402.ReasonUnsupportedScheme,
+		},
+		{
+			"accepted another scheme",
+			func(p *x402.PaymentPayload, _ *x402.PaymentRequirements) { p.Accepted.Scheme = "upto" },
+			x402.ReasonUnsupportedScheme,
+		},
+		{
+			"accepted another network",
+			func(p *x402.PaymentPayload, _ *x402.PaymentRequirements) { p.Accepted.Network = "eip155:1" },
+			x402.ReasonNetworkMismatch,
+		},
 		{"network of another kind", func(p *x402.PaymentPayload, terms *x402.PaymentRequirements) {
 			terms.Network, p.Accepted.Network = "solana:x", "solana:x"
 		}, x402.ReasonNetworkMismatch},
-		{"no domain", func(_ *x402.PaymentPayload, terms *x402.PaymentRequirements) { terms.Extra = nil }, x402.ReasonMissingDomain},
-		{"unreadable value", func(p *x402.PaymentPayload, _ *x402.PaymentRequirements) { p.Authorization.Value = "1e6" }, x402.ReasonValue},
+		{
+			"no domain", func(_ *x402.PaymentPayload, terms *x402.PaymentRequirements) { terms.Extra = nil },
+			x402.ReasonMissingDomain,
+		},
+		{
+			"unreadable value",
+			func(p *x402.PaymentPayload, _ *x402.PaymentRequirements) { p.Authorization.Value = "1e6" },
+			x402.ReasonValue,
+		},
 	}
 	for _, tt := range tests {
 		quote := terms()
@@ -256,7 +305,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestRecover bends a signature in every way that must not count.
+// TestRecover alters a signature in every way that must be refused.
 func TestRecover(t *testing.T) {
 	t.Parallel()
 	key := newKey(t)
@@ -302,7 +351,7 @@ func TestRecover(t *testing.T) {
 	}
 }
 
-// TestSignedFor checks that a signature is good for one token on one chain.
+// TestSignedFor checks that a signature is valid for one token on one chain.
 func TestSignedFor(t *testing.T) {
 	t.Parallel()
 	quote := terms()
@@ -324,10 +373,23 @@ func TestSignedFor(t *testing.T) {
 		{"other version", func(r *x402.PaymentRequirements, _ *x402.PaymentPayload) {
 			r.Extra = map[string]any{"name": "Dev USD", "version": "2"}
 		}, false},
-		{"other value", func(_ *x402.PaymentRequirements, p *x402.PaymentPayload) { p.Authorization.Value = "1" }, false},
-		{"other payer", func(_ *x402.PaymentRequirements, p *x402.PaymentPayload) { p.Authorization.From = p.Authorization.To }, false},
-		{"unreadable signature", func(_ *x402.PaymentRequirements, p *x402.PaymentPayload) { p.Signature = "0xzz" }, false},
-		{"unreadable nonce", func(_ *x402.PaymentRequirements, p *x402.PaymentPayload) { p.Authorization.Nonce = "0x01" }, false},
+		{
+			"other value", func(_ *x402.PaymentRequirements, p *x402.PaymentPayload) { p.Authorization.Value = "1" },
+			false,
+		},
+		{
+			"other payer",
+			func(_ *x402.PaymentRequirements, p *x402.PaymentPayload) { p.Authorization.From = p.Authorization.To },
+			false,
+		},
+		{
+			"unreadable signature", func(_ *x402.PaymentRequirements, p *x402.PaymentPayload) { p.Signature = "0xzz" },
+			false,
+		},
+		{
+			"unreadable nonce",
+			func(_ *x402.PaymentRequirements, p *x402.PaymentPayload) { p.Authorization.Nonce = "0x01" }, false,
+		},
 		{"unreadable token", func(r *x402.PaymentRequirements, _ *x402.PaymentPayload) { r.Asset = "usdc" }, false},
 		{"no domain", func(r *x402.PaymentRequirements, _ *x402.PaymentPayload) { r.Extra = nil }, false},
 	}
@@ -343,7 +405,10 @@ func TestSignedFor(t *testing.T) {
 // TestTokens checks that every token of the table can be quoted.
 func TestTokens(t *testing.T) {
 	t.Parallel()
-	for _, network := range []string{evm.DevNetwork, "eip155:8453", "eip155:84532", "eip155:1", "eip155:137", "eip155:42161"} {
+	for _, network := range []string{
+		evm.DevNetwork, "eip155:8453", "eip155:84532", "eip155:1", "eip155:137",
+		"eip155:42161",
+	} {
 		token, ok := evm.TokenOf(network)
 		if a, err := evm.ParseAddress(token.Asset); !ok || err != nil || a.String() != token.Asset {
 			t.Errorf("token of %s = %+v, %v, want one with a checksum", network, token, err)
@@ -354,7 +419,7 @@ func TestTokens(t *testing.T) {
 		}
 		quote.Extra["name"] = "Other"
 		if token.Is(quote) {
-			t.Errorf("terms under another domain are taken for the token of %s", network)
+			t.Errorf("terms under another domain match the token of %s", network)
 		}
 	}
 	if token, ok := evm.TokenOf("eip155:5"); ok {
@@ -425,7 +490,8 @@ func ExampleKey_Pay() {
 	}
 	terms := x402.PaymentRequirements{
 		Scheme: "exact", Network: "eip155:31337", Amount: "90000", Asset: "0xDe00000000000000000000000000000000000402",
-		PayTo: "0x90F79bf6EB2c4f870365E785982E1f101E93b906", MaxTimeoutSeconds: 300, Extra: map[string]any{"name": "Dev USD", "version": "1"},
+		PayTo: "0x90F79bf6EB2c4f870365E785982E1f101E93b906", MaxTimeoutSeconds: 300,
+		Extra: map[string]any{"name": "Dev USD", "version": "1"},
 	}
 	now := time.Unix(1_800_000_000, 0)
 	payment, err := key.Pay(terms, nil, now)

@@ -14,8 +14,8 @@ type Token struct {
 	Decimals       int
 }
 
-// DevNetwork is the network of the sandbox's ledger: the number that local
-// chains use, on which nothing is worth anything.
+// DevNetwork is the network of the sandbox's ledger: the chain id of local chains, whose tokens
+// have no value.
 const DevNetwork = "eip155:31337"
 
 // tokens are those of https://developers.circle.com/stablecoins/usdc-contract-addresses
@@ -29,8 +29,7 @@ var tokens = []Token{
 	{"eip155:42161", "0xaf88d065e77c8cC2239327C5EDb3A432268e5831", "USD Coin", "2", "USDC", 6},
 }
 
-// TokenOf answers the token that is paid with on a network unless another is
-// named; ok is false for networks that are not in the table.
+// TokenOf returns the default token of a network; ok is false for unknown networks.
 func TokenOf(network string) (t Token, ok bool) {
 	for _, t := range tokens {
 		if t.Network == network {
@@ -40,23 +39,25 @@ func TokenOf(network string) (t Token, ok bool) {
 	return Token{}, false
 }
 
-// DevToken is the token of the sandbox's ledger.
+// DevToken returns the token of the sandbox's ledger.
 func DevToken() Token {
 	t, _ := TokenOf(DevNetwork)
 	return t
 }
 
-// Is reports whether terms are paid with the token, under its own domain.
+// Is reports whether the terms use this token with its own domain.
 func (t Token) Is(terms x402.PaymentRequirements) bool {
 	name, version := terms.Domain()
-	return t.Network == terms.Network && strings.EqualFold(t.Asset, terms.Asset) && t.Name == name && t.Version == version
+	return t.Network == terms.Network && strings.EqualFold(t.Asset, terms.Asset) && t.Name == name &&
+		t.Version == version
 }
 
-// Terms is a way to pay an amount, in atomic units, to an address, good for so
-// many seconds.
+// Terms returns the requirements of a payment of amount atomic units to an address, valid for the
+// given number of seconds.
 func (t Token) Terms(amount, payTo string, seconds int) x402.PaymentRequirements {
 	return x402.PaymentRequirements{
-		Scheme: x402.SchemeExact, Network: t.Network, Amount: amount, Asset: t.Asset, PayTo: payTo, MaxTimeoutSeconds: seconds,
-		Extra: map[string]any{"name": t.Name, "version": t.Version},
+		Scheme: x402.SchemeExact, Network: t.Network, Amount: amount, Asset: t.Asset, PayTo: payTo,
+		MaxTimeoutSeconds: seconds,
+		Extra:             map[string]any{"name": t.Name, "version": t.Version},
 	}
 }

@@ -5,7 +5,8 @@ package checkouttest
 import (
 	"context"
 	"fmt"
-	"sort"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -17,6 +18,9 @@ import (
 // Processor is a checkout.Processor and order.Processor in memory. Its faults
 // are the ones that real processors have.
 type Processor struct {
+	// ListLimit bounds one part of the list of changed pages.
+	ListLimit int
+
 	mu      sync.Mutex
 	pages   map[string]*page // by ref
 	keys    map[string]string
@@ -29,6 +33,7 @@ type page struct {
 	checkout.PageFacts
 	req     checkout.PageRequest
 	changed time.Time
+	broken  bool // cannot be read
 }
 
 // Fault is how a call goes wrong.
@@ -40,11 +45,16 @@ const (
 	LostAnswer                  // no answer, but done
 	Burnt                       // OpenPage: ErrPageLost, nothing done
 	Refusal                     // processor_refused or refund_refused
+	LostCursor                  // ChangedPages: ErrCursorLost
 )
 
-// NewProcessor answers a processor without pages.
+// NewProcessor returns a processor without pages.
 func NewProcessor() *Processor {
-	return &Processor{pages: map[string]*page{}, keys: map[string]string{}, refunds: map[string]int64{}, failing: map[string][]Fault{}, calls: map[string]int{}}
+	return &Processor{
+		ListLimit: 100,
+		pages:     map[string]*page{}, keys: map[string]string{}, refunds: map[string]int64{},
+		failing: map[string][]Fault{}, calls: map[string]int{},
+	}
 }
 
 // Fail makes the next calls of an operation ("open", "read", "close", "list",
@@ -65,7 +75,7 @@ func (p *Processor) fault(operation string) Fault {
 	return next[0]
 }
 
-// Calls answers how often an operation was called.
+// Calls returns how often an operation was called.
 func (p *Processor) Calls(operation string) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -73,7 +83,8 @@ func (p *Processor) Calls(operation string) int {
 }
 
 func errAway() error {
-	return fmt.Errorf("calling the processor: %w", problem.New(problem.Unavailable, "processor_unavailable", "The payment processor does not answer."))
+	return fmt.Errorf("calling the processor: %w",
+		problem.New(problem.Unavailable, "processor_unavailable", "The payment processor does not answer."))
 }
 
 // OpenPage implements checkout.Processor.
@@ -87,14 +98,16 @@ func (p *Processor) OpenPage(_ context.Context, req checkout.PageRequest) (check
 	case Burnt:
 		return checkout.PageFacts{}, checkout.ErrPageLost
 	case Refusal:
-		return checkout.PageFacts{}, problem.New(problem.Unprocessable, "processor_refused", "The processor does not open such a page.")
+		return checkout.PageFacts{}, problem.New(problem.Unprocessable, "processor_refused",
+			"The processor does not open such a page.")
 	}
 	ref, known := p.keys[req.Key]
 	if !known {
 		ref = fmt.Sprintf("cs_%d", len(p.pages)+1)
 		p.keys[req.Key] = ref
 		p.pages[ref] = &page{req: req, changed: time.Now(), PageFacts: checkout.PageFacts{
-			Ref: ref, URL: "https://pay.example/" + ref, CheckoutID: req.CheckoutID, N: req.N, Status: checkout.StatusOpen, ExpiresAt: req.ExpiresAt,
+			Ref: ref, URL: "https://pay.example/" + ref, CheckoutID: req.CheckoutID, N: req.N,
+			Status: checkout.StatusOpen, ExpiresAt: req.ExpiresAt,
 		}}
 	}
 	if fault == LostAnswer {
@@ -107,7 +120,7 @@ func (p *Processor) OpenPage(_ context.Context, req checkout.PageRequest) (check
 func (p *Processor) ReadPage(_ context.Context, ref string) (checkout.PageFacts, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.fault("read") != 0 || p.pages[ref] == nil {
+	if p.fault("read") != 0 || p.pages[ref] == nil || p.pages[ref].broken {
 		return checkout.PageFacts{}, errAway()
 	}
 	return p.facts(ref), nil
@@ -130,27 +143,62 @@ func (p *Processor) ClosePage(_ context.Context, ref string) (checkout.PageFacts
 	return p.facts(ref), nil
 }
 
-// ChangedSince implements checkout.Processor.
-func (p *Processor) ChangedSince(_ context.Context, since time.Time, visit func(checkout.PageFacts) error) error {
+// ChangedPages implements checkout.Processor, newest first.
+func (p *Processor) ChangedPages(_ context.Context, since time.Time, cursor string) (checkout.PageList, error) {
 	p.mu.Lock()
-	if p.fault("list") != 0 {
-		p.mu.Unlock()
-		return errAway()
+	defer p.mu.Unlock()
+	switch p.fault("list") {
+	case 0:
+	case LostCursor:
+		return checkout.PageList{}, fmt.Errorf("listing pages: %w", checkout.ErrCursorLost)
+	default:
+		return checkout.PageList{}, errAway()
 	}
-	var found []checkout.PageFacts
-	for ref, page := range p.pages {
-		if f := p.facts(ref); !page.changed.Before(since) || f.Status != checkout.StatusOpen && !f.ExpiresAt.Before(since) {
-			found = append(found, f)
+	var found []*page
+	for ref, one := range p.pages {
+		f := p.facts(ref)
+		ended := f.Status != checkout.StatusOpen && !f.ExpiresAt.Before(since)
+		if (ended || !one.changed.Before(since)) && (cursor == "" || one.position() < cursor) {
+			found = append(found, one)
 		}
 	}
-	p.mu.Unlock()
-	sort.Slice(found, func(i, j int) bool { return found[i].Ref < found[j].Ref })
-	for _, f := range found {
-		if err := visit(f); err != nil {
-			return err
-		}
+	slices.SortFunc(found, func(a, b *page) int { return strings.Compare(b.position(), a.position()) })
+	var list checkout.PageList
+	for _, one := range found[:min(len(found), p.ListLimit)] {
+		list.Pages = append(list.Pages, one.PageFacts)
 	}
-	return nil
+	if len(found) > p.ListLimit {
+		list.Next = found[p.ListLimit-1].position()
+	}
+	return list, nil
+}
+
+// position sorts pages by when they changed.
+func (p *page) position() string {
+	return fmt.Sprintf("%020d %s", p.changed.UnixNano(), p.Ref)
+}
+
+// Age moves all that happened so far into the past.
+func (p *Processor) Age(d time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, one := range p.pages {
+		one.changed, one.ExpiresAt = one.changed.Add(-d), one.ExpiresAt.Add(-d)
+	}
+}
+
+// Break makes each read of a page fail from now on.
+func (p *Processor) Break(ref string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.pages[ref].broken = true
+}
+
+// Repair undoes Break.
+func (p *Processor) Repair(ref string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.pages[ref].broken = false
 }
 
 // facts reads a page; one that is open past its time has expired.
@@ -215,21 +263,21 @@ func (p *Processor) Stray(req checkout.PageRequest) string {
 	return f.Ref
 }
 
-// Request answers what a page was asked for with.
+// Request returns what a page was asked for with.
 func (p *Processor) Request(ref string) checkout.PageRequest {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.pages[ref].req
 }
 
-// Status answers the state of a page.
+// Status returns the state of a page.
 func (p *Processor) Status(ref string) checkout.PageStatus {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.facts(ref).Status
 }
 
-// Pages answers how many pages there are, and how many of them are paid.
+// Pages returns how many pages there are, and how many of them are paid.
 func (p *Processor) Pages() (all, paid int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -273,7 +321,7 @@ func (p *Processor) over(req order.RefundRequest) bool {
 	return false
 }
 
-// GivenBack answers the sum of all refunds.
+// GivenBack returns the sum of all refunds.
 func (p *Processor) GivenBack() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -12,7 +12,8 @@ import (
 	"ace/internal/storefront/order"
 )
 
-// World is a processor with people who use it.
+// World is a processor with people who use it. Its lists have two pages in a
+// part.
 type World struct {
 	checkout.Processor
 	Orders order.Processor
@@ -27,6 +28,10 @@ type World struct {
 	// BurnKey makes it fail for its key for ever, done or not.
 	LoseAnswer func(t *testing.T)
 	BurnKey    func(t *testing.T, done bool)
+	// Cursor points at nothing in the list of changed pages, once LoseCursor was
+	// called.
+	Cursor     string
+	LoseCursor func(t *testing.T)
 }
 
 // RunProcessor checks the promises of checkout.Processor and order.Processor.
@@ -35,7 +40,8 @@ func RunProcessor(t *testing.T, newWorld func(t *testing.T) *World) {
 	tests := map[string]func(t *testing.T, w *World){
 		"one page per key": onePagePerKey, "paid": paidPage, "close": closing, "close of a paid page": closingPaid,
 		"delayed": delayed, "lost answer": lostAnswer, "burnt key": burntKey, "burnt key that was done": burntButDone,
-		"changed since": changedSince, "refund once per key": refundOnce, "more than was paid": refundTooMuch,
+		"changed pages": changedPages, "changed long ago": changedLongAgo, "lost cursor": lostCursor,
+		"refund once per key": refundOnce, "more than was paid": refundTooMuch,
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -48,8 +54,10 @@ func RunProcessor(t *testing.T, newWorld func(t *testing.T) *World) {
 func (w *World) request() checkout.PageRequest {
 	id := typeid.New("chk")
 	return checkout.PageRequest{
-		Key: id + ":create:1", CheckoutID: id, N: 1, Quote: w.Quote, Email: "ada@example.com", SuccessURL: "https://store.example/done?session_id={CHECKOUT_SESSION_ID}",
-		CancelURL: "https://store.example/back", ExpiresAt: time.Now().Add(2 * time.Hour).Truncate(time.Second), Since: time.Now(), Protocol: checkout.UCP,
+		Key: id + ":create:1", CheckoutID: id, N: 1, Quote: w.Quote, Email: "ada@example.com",
+		SuccessURL: "https://store.example/done?session_id={CHECKOUT_SESSION_ID}",
+		CancelURL:  "https://store.example/back", ExpiresAt: time.Now().Add(2 * time.Hour).Truncate(time.Second),
+		Since: time.Now(), Protocol: checkout.UCP,
 	}
 }
 
@@ -59,7 +67,8 @@ func (w *World) open(t *testing.T, req checkout.PageRequest) checkout.PageFacts 
 	if err != nil {
 		t.Fatalf("OpenPage = %v", err)
 	}
-	if f.Ref == "" || f.URL == "" || f.Status != checkout.StatusOpen || f.CheckoutID != req.CheckoutID || f.N != req.N || !f.ExpiresAt.Equal(req.ExpiresAt) {
+	if f.Ref == "" || f.URL == "" || f.Status != checkout.StatusOpen || f.CheckoutID != req.CheckoutID ||
+		f.N != req.N || !f.ExpiresAt.Equal(req.ExpiresAt) {
 		t.Fatalf("OpenPage = %+v, want an open page of %s until %v", f, req.CheckoutID, req.ExpiresAt)
 	}
 	return f
@@ -90,7 +99,8 @@ func paidPage(t *testing.T, w *World) {
 	w.Pay(t, f)
 	got := w.read(t, f.Ref)
 	due := w.Quote.DueToday()
-	if got.Status != checkout.StatusComplete || got.Payment != checkout.PaymentPaid || got.Paid.Total != due.Minor || got.Paid.Currency != due.Currency {
+	if got.Status != checkout.StatusComplete || got.Payment != checkout.PaymentPaid || got.Paid.Total != due.Minor ||
+		got.Paid.Currency != due.Currency {
 		t.Errorf("ReadPage = %+v, want paid %v", got, due)
 	}
 	if got.Paid.PaymentRef == "" || got.Paid.PageRef != f.Ref {
@@ -117,7 +127,8 @@ func closing(t *testing.T, w *World) {
 func closingPaid(t *testing.T, w *World) {
 	f := w.open(t, w.request())
 	w.Pay(t, f)
-	if got, err := w.ClosePage(t.Context(), f.Ref); err != nil || got.Status != checkout.StatusComplete || got.Payment != checkout.PaymentPaid {
+	if got, err := w.ClosePage(t.Context(), f.Ref); err != nil || got.Status != checkout.StatusComplete ||
+		got.Payment != checkout.PaymentPaid {
 		t.Errorf("ClosePage = %+v, %v, want the payment to have won", got, err)
 	}
 }
@@ -133,7 +144,10 @@ func delayed(t *testing.T, w *World) {
 		pages[succeeds] = f
 	}
 	w.Arrive(t)
-	for succeeds, want := range map[bool]checkout.PaymentStatus{true: checkout.PaymentPaid, false: checkout.PaymentFailed} {
+	for succeeds, want := range map[bool]checkout.PaymentStatus{
+		true:  checkout.PaymentPaid,
+		false: checkout.PaymentFailed,
+	} {
 		if got := w.read(t, pages[succeeds].Ref); got.Payment != want {
 			t.Errorf("ReadPage after it has ended = %s, want %s", got.Payment, want)
 		}
@@ -172,21 +186,78 @@ func burntButDone(t *testing.T, w *World) {
 	}
 }
 
-func changedSince(t *testing.T, w *World) {
-	since := time.Now().Add(-time.Minute)
-	open, paid := w.open(t, w.request()), w.open(t, w.request())
-	w.Pay(t, paid)
-	seen := map[string]checkout.PageStatus{}
-	err := w.ChangedSince(t.Context(), since, func(f checkout.PageFacts) error {
-		seen[f.Ref] = f.Status
-		return nil
-	})
-	if err != nil || seen[open.Ref] != checkout.StatusOpen || seen[paid.Ref] != checkout.StatusComplete {
-		t.Errorf("ChangedSince = %v, %v, want both pages", seen, err)
+// changed reads the whole list of changed pages in its parts.
+func (w *World) changed(t *testing.T, since time.Time) (all []checkout.PageFacts, parts int) {
+	t.Helper()
+	cursor := ""
+	for {
+		list, err := w.ChangedPages(t.Context(), since, cursor)
+		if err != nil {
+			t.Fatalf("ChangedPages = %v", err)
+		}
+		all, parts = append(all, list.Pages...), parts+1
+		if list.Next == "" {
+			return all, parts
+		}
+		if list.Next == cursor || parts > 1000 {
+			t.Fatalf("part %d: the list does not end: cursor %q", parts, list.Next)
+		}
+		cursor = list.Next
 	}
-	stop := errors.New("enough")
-	if err := w.ChangedSince(t.Context(), since, func(checkout.PageFacts) error { return stop }); !errors.Is(err, stop) {
-		t.Errorf("ChangedSince = %v, want the visitor's error", err)
+}
+
+func changedPages(t *testing.T, w *World) {
+	since := time.Now().Add(-time.Minute)
+	want := map[string]checkout.PageStatus{}
+	for i := range 5 {
+		f := w.open(t, w.request())
+		want[f.Ref] = checkout.StatusOpen
+		switch i {
+		case 1, 2, 3:
+			w.Pay(t, f)
+			want[f.Ref] = checkout.StatusComplete
+		case 4:
+			if _, err := w.ClosePage(t.Context(), f.Ref); err != nil {
+				t.Fatal(err)
+			}
+			want[f.Ref] = checkout.StatusExpired
+		}
+	}
+	all, parts := w.changed(t, since)
+	seen := map[string]checkout.PageStatus{}
+	for _, f := range all {
+		seen[f.Ref] = f.Status
+	}
+	for ref, status := range want {
+		if seen[ref] != status {
+			t.Errorf("page %s is listed as %q, want %s", ref, seen[ref], status)
+		}
+	}
+	if parts < 3 {
+		t.Errorf("%d parts of two pages at most for five pages", parts)
+	}
+}
+
+// changedLongAgo reads a list that begins before all that the processor
+// remembers in detail.
+func changedLongAgo(t *testing.T, w *World) {
+	f := w.open(t, w.request())
+	w.Pay(t, f)
+	all, _ := w.changed(t, time.Now().AddDate(0, -3, 0))
+	for _, one := range all {
+		if one.Ref == f.Ref && one.Payment == checkout.PaymentPaid {
+			return
+		}
+	}
+	t.Errorf("ChangedPages of three months = %+v, want the payment on %s", all, f.Ref)
+}
+
+func lostCursor(t *testing.T, w *World) {
+	w.open(t, w.request())
+	w.LoseCursor(t)
+	if _, err := w.ChangedPages(t.Context(), time.Now().Add(-time.Minute), w.Cursor); !errors.Is(err,
+		checkout.ErrCursorLost) {
+		t.Errorf("ChangedPages at a cursor of nothing = %v, want ErrCursorLost", err)
 	}
 }
 
@@ -216,7 +287,10 @@ func refundTooMuch(t *testing.T, w *World) {
 	paid := w.read(t, f.Ref).Paid
 	amount := paid.Amount()
 	amount.Minor++
-	if _, err := w.Orders.Refund(t.Context(), order.RefundRequest{Key: typeid.New("rfd"), PaymentRef: paid.PaymentRef, Amount: amount}); !problem.Is(err, "refund_refused") {
+	if _, err := w.Orders.Refund(t.Context(), order.RefundRequest{
+		Key: typeid.New("rfd"), PaymentRef: paid.PaymentRef,
+		Amount: amount,
+	}); !problem.Is(err, "refund_refused") {
 		t.Errorf("Refund = %v, want refund_refused", err)
 	}
 }

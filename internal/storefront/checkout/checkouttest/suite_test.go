@@ -14,10 +14,14 @@ func TestTheProcessorInMemoryKeepsThePromises(t *testing.T) {
 	t.Parallel()
 	checkouttest.RunProcessor(t, func(*testing.T) *checkouttest.World {
 		p := checkouttest.NewProcessor()
+		p.ListLimit = 2
 		pending := map[string]checkout.PaymentStatus{}
 		return &checkouttest.World{
 			Processor: p, Orders: p,
-			Quote: offer.Quote{Offer: offer.Offer{ID: "handbook", Price: money.Amount{Minor: 2900, Currency: "USD"}}, Quantity: 1, At: time.Now()},
+			Quote: offer.Quote{
+				Offer:    offer.Offer{ID: "handbook", Price: money.Amount{Minor: 2900, Currency: "USD"}},
+				Quantity: 1, At: time.Now(),
+			},
 			Pay: func(t *testing.T, f checkout.PageFacts) {
 				t.Helper()
 				if !p.Pay(f.Ref) {
@@ -26,7 +30,10 @@ func TestTheProcessorInMemoryKeepsThePromises(t *testing.T) {
 			},
 			PayLater: func(_ *testing.T, f checkout.PageFacts, ok bool) {
 				p.PayLater(f.Ref)
-				pending[f.Ref] = map[bool]checkout.PaymentStatus{true: checkout.PaymentPaid, false: checkout.PaymentFailed}[ok]
+				pending[f.Ref] = map[bool]checkout.PaymentStatus{
+					true:  checkout.PaymentPaid,
+					false: checkout.PaymentFailed,
+				}[ok]
 			},
 			Arrive: func(*testing.T) {
 				for ref, outcome := range pending {
@@ -35,6 +42,7 @@ func TestTheProcessorInMemoryKeepsThePromises(t *testing.T) {
 			},
 			LoseAnswer: func(*testing.T) { p.Fail("open", checkouttest.LostAnswer) },
 			BurnKey:    func(*testing.T, bool) { p.Fail("open", checkouttest.Burnt) },
+			LoseCursor: func(*testing.T) { p.Fail("list", checkouttest.LostCursor) },
 		}
 	})
 }

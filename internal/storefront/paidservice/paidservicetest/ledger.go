@@ -222,13 +222,16 @@ func (l *Ledger) move(p *x402.PaymentPayload) error {
 	l.head++
 	l.balances[p.Key().Payer] -= amount
 	l.spent[key(p)] = &Transfer{
-		Tx: hash(l.head), Payer: p.Key().Payer, PayTo: strings.ToLower(p.Authorization.To), Amount: p.Authorization.Value, Nonce: p.Key().Nonce, Block: l.head,
+		Tx: hash(l.head), Payer: p.Key().Payer, PayTo: strings.ToLower(p.Authorization.To),
+		Amount: p.Authorization.Value, Nonce: p.Key().Nonce, Block: l.head,
 	}
 	return nil
 }
 
 // Verify implements paidservice.Facilitator.
-func (l *Ledger) Verify(ctx context.Context, p *x402.PaymentPayload, terms x402.PaymentRequirements) (x402.VerifyResponse, error) {
+func (l *Ledger) Verify(ctx context.Context, p *x402.PaymentPayload,
+	terms x402.PaymentRequirements,
+) (x402.VerifyResponse, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.verifies++
@@ -256,7 +259,9 @@ func (l *Ledger) broken(ctx context.Context, fault Fault) error {
 }
 
 // Settle implements paidservice.Facilitator.
-func (l *Ledger) Settle(ctx context.Context, p *x402.PaymentPayload, terms x402.PaymentRequirements) (x402.SettleResponse, error) {
+func (l *Ledger) Settle(ctx context.Context, p *x402.PaymentPayload,
+	terms x402.PaymentRequirements,
+) (x402.SettleResponse, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.settles++
@@ -297,7 +302,10 @@ func (l *Ledger) Settle(ctx context.Context, p *x402.PaymentPayload, terms x402.
 		r.Transaction = t.Tx
 		return r, nil
 	}
-	return x402.SettleResponse{Success: true, Transaction: t.Tx, Network: terms.Network, Payer: p.Authorization.From}, nil
+	return x402.SettleResponse{
+		Success: true, Transaction: t.Tx, Network: terms.Network,
+		Payer: p.Authorization.From,
+	}, nil
 }
 
 // Supported implements paidservice.Facilitator.
@@ -307,7 +315,9 @@ func (l *Ledger) Supported(ctx context.Context) (x402.SupportedResponse, error) 
 	if fault := l.take("supported"); fault != "" {
 		return x402.SupportedResponse{}, l.broken(ctx, fault)
 	}
-	return x402.SupportedResponse{Kinds: []x402.SupportedKind{{X402Version: x402.Version, Scheme: x402.SchemeExact, Network: l.Network}}}, nil
+	return x402.SupportedResponse{
+		Kinds: []x402.SupportedKind{{X402Version: x402.Version, Scheme: x402.SchemeExact, Network: l.Network}},
+	}, nil
 }
 
 // Chain is the ledger as a paidservice.Prover.
@@ -345,7 +355,10 @@ func (c Chain) Find(ctx context.Context, auth paidservice.Authorization, from in
 	case t.Void, t.Block < from, t.PayTo != auth.PayTo, t.Amount != auth.Amount:
 		return paidservice.Proof{Verdict: paidservice.ProofVoid, Tx: t.Tx, Block: t.Block}, nil
 	}
-	return paidservice.Proof{Verdict: paidservice.ProofPaid, Tx: t.Tx, Block: t.Block, Final: c.head-t.Block >= Confirmations}, nil
+	return paidservice.Proof{
+		Verdict: paidservice.ProofPaid, Tx: t.Tx, Block: t.Block,
+		Final: c.head-t.Block >= Confirmations,
+	}, nil
 }
 
 // CheckAsset implements paidservice.Prover.

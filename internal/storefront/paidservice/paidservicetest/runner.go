@@ -32,7 +32,9 @@ func (r *Runner) Check(arguments json.RawMessage) error {
 }
 
 // Run implements paidservice.Runner. Every run makes another report.
-func (r *Runner) Run(ctx context.Context, arguments json.RawMessage, progress func(paidservice.Progress)) (*paidservice.Work, error) {
+func (r *Runner) Run(ctx context.Context, arguments json.RawMessage,
+	progress func(paidservice.Progress),
+) (*paidservice.Work, error) {
 	r.mu.Lock()
 	r.runs++
 	n, hold, throw := r.runs, r.hold, r.panic
@@ -57,7 +59,13 @@ func (r *Runner) Run(ctx context.Context, arguments json.RawMessage, progress fu
 	}
 	return &paidservice.Work{
 		Report: json.RawMessage(fmt.Sprintf(`{"run":%d,"arguments":%s}`, n, arguments)),
-		Files:  []paidservice.File{{Name: "report.html", MediaType: "text/html; charset=utf-8", Data: []byte("<h1>Report</h1>")}, {Name: "ü.bin", MediaType: "application/octet-stream", Data: []byte{0, 1, 255}}},
+		Files: []paidservice.File{{
+			Name: "report.html", MediaType: "text/html; charset=utf-8",
+			Data: []byte("<h1>Report</h1>"),
+		}, {
+			Name: "ü.bin", MediaType: "application/octet-stream",
+			Data: []byte{0, 1, 255},
+		}},
 	}, nil
 }
 
@@ -99,7 +107,8 @@ func (r *Runner) Hold() (release func()) {
 // Network is the token that tests pay in.
 func Network() paidservice.Network {
 	return paidservice.Network{
-		ID: "eip155:31337", Asset: "0xDe00000000000000000000000000000000000402", Name: "Dev USD", Version: "1", Symbol: "DUSD", Decimals: 6,
+		ID: "eip155:31337", Asset: "0xDe00000000000000000000000000000000000402", Name: "Dev USD", Version: "1",
+		Symbol: "DUSD", Decimals: 6,
 		PayTo: "0x90F79bf6EB2c4f870365E785982E1f101E93b906",
 	}
 }

@@ -27,8 +27,10 @@ type Store interface {
 func RunStore(t *testing.T, newStore func(t *testing.T) Store) {
 	t.Helper()
 	tests := map[string]func(t *testing.T, s Store){
-		"round trip": roundTrip, "one order per authorization": oneOrder, "save compares": saveCompares, "aliases": aliases,
-		"supersede": supersede, "sealed work": sealedWork, "holds": holds, "a refusal leaves nothing": refusal, "beat": beats,
+		"round trip": roundTrip, "one order per authorization": oneOrder, "save compares": saveCompares,
+		"aliases":   aliases,
+		"supersede": supersede, "sealed work": sealedWork, "holds": holds, "a refusal leaves nothing": refusal,
+		"beat": beats,
 		"work": work, "prices": prices, "transactions": transactions,
 	}
 	for name, test := range tests {
@@ -43,11 +45,14 @@ func RunStore(t *testing.T, newStore func(t *testing.T) Store) {
 func NewOrder(payer string) *paidservice.Order {
 	at := time.Now().UTC().Truncate(time.Millisecond)
 	return &paidservice.Order{
-		ID: typeid.New("svo"), Service: paidservice.AISearchAudit, PriceVersion: 3, Fingerprint: "f", State: paidservice.Reserved, Transport: paidservice.MCP,
+		ID: typeid.New("svo"), Service: paidservice.AISearchAudit, PriceVersion: 3, Fingerprint: "f",
+		State: paidservice.Reserved, Transport: paidservice.MCP,
 		Auth: paidservice.Authorization{
-			Network: "eip155:31337", Asset: "0xde", Payer: payer, Nonce: typeid.New("0x"), PayTo: "0xab", Amount: "100000", ValidBefore: at.Unix() + 300,
+			Network: "eip155:31337", Asset: "0xde", Payer: payer, Nonce: typeid.New("0x"), PayTo: "0xab",
+			Amount: "100000", ValidBefore: at.Unix() + 300,
 		},
-		Arguments: json.RawMessage(`{"url":"https://ü.example"}`), Payload: "sealed", SignatureSum: "s", Head: 7, CreatedAt: at, UpdatedAt: at,
+		Arguments: json.RawMessage(`{"url":"https://ü.example"}`), Payload: "sealed", SignatureSum: "s", Head: 7,
+		CreatedAt: at, UpdatedAt: at,
 		Lease: paidservice.Lease{Owner: "run_1", Until: at.Add(time.Minute)},
 	}
 }
@@ -62,7 +67,9 @@ func insert(t *testing.T, s Store, o *paidservice.Order, c paidservice.Change) {
 }
 
 // save moves an order on.
-func save(t *testing.T, s Store, o *paidservice.Order, to paidservice.State, change func(*paidservice.Order)) *paidservice.Order {
+func save(t *testing.T, s Store, o *paidservice.Order, to paidservice.State,
+	change func(*paidservice.Order),
+) *paidservice.Order {
 	t.Helper()
 	next := *o
 	next.State = to
@@ -93,13 +100,19 @@ func roundTrip(t *testing.T, s Store) {
 	want(t, s, o)
 	at := o.CreatedAt
 	o = save(t, s, o, paidservice.Delivered, func(o *paidservice.Order) {
-		o.Progress, o.RunAttempts, o.SettleAttempts, o.DoubtAt = paidservice.Progress{Stage: "crawling", Done: 1, Total: 2}, 4, 5, at
+		o.Progress, o.RunAttempts, o.SettleAttempts, o.DoubtAt = paidservice.Progress{
+			Stage: "crawling", Done: 1,
+			Total: 2,
+		}, 4, 5, at
 		o.ResultID, o.ResultSum, o.Tx, o.Settlement = "res_1", "sum", "0x1", json.RawMessage(`{"success":true}`)
 		o.Reason, o.Detail, o.Attention, o.SupersededBy, o.Payload = "r", "d", "a", "svo_2", ""
 		o.SealedAt, o.SettledAt, o.DeliveredAt, o.FinalAt = at, at, at, at
 	})
 	want(t, s, o)
-	got, err := s.Find(t.Context(), paidservice.Authorization{Network: o.Auth.Network, Asset: o.Auth.Asset, Payer: o.Auth.Payer, Nonce: o.Auth.Nonce})
+	got, err := s.Find(t.Context(), paidservice.Authorization{
+		Network: o.Auth.Network, Asset: o.Auth.Asset,
+		Payer: o.Auth.Payer, Nonce: o.Auth.Nonce,
+	})
 	if err != nil || got.ID != o.ID {
 		t.Errorf("Find = %v, %v", got, err)
 	}
@@ -151,7 +164,8 @@ func aliases(t *testing.T, s Store) {
 	if got, err := s.Aliased(t.Context(), name); err != nil || got.ID != first.ID {
 		t.Errorf("Aliased = %v, %v", got, err)
 	}
-	if err := s.Insert(t.Context(), paidservice.Change{Order: second, Aliases: []paidservice.Alias{name}}, nil); !errors.Is(err, paidservice.ErrExists) {
+	if err := s.Insert(t.Context(), paidservice.Change{Order: second, Aliases: []paidservice.Alias{name}},
+		nil); !errors.Is(err, paidservice.ErrExists) {
 		t.Errorf("Insert with a taken alias = %v, want ErrExists", err)
 	}
 	other := name
@@ -160,13 +174,17 @@ func aliases(t *testing.T, s Store) {
 	insert(t, s, third, paidservice.Change{Aliases: []paidservice.Alias{other}})
 	// The same order may be given its alias again.
 	next := *third
-	if err := s.Save(t.Context(), paidservice.Change{Order: &next, From: third.State, Aliases: []paidservice.Alias{other}}, nil); err != nil {
+	if err := s.Save(t.Context(),
+		paidservice.Change{Order: &next, From: third.State, Aliases: []paidservice.Alias{other}}, nil); err != nil {
 		t.Errorf("Save with its own alias = %v", err)
 	}
 }
 
 func supersede(t *testing.T, s Store) {
-	name := paidservice.Alias{Service: paidservice.AISearchAudit, Payer: "0xa", Kind: paidservice.AliasIdempotencyKey, Value: "v"}
+	name := paidservice.Alias{
+		Service: paidservice.AISearchAudit, Payer: "0xa", Kind: paidservice.AliasIdempotencyKey,
+		Value: "v",
+	}
 	old := NewOrder("0xa")
 	insert(t, s, old, paidservice.Change{Aliases: []paidservice.Alias{name}})
 	read := *old
@@ -182,10 +200,12 @@ func supersede(t *testing.T, s Store) {
 		t.Errorf("Aliased = %v, %v, want the new order", got, err)
 	}
 	got, err := s.Order(t.Context(), old.ID)
-	if err != nil || got.SupersededBy != next.ID || got.State != paidservice.Released || got.Version != alive.Version+1 {
+	if err != nil || got.SupersededBy != next.ID || got.State != paidservice.Released ||
+		got.Version != alive.Version+1 {
 		t.Errorf("the superseded order is %+v, %v", got, err)
 	}
-	if err := s.Save(t.Context(), paidservice.Change{Order: alive, From: paidservice.Released}, nil); !errors.Is(err, paidservice.ErrVersion) {
+	if err := s.Save(t.Context(), paidservice.Change{Order: alive, From: paidservice.Released}, nil); !errors.Is(err,
+		paidservice.ErrVersion) {
 		t.Errorf("a superseded order came alive: %v", err)
 	}
 }
@@ -211,7 +231,10 @@ func sealedWork(t *testing.T, s Store) {
 			t.Errorf("work of an order that is %s is not found", state)
 		}
 	}
-	for _, state := range []paidservice.State{paidservice.Settling, paidservice.Unknown, paidservice.Settled, paidservice.Final} {
+	for _, state := range []paidservice.State{
+		paidservice.Settling, paidservice.Unknown, paidservice.Settled,
+		paidservice.Final,
+	} {
 		o = save(t, s, o, state, nil)
 		if find(at) != "" {
 			t.Errorf("work of an order that is %s is for sale again", state)
@@ -223,7 +246,10 @@ func holds(t *testing.T, s Store) {
 	sealed := func(id string) func(*paidservice.Order) {
 		return func(o *paidservice.Order) { o.ResultID, o.SealedAt = id, o.UpdatedAt }
 	}
-	for i, state := range []paidservice.State{paidservice.Reserved, paidservice.Running, paidservice.Ran, paidservice.Released, paidservice.Unpaid, paidservice.Settled, paidservice.Unknown} {
+	for i, state := range []paidservice.State{
+		paidservice.Reserved, paidservice.Running, paidservice.Ran,
+		paidservice.Released, paidservice.Unpaid, paidservice.Settled, paidservice.Unknown,
+	} {
 		o := NewOrder("0xa")
 		insert(t, s, o, paidservice.Change{})
 		change := sealed("res_" + string(rune('a'+i)))
@@ -249,7 +275,8 @@ func holds(t *testing.T, s Store) {
 
 func refusal(t *testing.T, s Store) {
 	o, no := NewOrder("0xa"), errors.New("no")
-	if err := s.Insert(t.Context(), paidservice.Change{Order: o}, func(paidservice.Holds) error { return no }); !errors.Is(err, no) {
+	if err := s.Insert(t.Context(), paidservice.Change{Order: o},
+		func(paidservice.Holds) error { return no }); !errors.Is(err, no) {
 		t.Fatalf("Insert = %v, want the refusal", err)
 	}
 	if _, err := s.Order(t.Context(), o.ID); !problem.Is(err, "service_order_not_found") {
@@ -279,7 +306,10 @@ func beats(t *testing.T, s Store) {
 
 func work(t *testing.T, s Store) {
 	w := &paidservice.Work{Report: json.RawMessage(`{"score":71,"url":"https://ü.example"}`), Files: []paidservice.File{
-		{Name: "b.html", MediaType: "text/html", Data: []byte("<p>ü")}, {Name: "a.bin", MediaType: "application/zip", Data: []byte{0, 1, 2, 255}}, {Name: "empty", MediaType: "text/plain", Data: []byte{}},
+		{Name: "b.html", MediaType: "text/html", Data: []byte("<p>ü")}, {
+			Name: "a.bin", MediaType: "application/zip",
+			Data: []byte{0, 1, 2, 255},
+		}, {Name: "empty", MediaType: "text/plain", Data: []byte{}},
 	}}
 	o := NewOrder("0xa")
 	o.ResultID, o.SealedAt = "res_1", o.CreatedAt
@@ -307,7 +337,13 @@ func work(t *testing.T, s Store) {
 func prices(t *testing.T, s Store) {
 	at := time.Now().UTC().Truncate(time.Millisecond)
 	price := func(version int64, amount string) paidservice.Price {
-		return paidservice.Price{Service: "a", Version: version, Since: at, Terms: []x402.PaymentRequirements{{Scheme: "exact", Network: "eip155:1", Amount: amount, Extra: map[string]any{"name": "USDC"}}}}
+		return paidservice.Price{
+			Service: "a", Version: version, Since: at,
+			Terms: []x402.PaymentRequirements{{
+				Scheme: "exact", Network: "eip155:1", Amount: amount,
+				Extra: map[string]any{"name": "USDC"},
+			}},
+		}
 	}
 	for _, p := range []paidservice.Price{price(1, "5"), price(2, "6")} {
 		if err := s.AddPrice(t.Context(), p); err != nil {
@@ -341,7 +377,8 @@ func transactions(t *testing.T, s Store) {
 		t.Error("a transaction that nobody vouches for is used")
 	}
 	o = save(t, s, o, paidservice.Settled, nil)
-	if !used(o.Auth.Network, "0x1", "") || used("eip155:1", "0x1", "") || used(o.Auth.Network, "0x1", o.ID) || used(o.Auth.Network, "0x2", "") {
+	if !used(o.Auth.Network, "0x1", "") || used("eip155:1", "0x1", "") || used(o.Auth.Network, "0x1", o.ID) ||
+		used(o.Auth.Network, "0x2", "") {
 		t.Error("TxUsed does not look at network, transaction and order")
 	}
 }
@@ -361,7 +398,8 @@ type FacilitatorWorld struct {
 func RunFacilitator(t *testing.T, newWorld func(t *testing.T) *FacilitatorWorld) {
 	t.Helper()
 	tests := map[string]func(ctx context.Context, t *testing.T, w *FacilitatorWorld){
-		"settles once": settlesOnce, "no money": noMoney, "a wrong signature": wrongSignature, "supported": supportedKinds,
+		"settles once": settlesOnce, "no money": noMoney, "a wrong signature": wrongSignature,
+		"supported": supportedKinds,
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -381,7 +419,8 @@ func settlesOnce(ctx context.Context, t *testing.T, w *FacilitatorWorld) {
 		t.Fatalf("Settle = %+v, %v, want success", first, err)
 	}
 	again, err := w.Settle(ctx, p, w.Terms)
-	if err != nil || again.Success && again.Transaction != first.Transaction || !again.Success && again.Class(w.Terms) != x402.Ambiguous {
+	if err != nil || again.Success && again.Transaction != first.Transaction || !again.Success &&
+		again.Class(w.Terms) != x402.Ambiguous {
 		t.Errorf("the same payment again = %+v, %v, want the same transaction, or no claim about it", again, err)
 	}
 }

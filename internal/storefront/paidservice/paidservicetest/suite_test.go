@@ -34,7 +34,10 @@ func TestTheLedgerKeepsThePromises(t *testing.T) {
 						return p
 					}
 				}
-				return &paidservicetest.FacilitatorWorld{Facilitator: ledger, Terms: terms, Pay: pay(1000000), Poor: pay(0)}
+				return &paidservicetest.FacilitatorWorld{
+					Facilitator: ledger, Terms: terms, Pay: pay(1000000),
+					Poor: pay(0),
+				}
 			})
 		})
 	}

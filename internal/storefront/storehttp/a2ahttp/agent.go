@@ -50,7 +50,8 @@ func (f *Face) Send(ctx context.Context, call *a2a.Call, req *a2a.SendRequest) (
 }
 
 func errBusy() error {
-	return problem.New(problem.Unavailable, "task_busy", "The task is being changed by other requests. Read it and try again in a moment.").After(time.Second)
+	return problem.New(problem.Unavailable, "task_busy",
+		"The task is being changed by other requests. Read it and try again in a moment.").After(time.Second)
 }
 
 // take answers a message once. It returns ErrSent and ErrVersion.
@@ -70,7 +71,7 @@ func (f *Face) take(ctx context.Context, t *turn) (a2a.Record, error) {
 	if fault != nil {
 		return rec, fault
 	}
-	rec.Task.Hear(t.message)
+	rec.Task.AddMessage(t.message)
 	switch {
 	case rec.Ref != "":
 		return f.wait(ctx, t, rec, asked)
@@ -97,16 +98,25 @@ func (f *Face) addressed(ctx context.Context, t *turn) (a2a.Record, error) {
 		return rec, err
 	}
 	if id := t.message.ContextID; id != "" && id != rec.Task.ContextID {
-		return rec, a2a.InvalidParams(a2a.FieldViolation{Field: "message.contextId", Description: "The task is in another context. Leave contextId out, or send the one of the task.", Reason: "MISMATCH"})
+		return rec, a2a.InvalidParams(a2a.FieldViolation{
+			Field:       "message.contextId",
+			Description: "The task is in another context. Leave contextId out, or send the one of the task.",
+			Reason:      "MISMATCH",
+		})
 	}
 	if rec, err = f.current(ctx, rec); err != nil {
 		return rec, err
 	}
 	if state := rec.Task.Status.State; state.Terminal() {
-		return rec, a2a.NewError(a2a.CodeUnsupportedOperation, "The task is over ("+string(state)+") and takes no more messages. Send one without taskId for another task.", "taskId", rec.Task.ID, "state", string(state))
+		return rec, a2a.NewError(a2a.CodeUnsupportedOperation,
+			"The task is over ("+string(state)+
+				") and takes no more messages. Send one without taskId for another task.", "taskId", rec.Task.ID,
+			"state", string(state))
 	}
 	if len(rec.Task.History) >= maxHistory {
-		return rec, a2a.NewError(a2a.CodeUnsupportedOperation, "The task has "+strconv.Itoa(maxHistory)+" messages, which is the limit. Send one without taskId for another task.", "taskId", rec.Task.ID)
+		return rec, a2a.NewError(a2a.CodeUnsupportedOperation,
+			"The task has "+strconv.Itoa(maxHistory)+
+				" messages, which is the limit. Send one without taskId for another task.", "taskId", rec.Task.ID)
 	}
 	return rec, nil
 }
@@ -140,7 +150,9 @@ func (f *Face) keep(ctx context.Context, rec a2a.Record, sent *a2a.Sent) (a2a.Re
 }
 
 // settle moves a task on behalf of a message and keeps it.
-func (f *Face) settle(ctx context.Context, t *turn, rec a2a.Record, to a2a.State, parts ...a2a.Part) (a2a.Record, error) {
+func (f *Face) settle(ctx context.Context, t *turn, rec a2a.Record, to a2a.State,
+	parts ...a2a.Part,
+) (a2a.Record, error) {
 	if err := rec.Task.Move(to, time.Now(), parts...); err != nil {
 		return rec, err
 	}
@@ -171,7 +183,10 @@ func (f *Face) explain(ctx context.Context, t *turn, rec a2a.Record) (a2a.Record
 			names = append(names, a.Name+" ("+s.id+")")
 		}
 	}
-	words := `This agent takes structured requests: send a data part such as {"skill":"site","action":"search_pages","input":{"query":"refund policy"}}. Actions: ` + strings.Join(names, ", ") + "."
+	words := `This agent takes structured requests: send a data part such as {"skill":"site","action":"search_pages","input":{"query":"refund policy"}}. Actions: ` + strings.Join(
+		names,
+		", ",
+	) + "."
 	return f.settle(ctx, t, rec, a2a.InputRequired, a2a.TextPart(words), t.part(trimmed(list)))
 }
 
@@ -202,7 +217,10 @@ func (f *Face) run(ctx context.Context, t *turn, rec a2a.Record, asked ask) (a2a
 		}
 		return f.settle(ctx, t, rec, a2a.Failed, parts...)
 	}
-	rec.Task.Artifacts = []a2a.Artifact{{ArtifactID: "result", Name: asked.action.Name, Parts: []a2a.Part{t.part(trimmed(result))}}}
+	rec.Task.Artifacts = []a2a.Artifact{{
+		ArtifactID: "result", Name: asked.action.Name,
+		Parts: []a2a.Part{t.part(trimmed(result))},
+	}}
 	return f.settle(ctx, t, rec, a2a.Completed)
 }
 
@@ -247,7 +265,8 @@ func (f *Face) Cancel(ctx context.Context, _ *a2a.Call, req *a2a.CancelRequest) 
 			return nil, err
 		}
 		if state := rec.Task.Status.State; state.Terminal() {
-			return nil, a2a.NewError(a2a.CodeTaskNotCancelable, "The task is over already: "+string(state)+".", "taskId", rec.Task.ID, "state", string(state))
+			return nil, a2a.NewError(a2a.CodeTaskNotCancelable, "The task is over already: "+string(state)+".",
+				"taskId", rec.Task.ID, "state", string(state))
 		}
 		if rec.Ref != "" {
 			rec, err = f.abandon(ctx, rec)
@@ -297,7 +316,8 @@ func (f *Face) List(ctx context.Context, _ *a2a.Call, req *a2a.ListRequest) (*a2
 	for i, rec := range records {
 		if i == req.PageSize {
 			last := records[i-1].Task
-			page.NextPageToken = cursor.Encode(list, strconv.FormatInt(last.Status.Timestamp.UnixMilli(), 10)+" "+last.ID)
+			page.NextPageToken = cursor.Encode(list,
+				strconv.FormatInt(last.Status.Timestamp.UnixMilli(), 10)+" "+last.ID)
 			break
 		}
 		page.Tasks = append(page.Tasks, rec.Task)
@@ -307,7 +327,9 @@ func (f *Face) List(ctx context.Context, _ *a2a.Call, req *a2a.ListRequest) (*a2
 
 func position(list, token string) (a2a.Position, error) {
 	bad := a2a.InvalidParams(a2a.FieldViolation{
-		Field: "pageToken", Description: "This token does not belong to this list. Leave it out to start at the first page.", Reason: "INVALID_TOKEN",
+		Field:       "pageToken",
+		Description: "This token does not belong to this list. Leave it out to start at the first page.",
+		Reason:      "INVALID_TOKEN",
 	})
 	text, err := cursor.Decode(list, token)
 	if err != nil {

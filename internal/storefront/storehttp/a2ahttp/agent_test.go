@@ -24,38 +24,94 @@ func TestSiteSkill(t *testing.T) {
 	}{
 		{"an action", dataPart(search), a2a.Completed, 0, `{"query":"refunds","agent":"tester/1"}`},
 		{"no input", dataPart(`{"skill":"site","action":"site_info"}`), a2a.Completed, 0, `{"name":"Store"}`},
-		{"null input", dataPart(`{"skill":"site","action":"site_info","input":null}`), a2a.Completed, 0, `{"name":"Store"}`},
+		{
+			"null input", dataPart(`{"skill":"site","action":"site_info","input":null}`), a2a.Completed,
+			0, `{"name":"Store"}`,
+		},
 		{"no skill", dataPart(`{"action":"site_info"}`), a2a.Completed, 0, `{"name":"Store"}`},
 		{"no media type", `[{"data":` + search + `}]`, a2a.Completed, 0, `"query":"refunds"`},
-		{"words beside it", `[{"text":"Please:"},{"data":` + search + `},{"text":"Thanks.","mediaType":"text/plain; charset=utf-8"}]`, a2a.Completed, 0, `"query":"refunds"`},
+		{
+			"words beside it",
+			`[{"text":"Please:"},{"data":` + search + `},{"text":"Thanks.","mediaType":"text/plain; charset=utf-8"}]`,
+			a2a.Completed, 0, `"query":"refunds"`,
+		},
 		{"the example as text", `[{"text":` + quoted(search) + `}]`, a2a.Completed, 0, `"query":"refunds"`},
-		{"JSON as text", `[{"text":` + quoted(search) + `,"mediaType":"application/json"}]`, a2a.Completed, 0, `"query":"refunds"`},
+		{
+			"JSON as text", `[{"text":` + quoted(search) + `,"mediaType":"application/json"}]`, a2a.Completed,
+			0, `"query":"refunds"`,
+		},
 
-		{"words", hello, a2a.InputRequired, 0, "Actions: site_info (site), search_pages (site), create_checkout (checkout)."},
-		{"JSON that asks for nothing, as words", `[{"text":"{\"a\":1}"}]`, a2a.InputRequired, 0, "send a data part such as"},
+		{
+			"words", hello, a2a.InputRequired,
+			0, "Actions: site_info (site), search_pages (site), create_checkout (checkout).",
+		},
+		{
+			"JSON that asks for nothing, as words", `[{"text":"{\"a\":1}"}]`, a2a.InputRequired,
+			0, "send a data part such as",
+		},
 		{"half of an object, as words", `[{"text":"{\"skill\":"}]`, a2a.InputRequired, 0, "send a data part such as"},
 		{"no words", `[{"text":""}]`, a2a.InputRequired, 0, "send a data part such as"},
 
-		{"unknown action", dataPart(`{"skill":"site","action":"fly"}`), a2a.Rejected, 0, "The skill site has no action of this name. It has: site_info, search_pages."},
-		{"action of another skill", dataPart(`{"skill":"site","action":"create_checkout"}`), a2a.Rejected, 0, "The skill site has no action of this name."},
-		{"unknown skill", dataPart(`{"skill":"bank","action":"site_info"}`), a2a.Rejected, 0, "no skill of this name. It has: site, checkout."},
-		{"unknown action of no skill", dataPart(`{"action":"fly"}`), a2a.Rejected, 0, "No skill of this agent has an action of this name."},
-		{"a page that is not there", dataPart(`{"skill":"site","action":"search_pages","input":{"query":"nowhere"}}`), a2a.Failed, 0, "There is no page at this path."},
+		{
+			"unknown action", dataPart(`{"skill":"site","action":"fly"}`), a2a.Rejected,
+			0, "The skill site has no action of this name. It has: site_info, search_pages.",
+		},
+		{
+			"action of another skill", dataPart(`{"skill":"site","action":"create_checkout"}`), a2a.Rejected,
+			0, "The skill site has no action of this name.",
+		},
+		{
+			"unknown skill", dataPart(`{"skill":"bank","action":"site_info"}`), a2a.Rejected,
+			0, "no skill of this name. It has: site, checkout.",
+		},
+		{
+			"unknown action of no skill", dataPart(`{"action":"fly"}`), a2a.Rejected,
+			0, "No skill of this agent has an action of this name.",
+		},
+		{
+			"a page that is not there",
+			dataPart(`{"skill":"site","action":"search_pages","input":{"query":"nowhere"}}`),
+			a2a.Failed,
+			0,
+			"There is no page at this path.",
+		},
 
 		{
-			"input off the schema", dataPart(`{"skill":"site","action":"search_pages","input":{"query":7,"limit":51,"more":1}}`), "", -32602,
-			"message.parts[0].data.input.limit OUT_OF_RANGE, message.parts[0].data.input.more UNKNOWN_FIELD, message.parts[0].data.input.query INVALID_TYPE",
+			"input off the schema",
+			dataPart(`{"skill":"site","action":"search_pages","input":{"query":7,"limit":51,"more":1}}`), "", -32602,
+			"message.parts[0].data.input.limit OUT_OF_RANGE, message.parts[0].data.input.more UNKNOWN_FIELD, " +
+				"message.parts[0].data.input.query INVALID_TYPE",
 		},
-		{"input missing", `[{"text":"x"},{"data":{"skill":"site","action":"search_pages"}}]`, "", -32602, "message.parts[1].data.input.query REQUIRED"},
-		{"input of another type", dataPart(`{"skill":"site","action":"site_info","input":[]}`), "", -32602, "message.parts[0].data.input INVALID_TYPE"},
-		{"input that the action refuses", dataPart(`{"skill":"site","action":"search_pages","input":{"query":"climb"}}`), "", -32602, "message.parts[0].data.input.query PATH_OUTSIDE_SITE"},
-		{"input that leads elsewhere", dataPart(`{"skill":"site","action":"search_pages","input":{"query":"elsewhere"}}`), "", -32602, "message.parts[0].data.input.query OTHER_HOST"},
+		{
+			"input missing", `[{"text":"x"},{"data":{"skill":"site","action":"search_pages"}}]`, "", -32602,
+			"message.parts[1].data.input.query REQUIRED",
+		},
+		{
+			"input of another type", dataPart(`{"skill":"site","action":"site_info","input":[]}`), "", -32602,
+			"message.parts[0].data.input INVALID_TYPE",
+		},
+		{
+			"input that the action refuses",
+			dataPart(`{"skill":"site","action":"search_pages","input":{"query":"climb"}}`), "", -32602,
+			"message.parts[0].data.input.query PATH_OUTSIDE_SITE",
+		},
+		{
+			"input that leads elsewhere",
+			dataPart(`{"skill":"site","action":"search_pages","input":{"query":"elsewhere"}}`), "", -32602,
+			"message.parts[0].data.input.query OTHER_HOST",
+		},
 		{"no action", dataPart(`{"skill":"site"}`), "", -32602, "message.parts[0].data.action MISSING_FIELD"},
-		{"skill and action of other types", dataPart(`{"skill":1,"action":[]}`), "", -32602, "message.parts[0].data.skill INVALID_TYPE, message.parts[0].data.action INVALID_TYPE"},
+		{
+			"skill and action of other types", dataPart(`{"skill":1,"action":[]}`), "", -32602,
+			"message.parts[0].data.skill INVALID_TYPE, message.parts[0].data.action INVALID_TYPE",
+		},
 		{"data an array", dataPart(`[]`), "", -32602, "message.parts[0].data INVALID_TYPE"},
 		{"data a number", dataPart(`7`), "", -32602, "message.parts[0].data INVALID_TYPE"},
 		{"data null", dataPart(`null`), "", -32602, "message.parts[0] INVALID_PART"},
-		{"text that says it is JSON", `[{"text":"{","mediaType":"application/json"}]`, "", -32602, "message.parts[0].text INVALID_JSON"},
+		{
+			"text that says it is JSON", `[{"text":"{","mediaType":"application/json"}]`, "", -32602,
+			"message.parts[0].text INVALID_JSON",
+		},
 		{"two actions", `[{"data":` + search + `},{"data":` + search + `}]`, "", -32602, "message.parts[1] TOO_MANY"},
 
 		{"a file", `[{"raw":"AAEC","mediaType":"image/png"}]`, "", -32005, ""},
@@ -67,7 +123,13 @@ func TestSiteSkill(t *testing.T) {
 		{"a type that is none", `[{"text":"x","mediaType":";"}]`, "", -32005, ""},
 
 		{"what passes", dataPart(`{"skill":"site","action":"search_pages","input":{"query":"away"}}`), "", -32603, ""},
-		{"a fault of ours", dataPart(`{"skill":"site","action":"search_pages","input":{"query":"broken"}}`), "", -32603, ""},
+		{
+			"a fault of ours",
+			dataPart(`{"skill":"site","action":"search_pages","input":{"query":"broken"}}`),
+			"",
+			-32603,
+			"",
+		},
 	}
 	for i, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -83,12 +145,14 @@ func TestSiteSkill(t *testing.T) {
 				}
 				return
 			}
-			if f != nil || task.Status.State != tt.state || task.ContextID != "context-of-some-length" || len(task.History) != 1 {
+			if f != nil || task.Status.State != tt.state || task.ContextID != "context-of-some-length" ||
+				len(task.History) != 1 {
 				t.Fatalf("= %+v %+v, want %s", task, f, tt.state)
 			}
 			said := words(task.Status.Message)
 			if tt.state == a2a.Completed {
-				if len(task.Artifacts) != 1 || len(task.Artifacts[0].Parts) != 1 || task.Artifacts[0].Parts[0].MediaType != a2a.MediaJSON {
+				if len(task.Artifacts) != 1 || len(task.Artifacts[0].Parts) != 1 ||
+					task.Artifacts[0].Parts[0].MediaType != a2a.MediaJSON {
 					t.Fatalf("artifacts = %+v, want one of JSON", task.Artifacts)
 				}
 				said = string(task.Artifacts[0].Parts[0].Data)
@@ -115,7 +179,8 @@ func TestConversation(t *testing.T) {
 	if again.ID != first.ID || again.Status.State != a2a.InputRequired || len(again.History) != 3 {
 		t.Errorf("after more words: %+v, want the same task with three messages behind it", again)
 	}
-	if _, f := w.try(message("m3", dataPart(search), follow, `"contextId":"another"`)); f == nil || f.Code != -32602 || f.fields() != "message.contextId MISMATCH" {
+	if _, f := w.try(message("m3", dataPart(search), follow, `"contextId":"another"`)); f == nil || f.Code != -32602 ||
+		f.fields() != "message.contextId MISMATCH" {
 		t.Errorf("in another context: %+v, want -32602", f)
 	}
 	if _, f := w.try(message("m3", dataPart(`{"skill":"site"}`), follow)); f == nil || f.Code != -32602 {
@@ -128,7 +193,8 @@ func TestConversation(t *testing.T) {
 	if _, f := w.try(message("m5", dataPart(search), follow)); f == nil || f.Code != -32004 {
 		t.Errorf("to a task that is over: %+v, want -32004", f)
 	}
-	if same := w.send(message("m4", dataPart(search), follow, `"contextId":"`+first.ContextID+`"`)); same.ID != first.ID || same.Status.State != a2a.Completed {
+	if same := w.send(message("m4", dataPart(search), follow, `"contextId":"`+first.ContextID+`"`)); same.ID !=
+		first.ID || same.Status.State != a2a.Completed {
 		t.Errorf("the last message once more = %+v, want the task", same)
 	}
 	for _, id := range []string{"task_none", strings.Replace(first.ID, "task_", "task_a", 1)[:len(first.ID)], "x'"} {
@@ -182,7 +248,8 @@ func TestOutputModes(t *testing.T) {
 	}
 	for i, tt := range tests {
 		w := setup(t)
-		params := strings.TrimSuffix(message(fmt.Sprint("m", i), dataPart(search)), "}") + `,"configuration":{"acceptedOutputModes":` + tt.modes + `}}`
+		params := strings.TrimSuffix(message(fmt.Sprint("m", i), dataPart(search)),
+			"}") + `,"configuration":{"acceptedOutputModes":` + tt.modes + `}}`
 		task, f := w.try(params)
 		switch {
 		case tt.media == "":
@@ -210,17 +277,47 @@ func TestRepetition(t *testing.T) {
 		code                  int
 	}{
 		{"as it was", message(long, dataPart(search)), message(long, dataPart(search)), "a", "a", true, 0},
-		{"spelled otherwise", message(long, dataPart(search)), message(long, dataPart(`{ "input":{"query":"refund\u0073"}, "action":"search_pages","skill":"site"}`)), "a", "a", true, 0},
+		{
+			"spelled otherwise", message(long, dataPart(search)),
+			message(long, dataPart(`{ "input":{"query":"refund\u0073"}, "action":"search_pages","skill":"site"}`)),
+			"a", "a", true, 0,
+		},
 		{"from another network", message(long, dataPart(search)), message(long, dataPart(search)), "a", "b", true, 0},
 		{"a short id", message("1", dataPart(search)), message("1", dataPart(search)), "a", "a", true, 0},
-		{"a short id from another network", message("1", dataPart(search)), message("1", dataPart(search)), "a", "b", false, 0},
+		{
+			"a short id from another network", message("1", dataPart(search)), message("1", dataPart(search)), "a", "b",
+			false, 0,
+		},
 		{"another id", message("1", dataPart(search)), message("2", dataPart(search)), "a", "a", false, 0},
-		{"other content without a context", message("1", dataPart(search)), message("1", dataPart(other)), "a", "a", false, 0},
-		{"in a context", message("1", dataPart(search), ctx(long)), message("1", dataPart(search), ctx(long)), "a", "b", true, 0},
-		{"in another context", message("1", dataPart(search), ctx(long)), message("1", dataPart(search), ctx(long+"x")), "a", "a", false, 0},
-		{"other content in a context", message("1", dataPart(search), ctx(long)), message("1", dataPart(other), ctx(long)), "a", "a", false, -32602},
-		{"in a short context", message(long, dataPart(search), ctx("c")), message(long, dataPart(search), ctx("c")), "a", "a", true, 0},
-		{"in a short context of another network", message(long, dataPart(search), ctx("c")), message(long, dataPart(search), ctx("c")), "a", "b", false, 0},
+		{
+			"other content without a context", message("1", dataPart(search)), message("1", dataPart(other)), "a", "a",
+			false, 0,
+		},
+		{
+			"in a context", message("1", dataPart(search), ctx(long)), message("1", dataPart(search), ctx(long)), "a",
+			"b", true, 0,
+		},
+		{
+			"in another context",
+			message("1", dataPart(search), ctx(long)),
+			message("1", dataPart(search), ctx(long+"x")),
+			"a",
+			"a",
+			false,
+			0,
+		},
+		{
+			"other content in a context", message("1", dataPart(search), ctx(long)),
+			message("1", dataPart(other), ctx(long)), "a", "a", false, -32602,
+		},
+		{
+			"in a short context", message(long, dataPart(search), ctx("c")), message(long, dataPart(search), ctx("c")),
+			"a", "a", true, 0,
+		},
+		{
+			"in a short context of another network", message(long, dataPart(search), ctx("c")),
+			message(long, dataPart(search), ctx("c")), "a", "b", false, 0,
+		},
 		{"a purchase", message(long, dataPart(buyBox)), message(long, dataPart(buyBox)), "a", "a", true, 0},
 	}
 	for _, tt := range tests {
@@ -276,7 +373,8 @@ func TestList(t *testing.T) {
 		var want []string
 		for i := range 5 {
 			time.Sleep(time.Second)
-			want = append([]string{w.send(message(fmt.Sprint(i), dataPart(search), `"contextId":"`+mine+`"`)).ID}, want...)
+			want = append([]string{w.send(message(fmt.Sprint(i), dataPart(search), `"contextId":"`+mine+`"`)).ID},
+				want...)
 		}
 		time.Sleep(time.Second)
 		helped := time.Now()
@@ -308,7 +406,11 @@ func TestList(t *testing.T) {
 			{"all", `"contextId":"` + mine + `"`, 6},
 			{"completed", `"contextId":"` + mine + `","status":"TASK_STATE_COMPLETED"`, 5},
 			{"canceled", `"contextId":"` + mine + `","status":"TASK_STATE_CANCELED"`, 0},
-			{"since", `"contextId":"` + mine + `","statusTimestampAfter":"` + helped.UTC().Format(time.RFC3339) + `"`, 1},
+			{
+				"since",
+				`"contextId":"` + mine + `","statusTimestampAfter":"` + helped.UTC().Format(time.RFC3339) + `"`,
+				1,
+			},
 			{"no context", ``, 0},
 			{"nobody's context", `"contextId":"nobody"`, 0},
 		}
@@ -322,7 +424,8 @@ func TestList(t *testing.T) {
 			`{"contextId":"` + mine + `","pageToken":"x"}`, `{"contextId":"other","pageToken":"` + token + `"}`,
 			`{"contextId":"` + mine + `","status":"TASK_STATE_COMPLETED","pageToken":"` + token + `"}`,
 		} {
-			if f := w.call("ListTasks", params, &a2a.TaskPage{}); f == nil || f.Code != -32602 || f.fields() != "pageToken INVALID_TOKEN" {
+			if f := w.call("ListTasks", params, &a2a.TaskPage{}); f == nil || f.Code != -32602 ||
+				f.fields() != "pageToken INVALID_TOKEN" {
 				t.Errorf("ListTasks %s = %+v, want -32602", params, f)
 			}
 		}
@@ -347,11 +450,16 @@ func TestCancel(t *testing.T) {
 	w := setup(t)
 	asks := w.send(message("1", hello))
 	var canceled a2a.Task
-	if f := w.call("CancelTask", `{"id":"`+asks.ID+`"}`, &canceled); f != nil || canceled.Status.State != a2a.Canceled || words(canceled.Status.Message) == "" {
+	if f := w.call("CancelTask", `{"id":"`+asks.ID+`"}`, &canceled); f != nil ||
+		canceled.Status.State != a2a.Canceled || words(canceled.Status.Message) == "" {
 		t.Errorf("CancelTask = %+v %+v, want it canceled with words", canceled, f)
 	}
-	for _, id := range []string{asks.ID, w.send(message("2", dataPart(search))).ID, w.send(message("3", dataPart(`{"action":"fly"}`))).ID} {
-		if f := w.call("CancelTask", `{"id":"`+id+`"}`, &canceled); f == nil || f.Code != -32002 || f.Data[0].Reason != "TASK_NOT_CANCELABLE" {
+	for _, id := range []string{
+		asks.ID, w.send(message("2", dataPart(search))).ID,
+		w.send(message("3", dataPart(`{"action":"fly"}`))).ID,
+	} {
+		if f := w.call("CancelTask", `{"id":"`+id+`"}`, &canceled); f == nil || f.Code != -32002 ||
+			f.Data[0].Reason != "TASK_NOT_CANCELABLE" {
 			t.Errorf("CancelTask of a task that is over = %+v, want -32002", f)
 		}
 	}

@@ -42,7 +42,10 @@ func (f *Face) readAsk(m *a2a.Message) (ask, *jsonrpc.Error) {
 			continue
 		}
 		if asked {
-			return ask{}, a2a.InvalidParams(a2a.FieldViolation{Field: at, Description: "A message asks for one action. Send another message for the next.", Reason: "TOO_MANY"})
+			return ask{}, a2a.InvalidParams(a2a.FieldViolation{
+				Field:       at,
+				Description: "A message asks for one action. Send another message for the next.", Reason: "TOO_MANY",
+			})
 		}
 		asked = true
 		var fault *jsonrpc.Error
@@ -61,7 +64,8 @@ func acceptable(p a2a.Part, at string) *jsonrpc.Error {
 		return nil
 	}
 	return a2a.NewError(a2a.CodeContentTypeNotSupport,
-		at+": this agent reads data parts with JSON (application/json) and text parts (text/plain), no files.", "supported", a2a.MediaJSON+", "+a2a.MediaText)
+		at+": this agent reads data parts with JSON (application/json) and text parts (text/plain), no files.",
+		"supported", a2a.MediaJSON+", "+a2a.MediaText)
 }
 
 // structured answers the request in a part, if there is one, and the member
@@ -119,10 +123,14 @@ func faults(err error, at string) *jsonrpc.Error {
 	}
 	violations := make([]a2a.FieldViolation, 0, 1+len(p.Items))
 	for _, item := range p.Items {
-		violations = append(violations, a2a.FieldViolation{Field: a2a.Field(at, item.Pointer), Description: item.Detail, Reason: strings.ToUpper(item.Code)})
+		violations = append(violations, a2a.FieldViolation{
+			Field: a2a.Field(at, item.Pointer), Description: item.Detail,
+			Reason: strings.ToUpper(item.Code),
+		})
 	}
 	if len(violations) == 0 {
-		violations = append(violations, a2a.FieldViolation{Field: at, Description: p.Detail, Reason: strings.ToUpper(p.Code)})
+		violations = append(violations,
+			a2a.FieldViolation{Field: at, Description: p.Detail, Reason: strings.ToUpper(p.Code)})
 	}
 	return a2a.InvalidParams(violations...)
 }
@@ -143,11 +151,13 @@ func (f *Face) find(skill, name string) (a *action, unknown string) {
 			names = append(names, a.Name)
 		}
 		if skill != "" {
-			return nil, fmt.Sprintf("The skill %s has no action of this name. It has: %s.", skill, strings.Join(names, ", "))
+			return nil, fmt.Sprintf("The skill %s has no action of this name. It has: %s.", skill,
+				strings.Join(names, ", "))
 		}
 	}
 	if skill != "" {
 		return nil, "This agent has no skill of this name. It has: " + strings.Join(skills, ", ") + "."
 	}
-	return nil, "No skill of this agent has an action of this name. Name the skill too; there are: " + strings.Join(skills, ", ") + "."
+	return nil, "No skill of this agent has an action of this name. Name the skill too; there are: " +
+		strings.Join(skills, ", ") + "."
 }

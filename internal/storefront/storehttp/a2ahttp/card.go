@@ -28,28 +28,39 @@ func (f *Face) renderKeys() ([]byte, error) {
 
 func (f *Face) renderCard() ([]byte, error) {
 	card := a2a.Card{
-		Name:               f.Site.Name,
-		Description:        "Answers structured questions about this store (pages, products, services) and opens checkouts that a person pays. No account, no key.",
-		SupportedInterface: []a2a.Interface{{URL: f.Site.BaseURL + Path, ProtocolBinding: a2a.JSONRPC, ProtocolVersion: a2a.Version}},
-		Provider:           &a2a.Provider{Organization: f.Site.Operator, URL: f.Site.BaseURL},
-		Version:            f.Site.Version, DocumentationURL: f.Site.DocumentationURL, IconURL: f.Site.IconURL,
+		Name: f.Site.Name,
+		Description: "Answers structured questions about this store (pages, products, services) and opens " +
+			"checkouts that a person pays. No account, no key.",
+		SupportedInterface: []a2a.Interface{{
+			URL: f.Site.BaseURL + Path, ProtocolBinding: a2a.JSONRPC,
+			ProtocolVersion: a2a.Version,
+		}},
+		Provider: &a2a.Provider{Organization: f.Site.Operator, URL: f.Site.BaseURL},
+		Version:  f.Site.Version, DocumentationURL: f.Site.DocumentationURL, IconURL: f.Site.IconURL,
 		Capabilities: a2a.Capabilities{Extensions: []a2a.Extension{{
-			URI:         f.extensionURI(),
-			Description: "The actions of the skills with the JSON Schemas of their inputs and outputs; the address of the extension answers them.",
-			Params:      json.RawMessage(`{"schemas":"` + f.extensionURI() + `"}`),
+			URI: f.extensionURI(),
+			Description: "The actions of the skills with the JSON Schemas of their inputs and outputs; the address " +
+				"of the extension answers them.",
+			Params: json.RawMessage(`{"schemas":"` + f.extensionURI() + `"}`),
 		}}},
 		InputModes: []string{a2a.MediaJSON, a2a.MediaText}, OutputModes: []string{a2a.MediaJSON, a2a.MediaText},
 		Skills: []a2a.Skill{
 			{
-				ID: skillSite, Name: "Public site", Description: "Site facts, page search, page text, products with verified prices, website services. Send one data part with skill, action and input.",
-				Tags:       []string{"site", "search", "catalog", "shopping"},
-				Examples:   examples(`{"skill":"site","action":"search_pages","input":{"query":"refund policy"}}`, `{"skill":"site","action":"list_products","input":{"available":true}}`),
+				ID: skillSite, Name: "Public site",
+				Description: "Site facts, page search, page text, products with verified prices, website services. " +
+					"Send one data part with skill, action and input.",
+				Tags: []string{"site", "search", "catalog", "shopping"},
+				Examples: examples(`{"skill":"site","action":"search_pages","input":{"query":"refund policy"}}`,
+					`{"skill":"site","action":"list_products","input":{"available":true}}`),
 				InputModes: []string{a2a.MediaJSON}, OutputModes: []string{a2a.MediaJSON},
 			},
 			{
-				ID: skillCheckout, Name: "Checkout", Description: "Opens a checkout for one offer. The task waits for a person to pay at the address that it names, and is completed when that is done.",
-				Tags:       []string{"checkout", "shopping", "payment"},
-				Examples:   examples(`{"skill":"checkout","action":"create_checkout","input":{"offer_id":"id from list_products"}}`),
+				ID: skillCheckout, Name: "Checkout",
+				Description: "Opens a checkout for one offer. The task waits for a person to pay at the address that " +
+					"it names, and is completed when that is done.",
+				Tags: []string{"checkout", "shopping", "payment"},
+				Examples: examples(
+					`{"skill":"checkout","action":"create_checkout","input":{"offer_id":"id from list_products"}}`),
 				InputModes: []string{a2a.MediaJSON}, OutputModes: []string{a2a.MediaJSON, "text/html"},
 			},
 		},
@@ -99,8 +110,10 @@ func (f *Face) listed(outputs bool) []listedSkill {
 
 func (f *Face) renderSkills() ([]byte, error) {
 	return answer.JSON(map[string]any{
-		"uri":     f.extensionURI(),
-		"message": json.RawMessage(`{"role":"ROLE_USER","parts":[{"mediaType":"application/json","data":{"skill":"…","action":"…","input":{}}}]}`),
-		"skills":  f.listed(true),
+		"uri": f.extensionURI(),
+		"message": json.RawMessage(
+			`{"role":"ROLE_USER","parts":[{"mediaType":"application/json","data":{"skill":"…","action":"…","input":{}}}]}`,
+		),
+		"skills": f.listed(true),
 	})
 }

@@ -65,10 +65,12 @@ func TestCard(t *testing.T) {
 		t.Fatal(err)
 	}
 	i := card.SupportedInterface[0]
-	if i.URL != "https://store.example"+a2ahttp.Path || i.ProtocolBinding != "JSONRPC" || i.ProtocolVersion != "1.0" || len(card.Skills) != 2 || card.Version == "" || card.Description == "" {
+	if i.URL != "https://store.example"+a2ahttp.Path || i.ProtocolBinding != "JSONRPC" || i.ProtocolVersion != "1.0" ||
+		len(card.Skills) != 2 || card.Version == "" || card.Description == "" {
 		t.Errorf("card = %+v", card)
 	}
-	if modes := append(slices.Clone(card.InputModes), card.OutputModes...); !slices.Contains(modes, a2a.MediaJSON) || len(modes) < 2 {
+	if modes := append(slices.Clone(card.InputModes), card.OutputModes...); !slices.Contains(modes, a2a.MediaJSON) ||
+		len(modes) < 2 {
 		t.Errorf("modes = %v", modes)
 	}
 	if !bytes.Contains(w.face.Card(), []byte(`"streaming":false,"pushNotifications":false,"extendedAgentCard":false`)) {
@@ -93,7 +95,8 @@ func TestExamplesOfTheCard(t *testing.T) {
 				continue // an action that the stores of these tests do not have
 			}
 			for j, parts := range []string{dataPart(example), `[{"text":` + quoted(example) + `}]`} {
-				if task := w.send(message(fmt.Sprint("message-", i, j), parts)); task.Status.State != a2a.Completed && task.Status.State != a2a.InputRequired {
+				if task := w.send(message(fmt.Sprint("message-", i, j), parts)); task.Status.State != a2a.Completed &&
+					task.Status.State != a2a.InputRequired {
 					t.Errorf("%s = %+v", example, task)
 				}
 			}
@@ -126,7 +129,8 @@ func TestSkillsDocument(t *testing.T) {
 		URI    string
 		Skills skills
 	}
-	if err := json.Unmarshal(w.face.Skills(), &document); err != nil || document.URI != "https://store.example"+a2ahttp.SkillsPath {
+	if err := json.Unmarshal(w.face.Skills(), &document); err != nil ||
+		document.URI != "https://store.example"+a2ahttp.SkillsPath {
 		t.Fatalf("document = %s, %v", w.face.Skills(), err)
 	}
 	names := func(all skills) (list []string) {
@@ -146,7 +150,8 @@ func TestSkillsDocument(t *testing.T) {
 	}
 	task := w.send(message("1", hello))
 	var asks struct{ Skills skills }
-	if err := json.Unmarshal(task.Status.Message.Parts[1].Data, &asks); err != nil || !slices.Equal(names(asks.Skills), want) {
+	if err := json.Unmarshal(task.Status.Message.Parts[1].Data, &asks); err != nil || !slices.Equal(names(asks.Skills),
+		want) {
 		t.Errorf("a task that asks lists %v, %v, want %v", names(asks.Skills), err, want)
 	}
 }
@@ -185,7 +190,8 @@ func TestMount(t *testing.T) {
 		{http.MethodGet, "/.well-known/jwks.json", 200, `"crv":"P-256"`},
 	}
 	for _, tt := range tests {
-		r := httptest.NewRequestWithContext(t.Context(), tt.method, tt.path, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"x"}}`))
+		r := httptest.NewRequestWithContext(t.Context(), tt.method, tt.path,
+			strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"x"}}`))
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("A2A-Version", "1.0")
 		rec := httptest.NewRecorder()

@@ -103,13 +103,22 @@ type action struct {
 // New answers an agent. It fails on a schema that cannot be compiled.
 func New(d Deps) (*Face, error) {
 	f := &Face{Deps: d}
-	site := skill{id: skillSite, about: "Facts about the store, its pages, what it sells and which website services it has. Reads only."}
-	sale := skill{id: skillCheckout, about: "Opens a checkout for one offer. A person pays on the page that the task names; nothing is charged before."}
+	site := skill{
+		id:    skillSite,
+		about: "Facts about the store, its pages, what it sells and which website services it has. Reads only.",
+	}
+	sale := skill{
+		id: skillCheckout,
+		about: "Opens a checkout for one offer. A person pays on the page that the task names; nothing is charged " +
+			"before.",
+	}
 	for _, a := range d.Actions {
 		site.actions = append(site.actions, &action{Action: a, skill: site.id})
 	}
 	sale.actions = append(sale.actions, &action{skill: sale.id, Action: Action{
-		Name: actionCreate, Description: "Starts the purchase of one offer and answers a task that waits for the payment. Charges nothing.", InputSchema: createSchema(),
+		Name:        actionCreate,
+		Description: "Starts the purchase of one offer and answers a task that waits for the payment. Charges nothing.",
+		InputSchema: createSchema(),
 	}})
 	f.skills = []skill{site, sale}
 	for _, s := range f.skills {

@@ -35,25 +35,46 @@ const (
 
 func describe(api *openapi.API) {
 	openapi.Describe(api, openapi.Operation{
-		Method: http.MethodPost, Path: Path, ID: "a2a", Tags: []string{"a2a"}, Summary: "The agent of the store over A2A 1.0",
-		Description: "JSON-RPC 2.0, one request in a body. Send a message with one data part {skill, action, input}; " + SkillsPath +
+		Method: http.MethodPost, Path: Path, ID: "a2a", Tags: []string{"a2a"},
+		Summary: "The agent of the store over A2A 1.0",
+		Description: "JSON-RPC 2.0, one request in a body. Send a message with one data part {skill, action, input}; " +
+			SkillsPath +
 			" lists the actions with their schemas. Failures of the protocol have status 200 and an error in the body.",
 	}, openapi.Description{
 		Parameters: []openapi.Parameter{
-			{Name: a2a.HeaderVersion, In: "header", Required: true, Description: "1.0. It may also be a query parameter of this name.", Schema: json.RawMessage(`{"type":"string","const":"1.0"}`)},
-			{Name: a2a.HeaderExtensions, In: "header", Description: "URIs of extensions to activate, with commas between them. Unknown ones are ignored."},
+			{
+				Name: a2a.HeaderVersion, In: "header", Required: true,
+				Description: "1.0. It may also be a query parameter of this name.",
+				Schema:      json.RawMessage(`{"type":"string","const":"1.0"}`),
+			},
+			{
+				Name: a2a.HeaderExtensions, In: "header",
+				Description: "URIs of extensions to activate, with commas between them. Unknown ones are ignored.",
+			},
 		},
 		Request: &openapi.Content{Schema: json.RawMessage(requestSchema)},
 		Responses: map[int]openapi.Content{
-			http.StatusOK: {Description: "The result, or an error of the protocol.", Schema: json.RawMessage(answerSchema)},
-			0:             {Description: "An error: 405, 413, or 429 with Retry-After.", Schema: json.RawMessage(answerSchema)},
+			http.StatusOK: {
+				Description: "The result, or an error of the protocol.",
+				Schema:      json.RawMessage(answerSchema),
+			},
+			0: {
+				Description: "An error: 405, 413, or 429 with Retry-After.",
+				Schema:      json.RawMessage(answerSchema),
+			},
 		},
 	})
 	for _, d := range []struct{ path, id, summary string }{
 		{SkillsPath, "a2aSkills", "The actions of the A2A skills with the schemas of their inputs and outputs"},
 		{KeySetPath, "jwks", "The keys that sign the A2A agent card (JWK Set, RFC 7517)"},
 	} {
-		openapi.Describe(api, openapi.Operation{Method: http.MethodGet, Path: d.path, ID: d.id, Tags: []string{"a2a"}, Summary: d.summary},
-			openapi.Description{Responses: map[int]openapi.Content{http.StatusOK: {Description: "The document.", Schema: json.RawMessage(`{"type":"object"}`)}}})
+		openapi.Describe(api, openapi.Operation{
+			Method: http.MethodGet, Path: d.path, ID: d.id, Tags: []string{"a2a"},
+			Summary: d.summary,
+		},
+			openapi.Description{Responses: map[int]openapi.Content{http.StatusOK: {
+				Description: "The document.",
+				Schema:      json.RawMessage(`{"type":"object"}`),
+			}}})
 	}
 }

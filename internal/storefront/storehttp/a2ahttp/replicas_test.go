@@ -31,7 +31,8 @@ func replicas(t *testing.T, dsn string, n int) []*world {
 	shared := newSales()
 	all := make([]*world, n)
 	for i := range all {
-		all[i] = setup(t, func(d *a2ahttp.Deps) { d.Tasks, d.Sales = storage.Tasks{Store: storage.New(db, nil)}, shared })
+		all[i] = setup(t,
+			func(d *a2ahttp.Deps) { d.Tasks, d.Sales = storage.Tasks{Store: storage.New(db, nil)}, shared })
 		all[i].sales = shared
 	}
 	return all
@@ -41,7 +42,10 @@ func replicas(t *testing.T, dsn string, n int) []*world {
 // of them, whoever made it and whoever moves it.
 func TestReplicas(t *testing.T) {
 	t.Parallel()
-	for name, address := range map[string]func(testing.TB) string{"sqlite": sqldbtest.SQLite, "postgres": sqldbtest.Postgres} {
+	for name, address := range map[string]func(testing.TB) string{
+		"sqlite":   sqldbtest.SQLite,
+		"postgres": sqldbtest.Postgres,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			all := replicas(t, address(t), 2)
@@ -78,7 +82,10 @@ func TestReplicas(t *testing.T) {
 // TestReplicasAtOnce sends one message to all of them at once, many times over.
 func TestReplicasAtOnce(t *testing.T) {
 	t.Parallel()
-	for name, address := range map[string]func(testing.TB) string{"sqlite": sqldbtest.SQLite, "postgres": sqldbtest.Postgres} {
+	for name, address := range map[string]func(testing.TB) string{
+		"sqlite":   sqldbtest.SQLite,
+		"postgres": sqldbtest.Postgres,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			all := replicas(t, address(t), 2)

@@ -95,7 +95,9 @@ func (f *Face) unsold(ctx context.Context, t *turn, rec a2a.Record, err error) (
 func (f *Face) wait(ctx context.Context, t *turn, rec a2a.Record, asked ask) (a2a.Record, error) {
 	if asked.action != nil || asked.unknown != "" {
 		return rec, a2a.InvalidParams(a2a.FieldViolation{
-			Field: "message.taskId", Description: "The task waits for the payment of its checkout and takes no further request. Send it without taskId.", Reason: "TASK_WAITS",
+			Field: "message.taskId",
+			Description: "The task waits for the payment of its checkout and takes no further request. Send it " +
+				"without taskId.", Reason: "TASK_WAITS",
 		})
 	}
 	session, err := f.Sales.Get(ctx, rec.Ref)
@@ -135,7 +137,10 @@ func (f *Face) bring(ctx context.Context, rec a2a.Record) (a2a.Record, error) {
 	case state != a2a.Working || time.Since(rec.Task.Status.Timestamp.Time) < lostAfter:
 		return rec, nil
 	}
-	if err := rec.Task.Move(a2a.Failed, time.Now(), a2a.TextPart("The payment page could not be opened. Nothing was charged. Send a new message to try again.")); err != nil {
+	if err := rec.Task.Move(a2a.Failed, time.Now(),
+		a2a.TextPart(
+			"The payment page could not be opened. Nothing was charged. Send a new message to try again.")); err !=
+		nil {
 		return rec, err
 	}
 	return f.keep(ctx, rec, nil)
@@ -163,7 +168,9 @@ func (f *Face) follow(ctx context.Context, rec a2a.Record, session *checkout.Ses
 
 // tell moves a task to the state of its session, says what that means, and
 // keeps it.
-func (f *Face) tell(ctx context.Context, rec a2a.Record, session *checkout.Session, sent *a2a.Sent) (a2a.Record, error) {
+func (f *Face) tell(ctx context.Context, rec a2a.Record, session *checkout.Session,
+	sent *a2a.Sent,
+) (a2a.Record, error) {
 	shown, err := f.Show(ctx, session)
 	if err != nil {
 		return rec, err
@@ -214,10 +221,12 @@ func stateOf(session *checkout.Session) a2a.State {
 func (f *Face) words(session *checkout.Session) string {
 	switch session.State {
 	case checkout.Open:
-		return "Send the person to " + f.ContinueURL(session) + " to pay, until " + session.ExpiresAt().UTC().Format(time.RFC3339) +
+		return "Send the person to " + f.ContinueURL(session) + " to pay, until " +
+			session.ExpiresAt().UTC().Format(time.RFC3339) +
 			". Nothing is charged before. Read the task by GetTask to learn when it is paid."
 	case checkout.Processing:
-		return "The person has paid by a method that takes a while. The task is completed when the money has arrived; read it again later."
+		return "The person has paid by a method that takes a while. The task is completed when the money has " +
+			"arrived; read it again later."
 	case checkout.Completed:
 		return "Paid. The order is " + session.OrderID + "."
 	case checkout.Expired:
@@ -227,7 +236,8 @@ func (f *Face) words(session *checkout.Session) string {
 		case checkout.EndingPaymentFailed:
 			return "The payment has failed. Nothing was charged. Send a new message to start another purchase."
 		case checkout.EndingSoldOut:
-			return "The offer was sold out before it was paid. Nothing is kept of a payment. Send a new message to buy something else."
+			return "The offer was sold out before it was paid. Nothing is kept of a payment. Send a new message to " +
+				"buy something else."
 		}
 		return "The checkout was canceled. Nothing was charged."
 	default:
@@ -243,7 +253,8 @@ func (f *Face) abandon(ctx context.Context, rec a2a.Record) (a2a.Record, error) 
 	case err == nil:
 		return f.follow(ctx, rec, session)
 	case known && p.Code == "checkout_not_found": // it was not made yet, and will be canceled if it is
-		if err := rec.Task.Move(a2a.Canceled, time.Now(), a2a.TextPart("The checkout was canceled. Nothing was charged.")); err != nil {
+		if err := rec.Task.Move(a2a.Canceled, time.Now(),
+			a2a.TextPart("The checkout was canceled. Nothing was charged.")); err != nil {
 			return rec, err
 		}
 		return f.keep(ctx, rec, nil)

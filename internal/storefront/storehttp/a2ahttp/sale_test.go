@@ -17,19 +17,24 @@ import (
 func TestSale(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	task := w.send(message("1", dataPart(`{"skill":"checkout","action":"create_checkout","input":{"offer_id":"box","quantity":2.0,"buyer_email":"ada@example.com"}}`)))
+	task := w.send(message("1",
+		dataPart(
+			`{"skill":"checkout","action":"create_checkout","input":{"offer_id":"box","quantity":2.0,"buyer_email":"ada@example.com"}}`,
+		)))
 	session := w.sales.only(t)
 	if task.Status.State != a2a.InputRequired || len(task.History) != 1 || task.Artifacts != nil {
 		t.Fatalf("task = %+v, want one that waits", task)
 	}
 	parts := task.Status.Message.Parts
 	address := "https://store.example/c/" + session.Token
-	if len(parts) != 3 || parts[1].URL != address || parts[1].MediaType != "text/html" || !strings.Contains(*parts[0].Text, address) ||
+	if len(parts) != 3 || parts[1].URL != address || parts[1].MediaType != "text/html" ||
+		!strings.Contains(*parts[0].Text, address) ||
 		string(parts[2].Data) != `{"id":"`+session.ID+`","status":"open"}` {
 		t.Errorf("it says %+v, want words, the address and the session", parts)
 	}
 	want := checkout.Request{
-		ID: session.ID, Protocol: checkout.A2A, OfferID: "box", Quantity: 2, Buyer: checkout.Buyer{Email: "ada@example.com"},
+		ID: session.ID, Protocol: checkout.A2A, OfferID: "box", Quantity: 2,
+		Buyer: checkout.Buyer{Email: "ada@example.com"},
 		Agent: checkout.Agent{UserAgent: "tester/1", ClientKey: "a"},
 	}
 	if got := w.sales.requests[0]; fmt.Sprint(got) != fmt.Sprint(want) {
@@ -43,7 +48,8 @@ func TestSale(t *testing.T) {
 	w.sales.move(session.ID, checkout.Completed, "")
 	paid := w.get(task.ID)
 	if paid.Status.State != a2a.Completed || words(paid.Status.Message) != "Paid. The order is ord_1." ||
-		len(paid.Artifacts) != 1 || string(paid.Artifacts[0].Parts[0].Data) != `{"id":"`+session.ID+`","status":"completed"}` {
+		len(paid.Artifacts) != 1 ||
+		string(paid.Artifacts[0].Parts[0].Data) != `{"id":"`+session.ID+`","status":"completed"}` {
 		t.Errorf("after the payment: %+v", paid)
 	}
 	if again := w.get(task.ID); len(again.History) != len(paid.History) {
@@ -66,12 +72,36 @@ func TestWhereASaleEnds(t *testing.T) {
 		{"on its way", []checkout.State{checkout.Processing}, "", a2a.Working, "when the money has arrived"},
 		{"paid", []checkout.State{checkout.Completed}, "", a2a.Completed, "Paid."},
 		{"paid slowly", []checkout.State{checkout.Processing, checkout.Completed}, "", a2a.Completed, "Paid."},
-		{"payment failed", []checkout.State{checkout.Processing, checkout.Canceled}, checkout.EndingPaymentFailed, a2a.Failed, "The payment has failed. Nothing was charged."},
-		{"expired", []checkout.State{checkout.Expired}, "", a2a.Failed, "The payment page has expired. Nothing was charged."},
+		{
+			"payment failed",
+			[]checkout.State{checkout.Processing, checkout.Canceled},
+			checkout.EndingPaymentFailed,
+			a2a.Failed, "The payment has failed. Nothing was charged.",
+		},
+		{
+			"expired",
+			[]checkout.State{checkout.Expired},
+			"", a2a.Failed,
+			"The payment page has expired. Nothing was charged.",
+		},
 		{"sold out", []checkout.State{checkout.Canceled}, checkout.EndingSoldOut, a2a.Failed, "sold out"},
-		{"canceled by another door", []checkout.State{checkout.Canceled}, checkout.EndingAgent, a2a.Canceled, "Nothing was charged."},
-		{"paid after all, expired before", []checkout.State{checkout.Expired, checkout.Completed}, "", a2a.Completed, "Paid."},
-		{"paid after all, canceled before", []checkout.State{checkout.Canceled, checkout.Completed}, checkout.EndingAgent, a2a.Completed, "Paid."},
+		{
+			"canceled by another door",
+			[]checkout.State{checkout.Canceled},
+			checkout.EndingAgent, a2a.Canceled,
+			"Nothing was charged.",
+		},
+		{
+			"paid after all, expired before",
+			[]checkout.State{checkout.Expired, checkout.Completed},
+			"", a2a.Completed,
+			"Paid.",
+		},
+		{
+			"paid after all, canceled before",
+			[]checkout.State{checkout.Canceled, checkout.Completed},
+			checkout.EndingAgent, a2a.Completed, "Paid.",
+		},
 	}
 	const mine = "context-of-some-length"
 	for _, tt := range tests {
@@ -91,7 +121,8 @@ func TestWhereASaleEnds(t *testing.T) {
 					}
 				default:
 					var f *fault
-					if got, f = w.try(message(fmt.Sprint("m", len(got.History)), hello, `"taskId":"`+task.ID+`"`)); f != nil {
+					if got, f = w.try(message(fmt.Sprint("m", len(got.History)), hello, `"taskId":"`+task.ID+`"`)); f !=
+						nil {
 						if f.Code != -32004 {
 							t.Errorf("%s: %+v, want -32004", tt.name, f)
 						}
@@ -105,7 +136,8 @@ func TestWhereASaleEnds(t *testing.T) {
 				look()
 			}
 			if got.Status.State != tt.want || !strings.Contains(words(got.Status.Message), tt.see) {
-				t.Errorf("%s, %s: %s %q, want %s %q", tt.name, how, got.Status.State, words(got.Status.Message), tt.want, tt.see)
+				t.Errorf("%s, %s: %s %q, want %s %q", tt.name, how, got.Status.State, words(got.Status.Message),
+					tt.want, tt.see)
 			}
 		}
 	}
@@ -127,11 +159,26 @@ func TestRefusedSales(t *testing.T) {
 		{"unknown offer", ask(`{"offer_id":"unknown"}`), a2a.Rejected, 0, "No offer has this id."},
 		{"too many", ask(`{"offer_id":"few","quantity":4}`), a2a.Rejected, 0, "from 1 to 3"},
 		{"no offer", ask(`{}`), "", -32602, "message.parts[0].data.input.offer_id REQUIRED"},
-		{"no input", dataPart(`{"skill":"checkout","action":"create_checkout"}`), "", -32602, "message.parts[0].data.input.offer_id REQUIRED"},
-		{"quantity of none", ask(`{"offer_id":"box","quantity":0}`), "", -32602, "message.parts[0].data.input.quantity OUT_OF_RANGE"},
-		{"half a box", ask(`{"offer_id":"box","quantity":0.5}`), "", -32602, "message.parts[0].data.input.quantity INVALID_TYPE"},
-		{"no address", ask(`{"offer_id":"box","buyer_email":"ada"}`), "", -32602, "message.parts[0].data.input.buyer_email INVALID_FORMAT"},
-		{"payment data", ask(`{"offer_id":"box","card":"4242"}`), "", -32602, "message.parts[0].data.input.card UNKNOWN_FIELD"},
+		{
+			"no input", dataPart(`{"skill":"checkout","action":"create_checkout"}`), "", -32602,
+			"message.parts[0].data.input.offer_id REQUIRED",
+		},
+		{
+			"quantity of none", ask(`{"offer_id":"box","quantity":0}`), "", -32602,
+			"message.parts[0].data.input.quantity OUT_OF_RANGE",
+		},
+		{
+			"half a box", ask(`{"offer_id":"box","quantity":0.5}`), "", -32602,
+			"message.parts[0].data.input.quantity INVALID_TYPE",
+		},
+		{
+			"no address", ask(`{"offer_id":"box","buyer_email":"ada"}`), "", -32602,
+			"message.parts[0].data.input.buyer_email INVALID_FORMAT",
+		},
+		{
+			"payment data", ask(`{"offer_id":"box","card":"4242"}`), "", -32602,
+			"message.parts[0].data.input.card UNKNOWN_FIELD",
+		},
 		{"a fault of ours", ask(`{"offer_id":"broken"}`), "", -32603, ""},
 	}
 	for _, tt := range tests {
@@ -147,7 +194,8 @@ func TestRefusedSales(t *testing.T) {
 		if len(w.sales.sessions) != 0 {
 			t.Errorf("%s: there is a session", tt.name)
 		}
-		if again, f2 := w.try(message("1", tt.parts)); tt.code == 0 && (f2 != nil || again.ID != task.ID || again.Status.State != tt.state) {
+		if again, f2 := w.try(message("1", tt.parts)); tt.code == 0 &&
+			(f2 != nil || again.ID != task.ID || again.Status.State != tt.state) {
 			t.Errorf("%s, once more: %+v %+v, want the same task", tt.name, again, f2)
 		}
 	}
@@ -162,7 +210,8 @@ func TestSaleGoesOn(t *testing.T) {
 	const mine = "context-of-some-length"
 	params := message("1", dataPart(buyBox), `"contextId":"`+mine+`"`)
 	_, f := w.try(params)
-	if f == nil || f.Code != -32603 || len(f.Data) != 2 || f.Data[0].Metadata["code"] != "processor_unavailable" || f.Data[1].Delay != "2s" {
+	if f == nil || f.Code != -32603 || len(f.Data) != 2 || f.Data[0].Metadata["code"] != "processor_unavailable" ||
+		f.Data[1].Delay != "2s" {
 		t.Fatalf("while the processor is away: %+v, want -32603 and when to retry", f)
 	}
 	page := w.list(`{"contextId":"` + mine + `"}`)
@@ -193,7 +242,8 @@ func TestSaleIsFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := w.list(`{"contextId":"` + mine + `"}`)
-	if len(page.Tasks) != 1 || page.Tasks[0].Status.State != a2a.InputRequired || page.Tasks[0].Status.Message.Parts[1].URL == "" {
+	if len(page.Tasks) != 1 || page.Tasks[0].Status.State != a2a.InputRequired ||
+		page.Tasks[0].Status.Message.Parts[1].URL == "" {
 		t.Errorf("tasks = %+v, want one that waits at its address", page.Tasks)
 	}
 }
@@ -283,7 +333,8 @@ func TestCancelWhileOpening(t *testing.T) {
 			w.sales.set(func(s *sales) { s.during = nil })
 			var canceled a2a.Task
 			id := w.list(`{"contextId":"` + mine + `"}`).Tasks[0].ID
-			if f := w.call("CancelTask", `{"id":"`+id+`"}`, &canceled); f != nil || canceled.Status.State != a2a.Canceled {
+			if f := w.call("CancelTask", `{"id":"`+id+`"}`, &canceled); f != nil ||
+				canceled.Status.State != a2a.Canceled {
 				t.Errorf("CancelTask = %+v %+v, want it canceled", canceled, f)
 			}
 		}
@@ -301,11 +352,13 @@ func TestWaitingTaskTakesWords(t *testing.T) {
 	task := w.send(message("1", dataPart(buyBox)))
 	follow := `"taskId":"` + task.ID + `"`
 	still := w.send(message("2", hello, follow))
-	if still.Status.State != a2a.InputRequired || len(still.History) != 3 || still.Status.Message.Parts[1].URL != task.Status.Message.Parts[1].URL {
+	if still.Status.State != a2a.InputRequired || len(still.History) != 3 ||
+		still.Status.Message.Parts[1].URL != task.Status.Message.Parts[1].URL {
 		t.Errorf("after words: %+v, want it to say the same again", still)
 	}
 	for _, data := range []string{buyBox, search, `{"action":"fly"}`} {
-		if _, f := w.try(message("3", dataPart(data), follow)); f == nil || f.Code != -32602 || f.fields() != "message.taskId TASK_WAITS" {
+		if _, f := w.try(message("3", dataPart(data), follow)); f == nil || f.Code != -32602 ||
+			f.fields() != "message.taskId TASK_WAITS" {
 			t.Errorf("%s: %+v, want -32602", data, f)
 		}
 	}
@@ -326,7 +379,8 @@ func TestClockAhead(t *testing.T) {
 	w := setup(t)
 	task := w.send(message("1", dataPart(buyBox)))
 	id := w.sales.only(t).ID
-	w.sales.set(func(s *sales) { s.sessions[id].UpdatedAt = time.Now().Add(time.Hour).UTC().Truncate(time.Millisecond) })
+	w.sales.set(
+		func(s *sales) { s.sessions[id].UpdatedAt = time.Now().Add(time.Hour).UTC().Truncate(time.Millisecond) })
 	first := w.get(task.ID)
 	if second := w.get(task.ID); len(second.History) != len(first.History) || len(first.History) != 2 {
 		t.Errorf("read twice: %d, then %d messages, want 2", len(first.History), len(second.History))

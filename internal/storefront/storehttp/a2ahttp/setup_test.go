@@ -68,8 +68,9 @@ func (s *sales) Create(_ context.Context, req checkout.Request) (*checkout.Sessi
 	}
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	session := &checkout.Session{
-		ID: req.ID, Token: typeid.New("c"), State: checkout.Open, Protocol: req.Protocol, CreatedAt: now, UpdatedAt: now,
-		Pages: []checkout.Page{{N: 1, State: checkout.PageOpen, ExpiresAt: now.Add(23 * time.Hour)}},
+		ID: req.ID, Token: typeid.New("c"), State: checkout.Open, Protocol: req.Protocol, CreatedAt: now,
+		UpdatedAt: now,
+		Pages:     []checkout.Page{{N: 1, State: checkout.PageOpen, ExpiresAt: now.Add(23 * time.Hour)}},
 	}
 	s.sessions[req.ID] = session
 	return clone(session), nil
@@ -96,7 +97,8 @@ func (s *sales) Cancel(ctx context.Context, id, _ string) (*checkout.Session, er
 	case err != nil:
 		return nil, err
 	case session.State != checkout.Open:
-		return session, problem.New(problem.Conflict, "checkout_not_modifiable", "The session is "+string(session.State)+".")
+		return session, problem.New(problem.Conflict, "checkout_not_modifiable",
+			"The session is "+string(session.State)+".")
 	case s.isAway():
 		return nil, away()
 	}
@@ -114,7 +116,8 @@ func (s *sales) move(id string, to checkout.State, ending string) *checkout.Sess
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	session := s.sessions[id]
-	session.State, session.Ending, session.UpdatedAt = to, ending, time.Now().UTC().Truncate(time.Millisecond).Add(time.Millisecond)
+	session.State, session.Ending, session.UpdatedAt = to, ending, time.Now().UTC().Truncate(time.Millisecond).Add(
+		time.Millisecond)
 	if to == checkout.Completed {
 		session.OrderID = "ord_1"
 	}
@@ -170,7 +173,10 @@ const searchSchema = `{"type":"object","required":["query"],"additionalPropertie
 
 // actions answer what their query says.
 func actions() []a2ahttp.Action {
-	search := a2ahttp.Action{Name: "search_pages", Description: "Finds pages.", InputSchema: json.RawMessage(searchSchema), OutputSchema: json.RawMessage(`{"type":"object"}`)}
+	search := a2ahttp.Action{
+		Name: "search_pages", Description: "Finds pages.",
+		InputSchema: json.RawMessage(searchSchema), OutputSchema: json.RawMessage(`{"type":"object"}`),
+	}
 	search.Do = func(_ context.Context, h http.Header, input json.RawMessage) (json.RawMessage, error) {
 		var in struct{ Query string }
 		if err := json.Unmarshal(input, &in); err != nil {
@@ -180,9 +186,11 @@ func actions() []a2ahttp.Action {
 		case "climb":
 			return nil, problem.New(problem.Invalid, "path_outside_site", "The path climbs out.").At("/query")
 		case "elsewhere":
-			return nil, problem.New(problem.Forbidden, "other_host", "Only pages of this store are read here.").At("/query")
+			return nil, problem.New(problem.Forbidden, "other_host",
+				"Only pages of this store are read here.").At("/query")
 		case "nowhere":
-			return nil, problem.New(problem.NotFound, "page_not_found", "There is no page at this path.").At("/query").Advise("call search_pages")
+			return nil, problem.New(problem.NotFound, "page_not_found", "There is no page at this path.").At("/query").
+				Advise("call search_pages")
 		case "away":
 			return nil, away()
 		case "broken":
@@ -190,7 +198,10 @@ func actions() []a2ahttp.Action {
 		}
 		return json.RawMessage(`{"query":"` + in.Query + `","agent":"` + h.Get("User-Agent") + `"}` + "\n"), nil
 	}
-	info := a2ahttp.Action{Name: "site_info", Description: "Describes the store.", InputSchema: json.RawMessage(`{"type":"object","additionalProperties":false}`)}
+	info := a2ahttp.Action{
+		Name: "site_info", Description: "Describes the store.",
+		InputSchema: json.RawMessage(`{"type":"object","additionalProperties":false}`),
+	}
 	info.Do = func(context.Context, http.Header, json.RawMessage) (json.RawMessage, error) {
 		return json.RawMessage(`{"name":"Store"}`), nil
 	}
@@ -205,7 +216,10 @@ func setup(t testing.TB, change ...func(*a2ahttp.Deps)) *world {
 		t.Fatal(err)
 	}
 	deps := a2ahttp.Deps{
-		Site:    a2ahttp.Site{BaseURL: "https://store.example", Name: "Test Store", Operator: "Test Inc.", Version: "1.0.0"},
+		Site: a2ahttp.Site{
+			BaseURL: "https://store.example", Name: "Test Store", Operator: "Test Inc.",
+			Version: "1.0.0",
+		},
 		Actions: actions(), Sales: w.sales, Clients: clients{}, Tasks: w.tasks, MAC: box.MAC,
 		ContinueURL: func(s *checkout.Session) string { return "https://store.example/c/" + s.Token },
 		Show: func(_ context.Context, s *checkout.Session) (json.RawMessage, error) {
@@ -257,7 +271,8 @@ func (f *fault) fields() string {
 func (w *world) call(method, params string, result any) *fault {
 	w.t.Helper()
 	ctx := context.WithValue(context.Background(), networkKey{}, w.network)
-	r := httptest.NewRequestWithContext(ctx, http.MethodPost, a2ahttp.Path, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":`+params+`}`))
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, a2ahttp.Path,
+		strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":`+params+`}`))
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("A2A-Version", "1.0")
 	r.Header.Set("User-Agent", "tester/1")
@@ -284,7 +299,8 @@ func (w *world) call(method, params string, result any) *fault {
 
 // message is params of SendMessage. more are members of the message.
 func message(id, parts string, more ...string) string {
-	return `{"message":{"messageId":"` + id + `","role":"ROLE_USER","parts":` + parts + strings.Join(append([]string{""}, more...), ",") + `}}`
+	return `{"message":{"messageId":"` + id + `","role":"ROLE_USER","parts":` + parts +
+		strings.Join(append([]string{""}, more...), ",") + `}}`
 }
 
 func dataPart(data string) string { return `[{"data":` + data + `,"mediaType":"application/json"}]` }

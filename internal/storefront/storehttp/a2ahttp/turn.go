@@ -69,7 +69,9 @@ func (f *Face) earlier(ctx context.Context, t *turn) (*a2a.Record, error) {
 	}
 	if fingerprint != t.sent.Fingerprint {
 		return nil, a2a.InvalidParams(a2a.FieldViolation{
-			Field: "message.messageId", Description: "A message with this id and other content was sent before. Give each message an id of its own.", Reason: "DUPLICATE",
+			Field:       "message.messageId",
+			Description: "A message with this id and other content was sent before. Give each message an id of its own.",
+			Reason:      "DUPLICATE",
 		})
 	}
 	return &rec, nil
@@ -80,7 +82,9 @@ func checkModes(modes []string) error {
 	if len(modes) == 0 || takes(modes, a2a.MediaJSON) || takes(modes, a2a.MediaText) {
 		return nil
 	}
-	return a2a.NewError(a2a.CodeContentTypeNotSupport, "This agent answers application/json and text/plain; accept one of them.", "supported", a2a.MediaJSON+", "+a2a.MediaText)
+	return a2a.NewError(a2a.CodeContentTypeNotSupport,
+		"This agent answers application/json and text/plain; accept one of them.", "supported",
+		a2a.MediaJSON+", "+a2a.MediaText)
 }
 
 func textOnly(modes []string) bool { return len(modes) > 0 && !takes(modes, a2a.MediaJSON) }

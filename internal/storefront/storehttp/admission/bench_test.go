@@ -26,8 +26,10 @@ func addresses(handler http.Handler) func(w http.ResponseWriter, r *http.Request
 // BenchmarkGate is what the gate costs an unsigned request.
 func BenchmarkGate(b *testing.B) {
 	table := ratelimit.NewTable(nil)
-	gate := admission.New(admission.NewLimits(func(p ratelimit.Policy) ratelimit.Limiter { return table.Limiter(p) }, 5), nil)
-	handler := addresses(gate.Wrap(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), httpserver.WriteProblem))
+	gate := admission.New(admission.NewLimits(func(p ratelimit.Policy) ratelimit.Limiter { return table.Limiter(p) },
+		5), nil)
+	handler := addresses(gate.Wrap(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}),
+		httpserver.WriteProblem))
 	r := httptest.NewRequestWithContext(b.Context(), http.MethodGet, search, nil)
 	w := httptest.NewRecorder()
 	b.ReportAllocs()

@@ -23,7 +23,10 @@ const botURL = "https://bot.example" + webbotauth.DirectoryPath
 type directory struct{ body string }
 
 func (d directory) Do(*http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {webbotauth.MediaType}}, Body: io.NopCloser(strings.NewReader(d.body))}, nil
+	return &http.Response{
+		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {webbotauth.MediaType}},
+		Body: io.NopCloser(strings.NewReader(d.body)),
+	}, nil
 }
 
 func signer(t *testing.T) *httpsig.Signer {
@@ -44,19 +47,26 @@ func withBots(t *testing.T, enforce bool) *host {
 	}
 	keys := webbotauth.NewKeys(directory{string(body)}, slog.New(slog.DiscardHandler), nil)
 	t.Cleanup(keys.Close)
-	return open(t, 5, &admission.Options{Bots: webbotauth.NewVerifier(keys, []string{"store.example"}, nil), Enforce: enforce})
+	return open(t,
+		5, &admission.Options{Bots: webbotauth.NewVerifier(keys, []string{"store.example"}, nil), Enforce: enforce})
 }
 
 // signed is a request of an agent, sound until change makes it otherwise.
 func signed(t *testing.T, agent, path, body string, change func(*http.Request)) *http.Request {
 	t.Helper()
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "https://store.example"+path, strings.NewReader(body))
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "https://store.example"+path,
+		strings.NewReader(body))
 	r.TLS, r.RemoteAddr = nil, client
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Content-Digest", httpsig.ContentDigest([]byte(body)))
 	r.Header.Set("Signature-Agent", `a="`+agent+`"`)
-	components := []httpsig.Component{httpsig.Field("@authority"), {Name: "signature-agent", Key: "a"}, httpsig.Field("content-digest")}
-	err := signer(t).Sign(httpsig.RequestMessage(r, "https"), "sig1", components, httpsig.Params{Created: time.Now(), Expires: time.Now().Add(time.Minute), Tag: webbotauth.Tag})
+	components := []httpsig.Component{
+		httpsig.Field("@authority"),
+		{Name: "signature-agent", Key: "a"},
+		httpsig.Field("content-digest"),
+	}
+	err := signer(t).Sign(httpsig.RequestMessage(r, "https"), "sig1", components,
+		httpsig.Params{Created: time.Now(), Expires: time.Now().Add(time.Minute), Tag: webbotauth.Tag})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +102,8 @@ func TestVerifiedAgent(t *testing.T) {
 		}
 		body := strings.Repeat("x", 1000)
 		w = h.send(signed(t, "https://bot.example", search, body, nil))
-		if w.Code != http.StatusOK || w.Header().Get("X-Agent") != botURL || w.Header().Get("Accept-Signature") != "" || w.Body.String() != body {
+		if w.Code != http.StatusOK || w.Header().Get("X-Agent") != botURL || w.Header().Get("Accept-Signature") != "" ||
+			w.Body.String() != body {
 			t.Errorf("the signed request = %d %v, want it served for the agent, with its body", w.Code, w.Header())
 		}
 		if got := w.Header().Get("RateLimit"); got != `"client";r=4;t=1` {
@@ -101,7 +112,8 @@ func TestVerifiedAgent(t *testing.T) {
 		if !strings.Contains(h.log.String(), "signature=verified agent="+botURL) {
 			t.Errorf("log = %s, want the agent", h.log)
 		}
-		served, _ = until(100, func() *httptest.ResponseRecorder { return h.send(signed(t, "https://bot.example", search, "", nil)) })
+		served, _ = until(100,
+			func() *httptest.ResponseRecorder { return h.send(signed(t, "https://bot.example", search, "", nil)) })
 		if served != 4 {
 			t.Errorf("%d more calls, want 4", served)
 		}
@@ -114,8 +126,10 @@ func TestAgentFromTwoAddresses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := withBots(t, false)
 		h.met("https://bot.example")
-		until(100, func() *httptest.ResponseRecorder { return h.send(signed(t, "https://bot.example", search, "", nil)) })
-		w := h.send(signed(t, "https://bot.example", search, "", func(r *http.Request) { r.RemoteAddr = "198.51.100.1:1" }))
+		until(100,
+			func() *httptest.ResponseRecorder { return h.send(signed(t, "https://bot.example", search, "", nil)) })
+		w := h.send(signed(t, "https://bot.example", search,
+			"", func(r *http.Request) { r.RemoteAddr = "198.51.100.1:1" }))
 		if w.Code != http.StatusTooManyRequests {
 			t.Errorf("from another address = %d, want 429", w.Code)
 		}
@@ -143,7 +157,8 @@ func TestCeilingOfAddress(t *testing.T) {
 				last = w
 			}
 		}
-		if served != 60 || last == nil || last.Header().Get("RateLimit") != `"address";r=0;t=1` || last.Header().Get("Retry-After") != "1" {
+		if served != 60 || last == nil || last.Header().Get("RateLimit") != `"address";r=0;t=1` ||
+			last.Header().Get("Retry-After") != "1" {
 			t.Fatalf("%d served, then %v, want 60 and the policy of the address", served, last)
 		}
 		time.Sleep(time.Second)
@@ -161,13 +176,15 @@ func TestFalseSignatures(t *testing.T) {
 		h := withBots(t, false)
 		h.met("https://bot.example")
 		served, w := until(100, func() *httptest.ResponseRecorder {
-			return h.send(signed(t, "https://bot.example", search, "", func(r *http.Request) { r.Host = "STORE.example" }))
+			return h.send(signed(t, "https://bot.example", search,
+				"", func(r *http.Request) { r.Host = "STORE.example" }))
 		})
 		if served != 5 { // the authority is normal again: sound
 			t.Errorf("%d served, %v, want 5 of the agent", served, w)
 		}
 		served, w = until(100, func() *httptest.ResponseRecorder {
-			return h.send(signed(t, "https://bot.example", search, "", func(r *http.Request) { r.Header.Set("Signature", "sig1=:AAAA:") }))
+			return h.send(signed(t, "https://bot.example", search,
+				"", func(r *http.Request) { r.Header.Set("Signature", "sig1=:AAAA:") }))
 		})
 		if served != 5 || w.Header().Get("Accept-Signature") != webbotauth.AcceptSignature {
 			t.Errorf("%d served, %v, want 5 of the address and Accept-Signature", served, w)
@@ -188,18 +205,47 @@ func TestWrongSignatures(t *testing.T) {
 		log        string
 	}{
 		{"sound", search, nil, 200, 200, "", "signature=verified"},
-		{"unsigned", search, func(r *http.Request) { r.Header.Del("Signature-Input"); r.Header.Del("Signature") }, 200, 200, "", ""},
-		{"malformed", search, func(r *http.Request) { r.Header.Set("Signature-Input", "sig1=(") }, 200, 400, `"code":"signature_invalid"`, `signature="invalid: malformed"`},
-		{"false", search, func(r *http.Request) { r.Header.Set("Signature", "sig1=:AAAA:") }, 200, 403, `"code":"signature_invalid"`, `signature="invalid: signature"`},
-		{"another body", search, func(r *http.Request) { r.Body = io.NopCloser(strings.NewReader("other")) }, 200, 403, "(digest)", `signature="invalid: digest"`},
-		{"another host", search, func(r *http.Request) { r.Host = "other.example" }, 200, 403, "(authority)", `signature="invalid: authority"`},
-		{"unverified", search, func(r *http.Request) { r.Header.Set("Signature-Agent", `a="http://bot.example"`) }, 200, 200, "", `signature="unverified: agent"`},
+		{
+			"unsigned", search, func(r *http.Request) { r.Header.Del("Signature-Input"); r.Header.Del("Signature") },
+			200, 200, "", "",
+		},
+		{
+			"malformed", search, func(r *http.Request) { r.Header.Set("Signature-Input", "sig1=(") }, 200, 400,
+			`"code":"signature_invalid"`, `signature="invalid: malformed"`,
+		},
+		{
+			"false", search, func(r *http.Request) { r.Header.Set("Signature", "sig1=:AAAA:") }, 200,
+			403, `"code":"signature_invalid"`, `signature="invalid: signature"`,
+		},
+		{
+			"another body", search, func(r *http.Request) { r.Body = io.NopCloser(strings.NewReader("other")) }, 200,
+			403, "(digest)", `signature="invalid: digest"`,
+		},
+		{
+			"another host", search, func(r *http.Request) { r.Host = "other.example" }, 200, 403, "(authority)",
+			`signature="invalid: authority"`,
+		},
+		{
+			"unverified", search, func(r *http.Request) { r.Header.Set("Signature-Agent", `a="http://bot.example"`) },
+			200, 200, "", `signature="unverified: agent"`,
+		},
 		{"over plain http", search, func(r *http.Request) {
 			r.Header.Set("X-Forwarded-Proto", "http")
 			r.Header.Set("Signature", "sig1=:AAAA:")
 		}, 200, 200, "", `signature="unsigned: plain_http"`},
-		{"false at MCP", mcpPath, func(r *http.Request) { r.Header.Set("Signature", "sig1=:AAAA:") }, 200, 403, rpcError, `signature="invalid: signature"`},
-		{"false at a webhook", "/webhooks/stripe", func(r *http.Request) { r.Header.Set("Signature", "sig1=:AAAA:") }, 200, 200, "", ""},
+		{
+			"false at MCP", mcpPath, func(r *http.Request) { r.Header.Set("Signature", "sig1=:AAAA:") }, 200,
+			403, rpcError, `signature="invalid: signature"`,
+		},
+		{
+			"false at a webhook",
+			"/webhooks/stripe",
+			func(r *http.Request) { r.Header.Set("Signature", "sig1=:AAAA:") },
+			200,
+			200,
+			"",
+			"",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -217,7 +263,8 @@ func TestWrongSignatures(t *testing.T) {
 					if w.Code != want || enforce && !strings.Contains(w.Body.String(), tt.body) {
 						t.Errorf("enforce %t: answer = %d %s, want %d with %s", enforce, w.Code, w.Body, want, tt.body)
 					}
-					if !strings.Contains(h.log.String(), tt.log) || tt.log == "" && strings.Contains(h.log.String(), "signature=") {
+					if !strings.Contains(h.log.String(), tt.log) || tt.log == "" && strings.Contains(h.log.String(),
+						"signature=") {
 						t.Errorf("enforce %t: log = %s, want %s", enforce, h.log, tt.log)
 					}
 					wrong := strings.Contains(tt.log, "invalid") || strings.Contains(tt.log, "unverified")
@@ -241,7 +288,8 @@ func TestBodiesThatCannotBeVerified(t *testing.T) {
 		if w := h.send(signed(t, "https://bot.example", search, long, nil)); w.Code != 200 || w.Body.String() != long {
 			t.Errorf("a long body = %d with %d bytes, want all of them", w.Code, w.Body.Len())
 		}
-		w := h.send(signed(t, "https://bot.example", search, strings.Repeat("x", 1<<21+10), func(r *http.Request) { r.ContentLength = -1 }))
+		w := h.send(signed(t, "https://bot.example", search, strings.Repeat("x", 1<<21+10),
+			func(r *http.Request) { r.ContentLength = -1 }))
 		if w.Code != http.StatusRequestEntityTooLarge {
 			t.Errorf("a body over the limit of the host = %d, want 413", w.Code)
 		}

@@ -100,9 +100,13 @@ func wrongSignature(o webbotauth.Outcome) error {
 	case o.Status != webbotauth.Invalid:
 		return nil
 	case o.Reason == webbotauth.Malformed:
-		return problem.New(problem.Malformed, "signature_invalid", "The signature fields of the request cannot be read. Sign it as the header Accept-Signature says, or send it without a signature.")
+		return problem.New(problem.Malformed, "signature_invalid",
+			"The signature fields of the request cannot be read. Sign it as the header Accept-Signature says, or "+
+				"send it without a signature.")
 	}
-	return problem.New(problem.Forbidden, "signature_invalid", "The signature of the request does not hold ("+string(o.Reason)+"). Sign it as the header Accept-Signature says, or send it without a signature.")
+	return problem.New(problem.Forbidden, "signature_invalid",
+		"The signature of the request does not hold ("+string(o.Reason)+
+			"). Sign it as the header Accept-Signature says, or send it without a signature.")
 }
 
 // prepareRefusal sets what refusals have in common, whatever their shape. Pages

@@ -31,14 +31,16 @@ func TestBurstThenOneASecond(t *testing.T) {
 		for i := range 5 {
 			w := get(h, search)()
 			want := fmt.Sprintf(`"client";r=%d;t=1`, 4-i)
-			if w.Code != http.StatusOK || w.Header().Get("RateLimit") != want || w.Header().Get("RateLimit-Policy") != `"client";q=5;w=5` {
+			if w.Code != http.StatusOK || w.Header().Get("RateLimit") != want ||
+				w.Header().Get("RateLimit-Policy") != `"client";q=5;w=5` {
 				t.Errorf("call %d = %d %v, want 200 with %s", i+1, w.Code, w.Header(), want)
 			}
 		}
 		w := get(h, search)()
 		want := map[string]string{
-			"Content-Type": "application/problem+json", "Retry-After": "1", "RateLimit": `"client";r=0;t=1`, "RateLimit-Policy": `"client";q=5;w=5`,
-			"Cache-Control": "no-store", "Access-Control-Allow-Origin": "*",
+			"Content-Type": "application/problem+json", "Retry-After": "1", "RateLimit": `"client";r=0;t=1`,
+			"RateLimit-Policy": `"client";q=5;w=5`,
+			"Cache-Control":    "no-store", "Access-Control-Allow-Origin": "*",
 		}
 		got := map[string]string{}
 		for name := range want {
@@ -50,8 +52,10 @@ func TestBurstThenOneASecond(t *testing.T) {
 		body := object(t, w)
 		delete(body, "request_id")
 		if diff := cmp.Diff(map[string]any{
-			"type": "https://iana.org/assignments/http-problem-types#quota-exceeded", "title": "Too many requests", "status": 429.0,
-			"detail": "At most one request per second is allowed. Retry after 1 second.", "instance": "/agent/search", "code": "rate_limited",
+			"type": "about:blank", "title": "Too many requests",
+			"status": 429.0,
+			"detail": "At most one request per second is allowed. Retry after 1 second.", "instance": "/agent/search",
+			"code":        "rate_limited",
 			"next_action": "retry_later", "retry_after_seconds": 1.0, "violated-policies": []any{"client"},
 		}, body); diff != "" {
 			t.Errorf("body (-want +got):\n%s", diff)
@@ -76,7 +80,8 @@ func TestStrictReading(t *testing.T) {
 		h := open(t, 1, nil)
 		for range 3 {
 			served, w := until(5, get(h, search))
-			if served != 1 || w.Header().Get("Retry-After") != "1" || w.Header().Get("RateLimit-Policy") != `"client";q=1;w=1` {
+			if served != 1 || w.Header().Get("Retry-After") != "1" ||
+				w.Header().Get("RateLimit-Policy") != `"client";q=1;w=1` {
 				t.Fatalf("%d calls in a second, %v, want 1", served, w)
 			}
 			time.Sleep(time.Second)
@@ -123,7 +128,8 @@ func TestClasses(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				h := open(t, 5, nil)
-				served, w := until(1000, func() *httptest.ResponseRecorder { return h.call(client, tt.method, tt.path, "", tt.headers...) })
+				served, w := until(1000,
+					func() *httptest.ResponseRecorder { return h.call(client, tt.method, tt.path, "", tt.headers...) })
 				if served != tt.want {
 					t.Errorf("%d served, want %d", served, tt.want)
 				}
@@ -185,11 +191,26 @@ func TestIdentity(t *testing.T) {
 		{"two /64", from{"[2001:db8:0:1::1]:1", nil}, from{"[2001:db8:0:2::1]:1", nil}, false},
 		{"IPv4 in IPv6", from{"203.0.113.7:1", nil}, from{"[::ffff:203.0.113.7]:1", nil}, true},
 		{"behind a proxy", from{"10.0.0.1:1", xff("203.0.113.7")}, from{"10.0.0.1:1", xff("203.0.113.8")}, false},
-		{"through two proxies", from{"10.0.0.1:1", xff("203.0.113.7")}, from{"10.0.0.2:1", xff("203.0.113.7, 10.0.0.9")}, true},
-		{"what a client claims before the proxy", from{"10.0.0.1:1", xff("1.1.1.1, 203.0.113.7")}, from{"10.0.0.1:1", xff("2.2.2.2, 203.0.113.7")}, true},
+		{
+			"through two proxies",
+			from{"10.0.0.1:1", xff("203.0.113.7")},
+			from{"10.0.0.2:1", xff("203.0.113.7, 10.0.0.9")},
+			true,
+		},
+		{
+			"what a client claims before the proxy",
+			from{"10.0.0.1:1", xff("1.1.1.1, 203.0.113.7")},
+			from{"10.0.0.1:1", xff("2.2.2.2, 203.0.113.7")},
+			true,
+		},
 		{"claims without a proxy", from{"203.0.113.7:1", xff("1.1.1.1")}, from{"203.0.113.7:1", xff("2.2.2.2")}, true},
 		{"malformed behind a proxy", from{"10.0.0.1:1", xff("unknown")}, from{"10.0.0.1:1", xff("nobody")}, true},
-		{"user agent and session", from{"203.0.113.7:1", []string{"User-Agent", "a", "Mcp-Session-Id", "1"}}, from{"203.0.113.7:1", []string{"User-Agent", "b", "Mcp-Session-Id", "2"}}, true},
+		{
+			"user agent and session",
+			from{"203.0.113.7:1", []string{"User-Agent", "a", "Mcp-Session-Id", "1"}},
+			from{"203.0.113.7:1", []string{"User-Agent", "b", "Mcp-Session-Id", "2"}},
+			true,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -212,9 +233,11 @@ func TestIdentity(t *testing.T) {
 func TestNoStatePerClient(t *testing.T) {
 	const clients = 300_000
 	table := ratelimit.NewTable(&ratelimit.TableOptions{Slots: 1 << 12})
-	gate := admission.New(admission.NewLimits(func(p ratelimit.Policy) ratelimit.Limiter { return table.Limiter(p) }, 5), nil)
+	gate := admission.New(admission.NewLimits(func(p ratelimit.Policy) ratelimit.Limiter { return table.Limiter(p) },
+		5), nil)
 	served := 0
-	handler := gate.Wrap(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { served++ }), func(http.ResponseWriter, *http.Request, error) {})
+	handler := gate.Wrap(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { served++ }),
+		func(http.ResponseWriter, *http.Request, error) {})
 	client := addresses(handler)
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, search, nil)
 	w := httptest.NewRecorder()
@@ -244,7 +267,8 @@ func TestRefusalsInTheLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := open(t, 5, nil)
 		until(100, get(h, search))
-		if !strings.Contains(h.log.String(), "status=429") || !strings.Contains(h.log.String(), "problem=rate_limited") {
+		if !strings.Contains(h.log.String(), "status=429") || !strings.Contains(h.log.String(),
+			"problem=rate_limited") {
 			t.Errorf("log = %s, want the refusal", h.log)
 		}
 	})
@@ -272,7 +296,9 @@ func TestSwitchedOff(t *testing.T) {
 			t.Errorf("%s: %d served with %v, want all and no fields", path, served, w.Header())
 		}
 	}
-	if served, _ := until(200, func() *httptest.ResponseRecorder { return h.rpc(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`) }); served != 200 {
+	if served, _ := until(200,
+		func() *httptest.ResponseRecorder { return h.rpc(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`) }); served !=
+		200 {
 		t.Errorf("%d tools/list served, want all", served)
 	}
 }

@@ -52,7 +52,8 @@ func (g *Gate) classify(r *http.Request) class {
 		return byMessage
 	case r.Method == http.MethodOptions:
 		return lifecycle
-	case under(path, "/agent/commerce"), under(path, "/agent/search"), under(path, "/agent/read"), under(path, "/agent/a2a"), under(path, "/v1"):
+	case under(path, "/agent/commerce"), under(path, "/agent/search"), under(path, "/agent/read"), under(path,
+		"/agent/a2a"), under(path, "/v1"):
 		return api
 	}
 	return document

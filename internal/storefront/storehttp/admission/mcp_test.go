@@ -44,7 +44,8 @@ func TestMCPMessages(t *testing.T) {
 				if served != tt.want || w == nil {
 					t.Fatalf("%d served, want %d", served, tt.want)
 				}
-				if w.Header().Get("Content-Type") != "application/json" || w.Header().Get("Retry-After") == "" || object(t, w)["jsonrpc"] != "2.0" {
+				if w.Header().Get("Content-Type") != "application/json" || w.Header().Get("Retry-After") == "" ||
+					object(t, w)["jsonrpc"] != "2.0" {
 					t.Errorf("refusal = %v %s, want JSON-RPC with Retry-After", w.Header(), w.Body)
 				}
 			})
@@ -64,9 +65,11 @@ func TestMCPRefusal(t *testing.T) {
 		}
 		_, w = until(10, func() *httptest.ResponseRecorder { return h.rpc(list) })
 		want := map[string]any{"jsonrpc": "2.0", "id": 3.0, "error": map[string]any{
-			"code": 429.0, "message": "At most one request per second is allowed. Retry after 1 second.", "data": map[string]any{"retryAfterSeconds": 1.0, "policy": "client"},
+			"code": 429.0, "message": "At most one request per second is allowed. Retry after 1 second.",
+			"data": map[string]any{"retryAfterSeconds": 1.0, "policy": "client"},
 		}}
-		if diff := cmp.Diff(want, object(t, w)); diff != "" || w.Header().Get("Retry-After") != "1" || w.Header().Get("RateLimit") != `"client";r=0;t=1` {
+		if diff := cmp.Diff(want, object(t, w)); diff != "" || w.Header().Get("Retry-After") != "1" ||
+			w.Header().Get("RateLimit") != `"client";r=0;t=1` {
 			t.Errorf("refusal with %v (-want +got):\n%s", w.Header(), diff)
 		}
 		time.Sleep(time.Second)
@@ -92,9 +95,11 @@ func TestMCPHammering(t *testing.T) {
 		}
 		w := h.rpc(list)
 		want := map[string]any{"jsonrpc": "2.0", "error": map[string]any{
-			"code": 429.0, "message": "At most 10 requests per second are allowed. Retry after 1 second.", "data": map[string]any{"retryAfterSeconds": 1.0, "policy": "lifecycle"},
+			"code": 429.0, "message": "At most 10 requests per second are allowed. Retry after 1 second.",
+			"data": map[string]any{"retryAfterSeconds": 1.0, "policy": "lifecycle"},
 		}}
-		if diff := cmp.Diff(want, object(t, w)); diff != "" || w.Header().Get("Retry-After") != "1" || w.Header().Get("Access-Control-Allow-Origin") != "*" {
+		if diff := cmp.Diff(want, object(t, w)); diff != "" || w.Header().Get("Retry-After") != "1" ||
+			w.Header().Get("Access-Control-Allow-Origin") != "*" {
 			t.Errorf("refusal with %v (-want +got):\n%s", w.Header(), diff)
 		}
 	})
@@ -110,7 +115,8 @@ func TestMCPOtherMethods(t *testing.T) {
 				t.Errorf("%s = %d, want 405", method, w.Code)
 			}
 		}
-		served, _ := until(100, func() *httptest.ResponseRecorder { return h.call(client, http.MethodGet, mcpPath, "") })
+		served, _ := until(100,
+			func() *httptest.ResponseRecorder { return h.call(client, http.MethodGet, mcpPath, "") })
 		if served != 28 {
 			t.Errorf("%d more were served, want 28", served)
 		}

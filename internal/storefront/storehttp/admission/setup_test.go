@@ -34,7 +34,8 @@ const (
 func open(t *testing.T, burst int, o *admission.Options) *host {
 	t.Helper()
 	table := ratelimit.NewTable(&ratelimit.TableOptions{Slots: 1 << 12})
-	return openWith(t, admission.NewLimits(func(p ratelimit.Policy) ratelimit.Limiter { return table.Limiter(p) }, burst), o)
+	return openWith(t,
+		admission.NewLimits(func(p ratelimit.Policy) ratelimit.Limiter { return table.Limiter(p) }, burst), o)
 }
 
 func openWith(t *testing.T, limits admission.Limits, o *admission.Options) *host {
@@ -59,7 +60,8 @@ func openWith(t *testing.T, limits admission.Limits, o *admission.Options) *host
 		_, _ = w.Write(body)
 	})
 	tools := mcp.NewServer(mcp.Implementation{Name: "t", Version: "1"}, &mcp.Options{Admit: gate.AdmitMCP})
-	mcp.AddTool(tools, mcp.Tool{Name: "echo", Description: "Echoes."}, func(_ context.Context, _ *mcp.Call, _ *struct{}) (*struct{}, error) { return &struct{}{}, nil })
+	mcp.AddTool(tools, mcp.Tool{Name: "echo", Description: "Echoes."},
+		func(_ context.Context, _ *mcp.Call, _ *struct{}) (*struct{}, error) { return &struct{}{}, nil })
 	mux.Handle(mcpPath, tools)
 	log := &strings.Builder{}
 	refuse := func(w http.ResponseWriter, r *http.Request, err error) {
@@ -68,7 +70,8 @@ func openWith(t *testing.T, limits admission.Limits, o *admission.Options) *host
 	}
 	trusted := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
 	return &host{t, httpserver.Chain(gate.Wrap(mux, refuse),
-		httpserver.Instrument(slog.New(slog.NewTextHandler(log, nil)), "store", nil), httpserver.ClientAddress(trusted), httpserver.LimitBody(1<<21)), log}
+		httpserver.Instrument(slog.New(slog.NewTextHandler(log, nil)), "store", nil), httpserver.ClientAddress(trusted),
+		httpserver.LimitBody(1<<21)), log}
 }
 
 // call sends a request from an address. headers are name, value, …

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"ace/internal/foundation/excerpt"
 	"ace/internal/foundation/problem"
 	"ace/internal/foundation/textindex"
 	"ace/internal/storefront/offer"
@@ -31,27 +32,62 @@ type advice struct {
 // advices hold the problems whose own words speak of REST, or leave open what to
 // call next.
 var advices = map[string]advice{
-	"checkout_in_flight":    {detail: "The payment page of this checkout is still being opened. Call again in a second with the same arguments.", next: GetCheckout},
-	"checkout_not_found":    {detail: "No checkout has this id. Pass the id (chk_…) that create_checkout answered. If it is lost, call create_checkout again: that charges nothing.", next: CreateCheckout},
-	"hold_limit":            {more: "Call get_checkout for the ones that you have, or list_products with available: true for something else.", next: GetCheckout},
-	"idempotency_conflict":  {detail: "This idempotency_key was used with other arguments. Repeat that call unchanged, or use a new key for a new purchase.", next: CreateCheckout},
-	"idempotency_in_flight": {detail: "The first call with this idempotency_key is still running. Call again in a second with the same arguments.", next: CreateCheckout},
-	"invalid_cursor":        {detail: "This cursor does not belong to these arguments. Take next_cursor from the last answer to the same arguments, or leave cursor out to start anew."},
-	"invalid_quantity":      {more: "Call create_checkout again with such a quantity.", next: CreateCheckout},
-	"invalid_offset":        {more: "The first part has offset 0.", next: ReadPage},
-	"invalid_path":          {more: "search_pages finds paths.", next: SearchPages},
-	"invalid_url":           {more: "search_pages finds the pages of this store.", next: SearchPages},
-	"offer_not_found":       {detail: "No offer has this id.", more: "list_products answers the ids that can be bought.", next: ListProducts},
-	"other_host":            {more: "search_pages finds the pages of this store.", next: SearchPages},
-	"page_not_found":        {detail: "There is no page at this path.", more: "search_pages finds pages by the words of their path.", next: SearchPages},
-	"page_private":          {more: "search_pages finds the pages that can be read.", next: SearchPages},
-	"path_or_url":           {detail: "Give path or url, not both."},
-	"path_outside_site":     {detail: "The path climbs out of the site. Give the path of a page as search_pages answers it.", next: SearchPages},
-	"path_required":         {detail: "Name the page: give path, for example /refunds. search_pages finds paths.", next: SearchPages},
-	"processor_refused":     {more: "list_products with available: true lists other offers.", next: ListProducts},
-	"query_required":        {detail: "query holds no word. Give words that the path of the page may hold, such as refunds."},
-	"query_too_long":        {detail: "query has more than 200 bytes. A few words are enough."},
-	"sold_out":              {more: "list_products with available: true lists what can be bought now.", next: ListProducts},
+	"checkout_in_flight": {
+		detail: "The payment page of this checkout is still being opened. Call again in a second with the same " +
+			"arguments.", next: GetCheckout,
+	},
+	"checkout_not_found": {
+		detail: "No checkout has this id. Pass the id (chk_…) that create_checkout answered. If it is lost, call " +
+			"create_checkout again: that charges nothing.", next: CreateCheckout,
+	},
+	"hold_limit": {
+		more: "Call get_checkout for the ones that you have, or list_products with available: true for something else.",
+		next: GetCheckout,
+	},
+	"idempotency_key_reused": {
+		detail: "This idempotency_key was used with other arguments. Repeat that call unchanged, or use a new key " +
+			"for a new purchase.", next: CreateCheckout,
+	},
+	"idempotency_in_progress": {
+		detail: "The first call with this idempotency_key is still running. Call again in a second with the same " +
+			"arguments.", next: CreateCheckout,
+	},
+	"invalid_cursor": {
+		detail: "This cursor does not belong to these arguments. Take next_cursor from the last answer to the same " +
+			"arguments, or leave cursor out to start anew.",
+	},
+	"invalid_quantity": {more: "Call create_checkout again with such a quantity.", next: CreateCheckout},
+	"invalid_offset":   {more: "The first part has offset 0.", next: ReadPage},
+	"invalid_path":     {more: "search_pages finds paths.", next: SearchPages},
+	"invalid_url":      {more: "search_pages finds the pages of this store.", next: SearchPages},
+	"offer_not_found": {
+		detail: "No offer has this id.",
+		more:   "list_products answers the ids that can be bought.", next: ListProducts,
+	},
+	"other_host": {more: "search_pages finds the pages of this store.", next: SearchPages},
+	"page_not_found": {
+		detail: "There is no page at this path.",
+		more:   "search_pages finds pages by the words of their path.", next: SearchPages,
+	},
+	"page_private": {more: "search_pages finds the pages that can be read.", next: SearchPages},
+	"path_or_url":  {detail: "Give path or url, not both."},
+	"path_outside_site": {
+		detail: "The path climbs out of the site. Give the path of a page as search_pages answers it.",
+		next:   SearchPages,
+	},
+	"path_required": {
+		detail: "Name the page: give path, for example /refunds. search_pages finds paths.",
+		next:   SearchPages,
+	},
+	"processor_refused": {more: "list_products with available: true lists other offers.", next: ListProducts},
+	"query_required": {
+		detail: "query holds no word. Give words that the path of the page may hold, such as refunds.",
+	},
+	"query_too_long": {detail: "query has more than 200 bytes. A few words are enough."},
+	"sold_out": {
+		more: "list_products with available: true lists what can be bought now.",
+		next: ListProducts,
+	},
 }
 
 // advised tells a problem in the words of tools. What is no problem stays.
@@ -78,7 +114,10 @@ func (s *Set) advised(ctx context.Context, tool string, err error) error {
 	}
 	told.Items = nil
 	for _, item := range p.Items {
-		told.Items = append(told.Items, problem.Item{Pointer: argument(tool, item.Pointer), Code: item.Code, Detail: strings.Replace(item.Detail, p.Detail, told.Detail, 1)})
+		told.Items = append(told.Items, problem.Item{
+			Pointer: argument(tool, item.Pointer), Code: item.Code,
+			Detail: strings.Replace(item.Detail, p.Detail, told.Detail, 1),
+		})
 	}
 	return &told
 }
@@ -135,7 +174,7 @@ func (s *Set) closePages(ctx context.Context, asked string) string {
 	if at := strings.Index(asked, "://"); at >= 0 { // the host says nothing
 		_, asked, _ = strings.Cut(asked[at+3:], "/")
 	}
-	results, err := s.deps.Site.Search(ctx, site.Query{Words: cut(asked, site.MaxQuery), Limit: maxClose})
+	results, err := s.deps.Site.Search(ctx, site.Query{Words: excerpt.Prefix(asked, site.MaxQuery), Limit: maxClose})
 	if err != nil {
 		return "" // there is no word in it
 	}
@@ -144,13 +183,6 @@ func (s *Set) closePages(ctx context.Context, asked string) string {
 		found = append(found, r.Path)
 	}
 	return strings.Join(found, ", ")
-}
-
-func cut(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "")
 }
 
 // offers answers everything that is for sale; nothing while nobody can tell,

@@ -28,13 +28,18 @@ func readingSet(t testing.TB) *Set {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.DiscardHandler)
-	pages := site.New(base, []site.Source{site.NewFolder(content.Pages(), base, site.Vars{Name: "Store", BaseURL: base.String()})}, log, nil)
+	pages := site.New(base,
+		[]site.Source{site.NewFolder(content.Pages(), base, site.Vars{Name: "Store", BaseURL: base.String()})}, log,
+		nil)
 	if err := pages.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return New(Deps{
-		Site:    &sitehttp.Face{Site: sitehttp.Site{BaseURL: base.String(), Name: "Store"}, Pages: pages},
-		Catalog: &cataloghttp.Face{Site: cataloghttp.Site{BaseURL: base.String()}, Catalog: offer.NewCatalog(shelf{}, shelf{}, log)},
+		Site: &sitehttp.Face{Site: sitehttp.Site{BaseURL: base.String(), Name: "Store"}, Pages: pages},
+		Catalog: &cataloghttp.Face{
+			Site:    cataloghttp.Site{BaseURL: base.String()},
+			Catalog: offer.NewCatalog(shelf{}, shelf{}, log),
+		},
 	})
 }
 
@@ -74,7 +79,8 @@ func TestSchemasSuitModels(t *testing.T) {
 		if err := json.Unmarshal(tool.InputSchema, &in); err != nil {
 			t.Fatal(err)
 		}
-		if in.Type != "object" || in.AdditionalProperties == nil || *in.AdditionalProperties || in.AnyOf != nil || in.OneOf != nil || in.AllOf != nil {
+		if in.Type != "object" || in.AdditionalProperties == nil || *in.AdditionalProperties || in.AnyOf != nil ||
+			in.OneOf != nil || in.AllOf != nil {
 			t.Errorf("%s: input schema %s", tool.Name, tool.InputSchema)
 		}
 		for name, member := range in.Properties {
@@ -83,7 +89,8 @@ func TestSchemasSuitModels(t *testing.T) {
 			}
 		}
 		for _, schema := range []json.RawMessage{tool.InputSchema, tool.OutputSchema} {
-			if strings.Contains(string(schema), "int64") || strings.Contains(string(schema), "$ref") || len(schema) > 8000 {
+			if strings.Contains(string(schema), "int64") || strings.Contains(string(schema), "$ref") ||
+				len(schema) > 8000 {
 				t.Errorf("%s: schema of %d bytes: %s", tool.Name, len(schema), schema)
 			}
 		}
@@ -144,8 +151,10 @@ func TestAdvices(t *testing.T) {
 		if about.next != "" && set.Find(about.next) == nil {
 			t.Errorf("the advice for %s names the tool %s", code, about.next)
 		}
-		p, _ := problem.From(set.advised(t.Context(), ReadPage, &problem.Problem{Kind: problem.Invalid, Code: code, Detail: "Read /agent/search."}))
-		if p.Code != code || p.Kind != problem.Invalid || p.Detail == "" || about.detail != "" && strings.Contains(p.Detail, "/agent/") {
+		p, _ := problem.From(set.advised(t.Context(), ReadPage,
+			&problem.Problem{Kind: problem.Invalid, Code: code, Detail: "Read /agent/search."}))
+		if p.Code != code || p.Kind != problem.Invalid || p.Detail == "" || about.detail != "" &&
+			strings.Contains(p.Detail, "/agent/") {
 			t.Errorf("%s is told as %+v", code, p)
 		}
 	}
@@ -161,7 +170,8 @@ func FuzzCall(f *testing.F) {
 	set := readingSet(f)
 	names := []string{SearchPages, ReadPage, ListProducts, ListServices, LLMsTextDraft}
 	for i, seed := range []string{
-		`{"query":"refunds","limit":5}`, `{"path":"/docs","offset":5,"limit":1e2}`, `{"ids":["a","\ud800"],"cursor":"x"}`, `{}`, `{"url":"https://a.example","payment_signature":""}`,
+		`{"query":"refunds","limit":5}`, `{"path":"/docs","offset":5,"limit":1e2}`,
+		`{"ids":["a","\ud800"],"cursor":"x"}`, `{}`, `{"url":"https://a.example","payment_signature":""}`,
 	} {
 		f.Add(i, seed)
 	}
@@ -171,7 +181,8 @@ func FuzzCall(f *testing.F) {
 			return
 		}
 		name := names[tool%len(names)]
-		result, err := set.Find(name).Call(context.WithoutCancel(t.Context()), &mcp.Call{Tool: name}, json.RawMessage(arguments))
+		result, err := set.Find(name).Call(context.WithoutCancel(t.Context()), &mcp.Call{Tool: name},
+			json.RawMessage(arguments))
 		if _, ok := problem.From(err); err != nil && !ok {
 			t.Errorf("%s(%q) = %v, want a problem", name, arguments, err)
 		}

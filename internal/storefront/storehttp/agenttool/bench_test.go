@@ -35,10 +35,14 @@ func (shelf) Offers(context.Context) (offer.Listing, error) {
 	l := offer.Listing{Mode: "sandbox", VerifiedAt: time.Now()}
 	for i := range 8 {
 		l.Offers = append(l.Offers, offer.Offer{
-			ID: fmt.Sprintf("assistant_%d", i), ProductID: "prod_assistant", ProductName: "Assistant", Name: fmt.Sprintf("Assistant, plan %d", i),
-			Description: "A research assistant that reads the sources for you and answers with references.", Category: offer.Software,
-			Price: money.Amount{Minor: 1900, Currency: "USD"}, Tax: offer.TaxExcluded, Billing: offer.Billing{Interval: "month", Count: 1}, TrialDays: 14,
-			Delivery: offer.Delivery{Type: offer.Digital, Summary: "Access by e-mail at once."}, PriceRef: fmt.Sprintf("price_%d", i),
+			ID: fmt.Sprintf("assistant_%d", i), ProductID: "prod_assistant", ProductName: "Assistant",
+			Name:        fmt.Sprintf("Assistant, plan %d", i),
+			Description: "A research assistant that reads the sources for you and answers with references.",
+			Category:    offer.Software,
+			Price:       money.Amount{Minor: 1900, Currency: "USD"}, Tax: offer.TaxExcluded,
+			Billing: offer.Billing{Interval: "month", Count: 1}, TrialDays: 14,
+			Delivery: offer.Delivery{Type: offer.Digital, Summary: "Access by e-mail at once."},
+			PriceRef: fmt.Sprintf("price_%d", i),
 		})
 	}
 	offer.Sort(l.Offers)
@@ -47,6 +51,8 @@ func (shelf) Offers(context.Context) (offer.Listing, error) {
 
 // Taken implements offer.Counter.
 func (shelf) Taken(context.Context) (map[string]int64, error) { return nil, nil }
+
+func (shelf) Changes() uint64 { return 0 }
 
 func ourServer(s *Set) http.Handler {
 	server := mcp.NewServer(mcp.Implementation{Name: "store", Version: "1"}, nil)
@@ -66,19 +72,27 @@ func sdkServer(s *Set) http.Handler {
 	addSDK(server, s, CreateCheckout, func(*Set, context.Context, *mcp.Call, *createInput) (*ucp.Checkout, error) {
 		return &ucp.Checkout{}, nil
 	})
-	addSDK(server, s, GetCheckout, func(*Set, context.Context, *mcp.Call, *getInput) (*ucp.Checkout, error) { return &ucp.Checkout{}, nil })
+	addSDK(server, s, GetCheckout,
+		func(*Set, context.Context, *mcp.Call, *getInput) (*ucp.Checkout, error) { return &ucp.Checkout{}, nil })
 	addSDK(server, s, ListServices, (*Set).listServices)
-	addSDK(server, s, AISearchAudit, func(*Set, context.Context, *mcp.Call, *crawlInput) (*any, error) { return nil, notOffered() })
-	addSDK(server, s, StructuredData, func(*Set, context.Context, *mcp.Call, *crawlInput) (*any, error) { return nil, notOffered() })
-	addSDK(server, s, LLMsTextDraft, func(*Set, context.Context, *mcp.Call, *draftInput) (*any, error) { return nil, notOffered() })
-	return sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{Stateless: true, JSONResponse: true})
+	addSDK(server, s, AISearchAudit,
+		func(*Set, context.Context, *mcp.Call, *crawlInput) (*any, error) { return nil, notOffered() })
+	addSDK(server, s, StructuredData,
+		func(*Set, context.Context, *mcp.Call, *crawlInput) (*any, error) { return nil, notOffered() })
+	addSDK(server, s, LLMsTextDraft,
+		func(*Set, context.Context, *mcp.Call, *draftInput) (*any, error) { return nil, notOffered() })
+	return sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server },
+		&sdk.StreamableHTTPOptions{Stateless: true, JSONResponse: true})
 }
 
 func addSDK[In, Out any](server *sdk.Server, s *Set, name string, do operation[In, Out]) {
 	about := s.Find(name)
 	sdk.AddTool(server, &sdk.Tool{
 		Name: name, Title: about.Title, Description: about.Description,
-		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: about.Annotations.ReadOnly, IdempotentHint: about.Annotations.Idempotent},
+		Annotations: &sdk.ToolAnnotations{
+			ReadOnlyHint:   about.Annotations.ReadOnly,
+			IdempotentHint: about.Annotations.Idempotent,
+		},
 	}, func(ctx context.Context, _ *sdk.CallToolRequest, in *In) (*sdk.CallToolResult, *Out, error) {
 		out, err := do(s, ctx, nil, in)
 		return nil, out, err
@@ -88,7 +102,8 @@ func addSDK[In, Out any](server *sdk.Server, s *Set, name string, do operation[I
 func eachServer(b *testing.B, run func(b *testing.B, h http.Handler, message string)) {
 	b.Helper()
 	call := func(tool, arguments string) string {
-		return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + tool + `","arguments":` + arguments + `}}`
+		return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + tool + `","arguments":` +
+			arguments + `}}`
 	}
 	messages := []struct{ name, body string }{
 		{"list", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`},
@@ -121,7 +136,8 @@ func BenchmarkServers(b *testing.B) {
 			r.Header.Set("MCP-Protocol-Version", "2025-06-18")
 			w := httptest.NewRecorder()
 			h.ServeHTTP(w, r)
-			if w.Code != http.StatusOK || strings.Contains(w.Body.String(), `"error"`) || strings.Contains(w.Body.String(), `"isError":true`) {
+			if w.Code != http.StatusOK || strings.Contains(w.Body.String(), `"error"`) ||
+				strings.Contains(w.Body.String(), `"isError":true`) {
 				b.Fatal(w.Code, w.Body.String())
 			}
 		}
@@ -141,8 +157,10 @@ func BenchmarkServersOverHTTP(b *testing.B) {
 			b.Fatal(err)
 		}
 		defer func() { _ = conn.Close() }()
-		request := fmt.Appendf(nil, "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"+
-			"MCP-Protocol-Version: 2025-06-18\r\nContent-Length: %d\r\n\r\n%s", len(message), message)
+		request := fmt.Appendf(nil,
+			"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nAccept: application/json, "+
+				"text/event-stream\r\n"+
+				"MCP-Protocol-Version: 2025-06-18\r\nContent-Length: %d\r\n\r\n%s", len(message), message)
 		answers := bufio.NewReaderSize(conn, 64<<10)
 		before := processorTime(b)
 		for b.Loop() {

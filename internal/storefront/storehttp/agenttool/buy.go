@@ -31,7 +31,8 @@ type productsInput struct {
 
 func (s *Set) listProducts(ctx context.Context, _ *mcp.Call, in *productsInput) (*cataloghttp.OfferCatalog, error) {
 	return s.deps.Catalog.List(ctx, offer.Query{
-		Words: in.Query, IDs: in.IDs, Category: offer.Category(in.Category), Available: in.Available, Currency: in.Currency, Limit: in.Limit, Cursor: in.Cursor,
+		Words: in.Query, IDs: in.IDs, Category: offer.Category(in.Category), Available: in.Available,
+		Currency: in.Currency, Limit: in.Limit, Cursor: in.Cursor,
 	})
 }
 
@@ -50,13 +51,17 @@ func (s *Set) createCheckout(ctx context.Context, call *mcp.Call, in *createInpu
 		return nil, err
 	}
 	var failure error
-	kept, _, err := s.deps.Sessions.Once(ctx, "tool "+CreateCheckout, in.IdempotencyKey, form, func(id string) sessionhttp.Outcome {
-		var body []byte
-		if body, failure = s.open(ctx, call, id, in); failure != nil {
-			return sessionhttp.Outcome{Answer: idempotency.Answer{Status: http.StatusInternalServerError}, Passing: true}
-		}
-		return sessionhttp.Outcome{Answer: idempotency.Answer{Status: http.StatusCreated, Body: body}}
-	})
+	kept, _, err := s.deps.Sessions.Once(ctx, "tool "+CreateCheckout, in.IdempotencyKey, form,
+		func(id string) sessionhttp.Outcome {
+			var body []byte
+			if body, failure = s.open(ctx, call, id, in); failure != nil {
+				return sessionhttp.Outcome{
+					Answer:  idempotency.Answer{Status: http.StatusInternalServerError},
+					Passing: true,
+				}
+			}
+			return sessionhttp.Outcome{Answer: idempotency.Answer{Status: http.StatusCreated, Body: body}}
+		})
 	if err == nil {
 		err = failure
 	}
@@ -86,7 +91,8 @@ func (s *Set) open(ctx context.Context, call *mcp.Call, id string, in *createInp
 	agent.Profile = admission.Agent(ctx)
 	agent.Signed = agent.Profile != ""
 	session, err := s.deps.Sessions.Checkout.Create(ctx, checkout.Request{
-		ID: id, Protocol: s.deps.Protocol, OfferID: in.OfferID, Quantity: in.Quantity, Buyer: checkout.Buyer{Email: in.BuyerEmail}, Agent: agent,
+		ID: id, Protocol: s.deps.Protocol, OfferID: in.OfferID, Quantity: in.Quantity,
+		Buyer: checkout.Buyer{Email: in.BuyerEmail}, Agent: agent,
 	})
 	if err != nil {
 		return nil, err

@@ -51,7 +51,8 @@ func (s *Set) readPage(ctx context.Context, _ *mcp.Call, in *readInput) (*siteht
 	if in.URL == "" && strings.Contains(in.Path, "://") {
 		in.URL, in.Path = in.Path, ""
 	}
-	reading, err := s.deps.Site.Read(ctx, site.ReadQuery{Path: in.Path, URL: in.URL, Format: in.Format, Offset: in.Offset, Limit: in.Limit})
+	reading, err := s.deps.Site.Read(ctx,
+		site.ReadQuery{Path: in.Path, URL: in.URL, Format: in.Format, Offset: in.Offset, Limit: in.Limit})
 	if err != nil {
 		return nil, &missing{err, in.Path + in.URL}
 	}

@@ -13,11 +13,11 @@ import (
 type Services interface {
 	// List answers the current prices, availability and payment requirements.
 	List(ctx context.Context) (*ServiceList, error)
-	// Run answers one call of a run_ tool whose arguments fit its input schema:
+	// Run returns the result of one call of a run_ tool whose arguments fit its input schema:
 	// the payment requirements beside isError, or the result of a paid run. The
 	// payment stands in call.Meta, in the argument payment_signature or in
 	// call.Header. A problem becomes a result with isError.
-	Run(ctx context.Context, call *mcp.Call, tool string, arguments json.RawMessage) (*mcp.Result, error)
+	Run(ctx context.Context, call *mcp.Call) (*mcp.Result, error)
 }
 
 // Priced is implemented by Services that tell prices in tools/list already.
@@ -104,16 +104,20 @@ type draftInput struct {
 // paid defines a tool that runs a service.
 func paid[In any](name, title, what string) definition {
 	t := mcp.Tool{
-		Name: name, Title: title, Annotations: mcp.Annotations{Idempotent: true, OpenWorld: true}, InputSchema: plain(openapi.InputSchemaOf[In]()),
-		Description: what + " Paid per run over x402. Without payment_signature it returns the price and payment requirements and charges nothing; " +
-			"with it, the run is charged when the result is ready. Call list_services first to see whether it is available.",
+		Name: name, Title: title, Annotations: mcp.Annotations{Idempotent: true, OpenWorld: true},
+		InputSchema: plain(openapi.InputSchemaOf[In]()),
+		Description: what +
+			" Paid per run over x402. Without payment_signature it returns the price and payment requirements and " +
+			"charges nothing; " +
+			"with it, the run is charged when the result is ready. Call list_services first to see whether it is " +
+			"available.",
 	}
 	return definition{Tool{t, Paid}, func(s *Set) mcp.RawHandler {
 		return func(ctx context.Context, call *mcp.Call, arguments json.RawMessage) (*mcp.Result, error) {
 			if s.deps.Services == nil {
 				return nil, notOffered()
 			}
-			result, err := s.deps.Services.Run(ctx, call, name, arguments)
+			result, err := s.deps.Services.Run(ctx, call)
 			if err != nil {
 				return nil, s.advised(ctx, name, err)
 			}
@@ -132,17 +136,25 @@ func (s *Set) listServices(ctx context.Context, _ *mcp.Call, _ *nothing) (*Servi
 // notOffered refuses a run where the store has no services.
 func notOffered() error {
 	return problem.New(problem.Unavailable, "services_not_offered",
-		"This store does not run paid website services at present, so nothing was done and nothing charged. Do not pay and do not repeat the call. "+
-			"list_services tells when they are available; the tools for reading and buying work meanwhile.").Advise("call list_services")
+		"This store does not run paid website services at present, so nothing was done and nothing charged. Do not "+
+			"pay and do not repeat the call. "+
+			"list_services tells when they are available; the tools for reading and buying work meanwhile.").Advise(
+		"call list_services")
 }
 
 // noServices says plainly that none is available.
 func (s *Set) noServices() *ServiceList {
 	list := &ServiceList{
 		Object: "service_list", X402Version: 2, Services: []Service{},
-		Payments: ServicePayments{Mode: "none", Networks: []string{}, Parameter: paymentParameter, Header: paymentHTTPHeader},
+		Payments: ServicePayments{
+			Mode: "none", Networks: []string{}, Parameter: paymentParameter,
+			Header: paymentHTTPHeader,
+		},
 	}
-	ids := map[string]string{AISearchAudit: "ai-search-audit", StructuredData: "structured-data-pack", LLMsTextDraft: "llms-txt-draft"}
+	ids := map[string]string{
+		AISearchAudit: "ai-search-audit", StructuredData: "structured-data-pack",
+		LLMsTextDraft: "llms-txt-draft",
+	}
 	for _, t := range s.tools {
 		id, ok := ids[t.Name]
 		if !ok {
@@ -150,7 +162,8 @@ func (s *Set) noServices() *ServiceList {
 		}
 		why := "This store does not run paid website services at present."
 		list.Services = append(list.Services, Service{
-			ID: id, Tool: t.Name, Name: t.Title, Description: t.Description, UnavailableReason: &why, ChargedWhen: "result_ready", InputSchema: t.InputSchema,
+			ID: id, Tool: t.Name, Name: t.Title, Description: t.Description, UnavailableReason: &why,
+			ChargedWhen: "result_ready", InputSchema: t.InputSchema,
 			MCP: ServiceMCP{s.deps.Site.Site.BaseURL + "/mcp", t.Name},
 		})
 	}

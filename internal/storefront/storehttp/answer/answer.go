@@ -9,38 +9,21 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
-	"net/http"
-	"strconv"
 	"strings"
+	"time"
+
+	"ace/internal/foundation/plainjson"
 )
 
 // JSON encodes for the wire: compact, with addresses left readable.
 func JSON(v any) ([]byte, error) {
 	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
+	enc := plainjson.NewEncoder(&buf)
 	if err := enc.Encode(v); err != nil {
 		return nil, fmt.Errorf("encoding an answer: %w", err)
 	}
 	return buf.Bytes(), nil
-}
-
-// Cached answers body with the ETag of basis, or 304 if the client has it
-// already. maxAge is in seconds.
-func Cached(w http.ResponseWriter, r *http.Request, mediaType string, maxAge int, body []byte, basis []byte) {
-	etag := ETag(basis)
-	h := w.Header()
-	h.Set("ETag", etag)
-	h.Set("Cache-Control", "public, max-age="+strconv.Itoa(maxAge))
-	if Matches(r.Header.Get("If-None-Match"), etag) {
-		w.WriteHeader(http.StatusNotModified)
-		return
-	}
-	h.Set("Content-Type", mediaType)
-	h.Set("Content-Length", strconv.Itoa(len(body)))
-	_, _ = w.Write(body)
 }
 
 // ETag is a strong validator of basis.
@@ -59,3 +42,6 @@ func Matches(ifNoneMatch, etag string) bool {
 	}
 	return false
 }
+
+// Time is t as the store writes times: RFC 3339 in UTC, with seconds.
+func Time(t time.Time) string { return t.UTC().Truncate(time.Second).Format(time.RFC3339) }

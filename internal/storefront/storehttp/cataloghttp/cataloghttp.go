@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"ace/internal/foundation/httpserver"
@@ -27,6 +28,9 @@ import (
 type Face struct {
 	Site    Site
 	Catalog *offer.Catalog
+
+	once      sync.Once
+	documents *answer.Cache[request, *offer.Snapshot]
 }
 
 // Site is what the store says about itself beside its offers.
@@ -57,13 +61,7 @@ func (f *Face) List(ctx context.Context, q offer.Query) (*OfferCatalog, error) {
 	return f.catalogOf(snapshot, page), nil
 }
 
-// One answers a catalog of one offer, named by its id. It returns
-// offer_not_found (NotFound).
-func (f *Face) One(ctx context.Context, id string) (*OfferCatalog, error) {
-	snapshot, err := f.Catalog.Snapshot(ctx)
-	if err != nil {
-		return nil, err
-	}
+func (f *Face) oneOf(snapshot *offer.Snapshot, id string) (*OfferCatalog, error) {
 	o, err := snapshot.Find(id)
 	if err != nil {
 		return nil, err
@@ -91,55 +89,100 @@ const (
 // maxAge is how long clients may keep the catalog, in seconds.
 const maxAge = 30
 
+// maxStored bounds what is stored of the catalog, in bytes.
+const maxStored = 4 << 20
+
+// maxStoredKey bounds the keys of it, in characters.
+const maxStoredKey = 256
+
+// request is what a response of the catalog follows from, beside the offers.
+type request struct{ id, query, mediaType string }
+
 func (f *Face) listProducts(w http.ResponseWriter, r *http.Request) {
-	query, err := productQuery(r.URL.Query())
-	if err != nil {
-		httpserver.WriteProblem(w, r, err)
-		return
-	}
-	catalog, err := f.List(r.Context(), query)
-	if err != nil {
-		httpserver.WriteProblem(w, r, err)
-		return
-	}
-	write(w, r, catalog)
+	f.serve(w, r, "", func(snapshot *offer.Snapshot) (*OfferCatalog, error) {
+		query, err := productQuery(r.URL.Query())
+		if err != nil {
+			return nil, err
+		}
+		page, err := snapshot.Select(query)
+		if err != nil {
+			return nil, err
+		}
+		return f.catalogOf(snapshot, page), nil
+	})
 }
 
 func (f *Face) getProduct(w http.ResponseWriter, r *http.Request) {
-	catalog, err := f.One(r.Context(), r.PathValue("id"))
-	if err != nil {
-		httpserver.WriteProblem(w, r, err)
-		return
-	}
-	write(w, r, catalog)
+	id := r.PathValue("id")
+	f.serve(w, r, id, func(snapshot *offer.Snapshot) (*OfferCatalog, error) {
+		if err := openapi.CheckQuery(r.URL.Query()); err != nil {
+			return nil, err
+		}
+		return f.oneOf(snapshot, id)
+	})
 }
 
-// write answers in the form that the client prefers. The ETag covers what is
-// said about the offers, not when it was said: an unchanged catalog answers 304
-// after a refresh as well.
-func write(w http.ResponseWriter, r *http.Request, catalog *OfferCatalog) {
-	w.Header().Set("Access-Control-Allow-Origin", "*")
-	w.Header().Set("Vary", "Accept")
+// serve writes a part of the catalog in the form that the client prefers. It is
+// rendered once for each snapshot of the offers.
+func (f *Face) serve(w http.ResponseWriter, r *http.Request, id string,
+	choose func(*offer.Snapshot) (*OfferCatalog, error),
+) {
 	mediaType, ok := answer.Preferred(r.Header.Get("Accept"), typeJSON, typeLD, typeMarkdown)
-	if !ok {
-		httpserver.WriteProblem(w, r, problem.New(problem.NotAcceptable, "not_acceptable",
-			"The catalog comes as application/json, application/ld+json or text/markdown."))
-		return
-	}
-	body, err := render(mediaType, catalog)
+	snapshot, err := f.Catalog.Snapshot(r.Context())
 	if err != nil {
 		httpserver.WriteProblem(w, r, err)
 		return
+	}
+	prepare := func() (*answer.Document, error) {
+		catalog, err := choose(snapshot)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			return nil, problem.New(problem.NotAcceptable, "not_acceptable",
+				"The catalog comes as application/json, application/ld+json or text/markdown.")
+		}
+		return document(mediaType, catalog)
+	}
+	var d *answer.Document
+	if key := (request{id, r.URL.RawQuery, mediaType}); len(id)+len(key.query) <= maxStoredKey {
+		d, err = f.stored().Get(key, snapshot, prepare)
+	} else {
+		d, err = prepare()
+	}
+	if err != nil {
+		w.Header().Set("Access-Control-Allow-Origin", "*")
+		w.Header().Set("Vary", "Accept")
+		httpserver.WriteProblem(w, r, err)
+		return
+	}
+	d.Write(w, r)
+}
+
+func (f *Face) stored() *answer.Cache[request, *offer.Snapshot] {
+	f.once.Do(func() { f.documents = answer.NewCache[request, *offer.Snapshot](maxStored) })
+	return f.documents
+}
+
+// document renders a catalog. The ETag covers what is said about the offers, not
+// when it was said: an unchanged catalog is 304 after a refresh as well.
+func document(mediaType string, catalog *OfferCatalog) (*answer.Document, error) {
+	body, err := render(mediaType, catalog)
+	if err != nil {
+		return nil, err
 	}
 	basis, err := answer.JSON(catalog.timeless())
 	if err != nil {
-		httpserver.WriteProblem(w, r, err)
-		return
+		return nil, err
 	}
 	if mediaType == typeMarkdown {
 		mediaType += "; charset=utf-8"
 	}
-	answer.Cached(w, r, mediaType, maxAge, body, append(basis, mediaType...))
+	return answer.NewDocument(mediaType, body, &answer.Options{
+		MaxAge: maxAge, Basis: basis, Header: http.Header{
+			"Access-Control-Allow-Origin": {"*"}, "Vary": {"Accept, Accept-Encoding"},
+		},
+	})
 }
 
 func render(mediaType string, catalog *OfferCatalog) ([]byte, error) {
@@ -154,14 +197,13 @@ func render(mediaType string, catalog *OfferCatalog) ([]byte, error) {
 }
 
 func productQuery(values url.Values) (offer.Query, error) {
-	q := offer.Query{Words: values.Get("q"), IDs: values["id"], Category: offer.Category(values.Get("category")), Currency: values.Get("currency"), Cursor: values.Get("cursor")}
-	for name := range values {
-		switch name {
-		case "q", "id", "category", "currency", "cursor", "available", "limit":
-		default:
-			return q, problem.New(problem.Invalid, "unknown_parameter",
-				"There is no such parameter. The catalog knows q, id, category, available, currency, limit and cursor.").At(name)
-		}
+	q := offer.Query{
+		Words: values.Get("q"), IDs: values["id"], Category: offer.Category(values.Get("category")),
+		Currency: values.Get("currency"), Cursor: values.Get("cursor"),
+	}
+	err := openapi.CheckQuery(values, "q", "id", "category", "available", "currency", "limit", "cursor")
+	if err != nil {
+		return q, err
 	}
 	switch values.Get("available") {
 	case "", "false":
@@ -173,7 +215,8 @@ func productQuery(values url.Values) (offer.Query, error) {
 	if text := values.Get("limit"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
-			return q, problem.New(problem.Invalid, "invalid_limit", "limit is a number from 1 to "+strconv.Itoa(offer.MaxLimit)+".").At("limit")
+			return q, problem.New(problem.Invalid, "invalid_limit",
+				"limit is a number from 1 to "+strconv.Itoa(offer.MaxLimit)+".").At("limit")
 		}
 		q.Limit = n
 	}
@@ -187,22 +230,33 @@ func describe(api *openapi.API) {
 	text := func(name, description string) openapi.Parameter {
 		return openapi.Parameter{Name: name, In: "query", Description: description}
 	}
-	catalog := openapi.Content{Description: "The offers, also as application/ld+json and text/markdown.", Schema: openapi.SchemaOf[OfferCatalog]()}
-	failure := openapi.Content{Description: "What is wrong and what to do.", MediaType: "application/problem+json", Schema: openapi.SchemaOf[httpserver.ProblemBody]()}
+	catalog := openapi.Content{
+		Description: "The offers, also as application/ld+json and text/markdown.",
+		Schema:      openapi.SchemaOf[OfferCatalog](),
+	}
+	failure := openapi.Content{
+		Description: "What is wrong and what to do.", MediaType: "application/problem+json",
+		Schema: openapi.SchemaOf[httpserver.ProblemBody](),
+	}
 	openapi.Describe(api, openapi.Operation{
 		Method: http.MethodGet, Path: "/agent/commerce/products", ID: "listProducts", Tags: []string{"commerce"},
-		Summary:     "Everything that can be bought, with verified prices and live availability",
-		Description: "Prices, billing intervals and trials are read from the payment processor; price_verification says when. stale is true while the processor cannot be reached.",
+		Summary: "Everything that can be bought, with verified prices and live availability",
+		Description: "Prices, billing intervals and trials are read from the payment processor; price_verification " +
+			"says when. stale is true while the processor cannot be reached.",
 	}, openapi.Description{
 		Parameters: []openapi.Parameter{
-			text("q", "Words that must occur in name, description, category or id."), text("id", "Id of an offer or product; may be repeated."),
-			text("category", "software, service or hardware."), text("available", "true: only what can be bought now."), text("currency", "ISO 4217."),
-			text("limit", "Offers per page, 1 to 200; 50 if left out."), text("cursor", "next_cursor of the page before."),
+			text("q", "Words that must occur in name, description, category or id."), text("id",
+				"Id of an offer or product; may be repeated."),
+			text("category", "software, service or hardware."), text("available", "true: only what can be bought now."),
+			text("currency", "ISO 4217."),
+			text("limit", "Offers per page, 1 to 200; 50 if left out."), text("cursor",
+				"next_cursor of the page before."),
 		},
 		Responses: map[int]openapi.Content{200: catalog, 0: failure},
 	})
 	openapi.Describe(api, openapi.Operation{
-		Method: http.MethodGet, Path: "/agent/commerce/products/{id}", ID: "getProduct", Tags: []string{"commerce"}, Summary: "One offer by id",
+		Method: http.MethodGet, Path: "/agent/commerce/products/{id}", ID: "getProduct", Tags: []string{"commerce"},
+		Summary: "One offer by id",
 	}, openapi.Description{
 		Parameters: []openapi.Parameter{{Name: "id", In: "path", Required: true, Description: "Id of the offer."}},
 		Responses:  map[int]openapi.Content{200: catalog, 0: failure},
@@ -213,5 +267,6 @@ func rfc3339(t time.Time) string { return t.UTC().Truncate(time.Second).Format(t
 
 // markdownCell keeps foreign text from breaking out of a table cell.
 func markdownCell(text string) string {
-	return strings.NewReplacer("|", `\|`, "\n", " ", "\r", " ").Replace(text)
+	text = strings.ReplaceAll(text, "|", `\|`)
+	return strings.ReplaceAll(strings.ReplaceAll(text, "\n", " "), "\r", " ")
 }

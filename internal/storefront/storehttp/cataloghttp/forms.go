@@ -11,7 +11,10 @@ func linkedOffers(c *OfferCatalog) map[string]any {
 	for i := range c.Offers {
 		items = append(items, map[string]any{"@type": "ListItem", "position": i + 1, "item": linkedOffer(&c.Offers[i])})
 	}
-	return map[string]any{"@context": "https://schema.org", "@type": "OfferCatalog", "numberOfItems": c.Total, "itemListElement": items}
+	return map[string]any{
+		"@context": "https://schema.org", "@type": "OfferCatalog", "numberOfItems": c.Total,
+		"itemListElement": items,
+	}
 }
 
 func linkedOffer(o *Offer) map[string]any {
@@ -28,10 +31,14 @@ func linkedOffer(o *Offer) map[string]any {
 		thing["image"] = o.ImageURLs
 	}
 	linked := map[string]any{
-		"@type": "Offer", "identifier": o.ID, "sku": o.ID, "name": o.Name, "price": o.Price.Decimal, "priceCurrency": o.Price.Currency,
-		"availability": "https://schema.org/" + linkedAvailability(o.Availability.Status), "itemOffered": thing,
+		"@type": "Offer", "identifier": o.ID, "sku": o.ID, "name": o.Name, "price": o.Price.Decimal,
+		"priceCurrency": o.Price.Currency,
+		"availability":  "https://schema.org/" + linkedAvailability(o.Availability.Status), "itemOffered": thing,
 		"priceSpecification": linkedPrices(o), "validFrom": o.Verification.VerifiedAt,
-		"hasMerchantReturnPolicy": map[string]any{"@type": "MerchantReturnPolicy", "merchantReturnLink": o.Links.Refunds},
+		"hasMerchantReturnPolicy": map[string]any{
+			"@type":              "MerchantReturnPolicy",
+			"merchantReturnLink": o.Links.Refunds,
+		},
 	}
 	if o.URL != "" {
 		linked["url"] = o.URL
@@ -47,7 +54,8 @@ func linkedOffer(o *Offer) map[string]any {
 
 func linkedAvailability(status string) string {
 	return map[string]string{
-		"in_stock": "InStock", "low_stock": "LimitedAvailability", "preorder": "PreOrder", "backorder": "BackOrder", "out_of_stock": "OutOfStock", "discontinued": "Discontinued",
+		"in_stock": "InStock", "low_stock": "LimitedAvailability", "preorder": "PreOrder", "backorder": "BackOrder",
+		"out_of_stock": "OutOfStock", "discontinued": "Discontinued",
 	}[status]
 }
 
@@ -55,7 +63,10 @@ func linkedAvailability(status string) string {
 var unitCodes = map[string]string{"day": "DAY", "week": "WEE", "month": "MON", "year": "ANN"}
 
 func linkedPrices(o *Offer) []any {
-	price := map[string]any{"@type": "UnitPriceSpecification", "price": o.Price.Decimal, "priceCurrency": o.Price.Currency}
+	price := map[string]any{
+		"@type": "UnitPriceSpecification", "price": o.Price.Decimal,
+		"priceCurrency": o.Price.Currency,
+	}
 	if o.Price.Tax != "unspecified" {
 		price["valueAddedTaxIncluded"] = o.Price.Tax == "included"
 	}
@@ -77,11 +88,15 @@ func linkedPrices(o *Offer) []any {
 func linkedShipping(o *Offer) []any {
 	details := []any{}
 	for _, country := range o.Delivery.ShipsTo {
-		d := map[string]any{"@type": "OfferShippingDetails", "shippingDestination": map[string]any{"@type": "DefinedRegion", "addressCountry": country}}
+		d := map[string]any{
+			"@type":               "OfferShippingDetails",
+			"shippingDestination": map[string]any{"@type": "DefinedRegion", "addressCountry": country},
+		}
 		if o.Delivery.MaxDays > 0 {
 			d["deliveryTime"] = map[string]any{
 				"@type": "ShippingDeliveryTime", "transitTime": map[string]any{
-					"@type": "QuantitativeValue", "minValue": o.Delivery.MinDays, "maxValue": o.Delivery.MaxDays, "unitCode": "DAY",
+					"@type": "QuantitativeValue", "minValue": o.Delivery.MinDays, "maxValue": o.Delivery.MaxDays,
+					"unitCode": "DAY",
 				},
 			}
 		}
@@ -109,11 +124,14 @@ func markdownOffers(c *OfferCatalog) []byte {
 		if o.Availability.Quantity != nil {
 			availability += fmt.Sprintf(" (%d left)", *o.Availability.Quantity)
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s |\n", o.ID, markdownCell(o.Name), o.Billing.Summary, trial, markdownCell(o.Delivery.Summary), availability)
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s |\n", o.ID, markdownCell(o.Name), o.Billing.Summary, trial,
+			markdownCell(o.Delivery.Summary), availability)
 	}
-	fmt.Fprintf(&b, "\nTo buy one, POST `{\"line_items\":[{\"item\":{\"id\":\"ID\"},\"quantity\":1}]}` to %s and send the buyer to `continue_url`.\n", c.Checkout.UCP)
-	if c.NextCursor != "" {
-		fmt.Fprintf(&b, "More offers: repeat the request with `cursor=%s`.\n", c.NextCursor)
+	fmt.Fprintf(&b,
+		"\nTo buy one, POST `{\"line_items\":[{\"item\":{\"id\":\"ID\"},\"quantity\":1}]}` to %s and send the buyer "+
+			"to `continue_url`.\n", c.Checkout.UCP)
+	if c.NextCursor != nil {
+		fmt.Fprintf(&b, "More offers: repeat the request with `cursor=%s`.\n", *c.NextCursor)
 	}
 	return []byte(b.String())
 }

@@ -15,7 +15,7 @@ type OfferCatalog struct {
 	Checkout      Doors     `json:"checkout"`
 	Offers        []Offer   `json:"offers"`
 	Total         int       `json:"total" doc:"Offers that match, on all pages."`
-	NextCursor    string    `json:"next_cursor,omitempty" doc:"Give it as cursor to read the next page."`
+	NextCursor    *string   `json:"next_cursor" nullable:"true" doc:"Send it as cursor to read the next page; null on the last one."`
 }
 
 // Processor is who takes the money.
@@ -120,14 +120,18 @@ type Links struct {
 
 func (f *Face) catalogOf(snapshot *offer.Snapshot, page *offer.Selection) *OfferCatalog {
 	c := &OfferCatalog{
-		Object: "offer_catalog", GeneratedAt: rfc3339(snapshot.At), VerifiedAt: rfc3339(snapshot.VerifiedAt), Stale: snapshot.Stale,
+		Object: "offer_catalog", GeneratedAt: rfc3339(snapshot.At), VerifiedAt: rfc3339(snapshot.VerifiedAt),
+		Stale:         snapshot.Stale,
 		MaxAgeSeconds: int(offer.MaxAge.Seconds()), Processor: Processor{Name: "stripe", Mode: snapshot.Mode},
 		Checkout: Doors{
 			UCP: f.Site.BaseURL + "/agent/commerce/ucp/checkout-sessions",
 			ACP: f.Site.BaseURL + "/agent/commerce/acp/checkout_sessions",
 			MCP: ToolDoor{f.Site.BaseURL + "/mcp", "create_checkout"},
 		},
-		Offers: []Offer{}, Total: page.Total, NextCursor: page.Next,
+		Offers: []Offer{}, Total: page.Total,
+	}
+	if page.Next != "" {
+		c.NextCursor = &page.Next
 	}
 	for _, o := range page.Offers {
 		c.Offers = append(c.Offers, f.offerOf(snapshot, o))
@@ -138,16 +142,22 @@ func (f *Face) catalogOf(snapshot *offer.Snapshot, page *offer.Selection) *Offer
 func (f *Face) offerOf(snapshot *offer.Snapshot, o *offer.Offer) Offer {
 	state := snapshot.Availability(o)
 	w := Offer{
-		ID: o.ID, ProductID: o.ProductID, Name: o.Name, Description: o.Description, Kind: "one_time", Category: string(o.Category), URL: o.URL,
+		ID: o.ID, ProductID: o.ProductID, Name: o.Name, Description: o.Description, Kind: "one_time",
+		Category: string(o.Category), URL: o.URL,
 		ImageURLs: append([]string{}, o.ImageURLs...),
 		Price:     Price{o.Price.Minor, o.Price.Currency, o.Price.Decimal(), o.Price.String(), string(o.Tax)},
 		Billing:   Billing{Type: "one_time", Summary: o.BillingSummary()},
 		Delivery: Delivery{
-			Type: string(o.Delivery.Type), Summary: o.Delivery.Summary, ShipsTo: o.Delivery.ShipsTo, MinDays: o.Delivery.MinDays, MaxDays: o.Delivery.MaxDays,
+			Type: string(o.Delivery.Type), Summary: o.Delivery.Summary, ShipsTo: o.Delivery.ShipsTo,
+			MinDays: o.Delivery.MinDays, MaxDays: o.Delivery.MaxDays,
 		},
-		Availability: Availability{state.Available(), string(state.Status), state.Quantity, state.MaxPerOrder, rfc3339(state.CheckedAt)},
+		Availability: Availability{
+			state.Available(), string(state.Status), state.Quantity, state.MaxPerOrder,
+			rfc3339(state.CheckedAt),
+		},
 		Verification: Verification{
-			!snapshot.Stale, "stripe", o.PriceRef, o.Live, rfc3339(snapshot.VerifiedAt), rfc3339(snapshot.VerifiedAt.Add(offer.MaxAge)),
+			!snapshot.Stale, "stripe", o.PriceRef, o.Live, rfc3339(snapshot.VerifiedAt),
+			rfc3339(snapshot.VerifiedAt.Add(offer.MaxAge)),
 		},
 		Links: Links{f.Site.Terms, f.Site.Privacy, f.Site.Refunds},
 	}
@@ -157,7 +167,10 @@ func (f *Face) offerOf(snapshot *offer.Snapshot, o *offer.Offer) Offer {
 	}
 	if o.TrialDays > 0 {
 		nothing := int64(0)
-		w.FreeTrial = Trial{Available: true, Days: o.TrialDays, PaymentMethodRequired: true, DueToday: &nothing, Summary: o.TrialSummary()}
+		w.FreeTrial = Trial{
+			Available: true, Days: o.TrialDays, PaymentMethodRequired: true, DueToday: &nothing,
+			Summary: o.TrialSummary(),
+		}
 	}
 	if o.Delivery.Type == offer.Shipping {
 		w.Delivery.AddressCollectedOn = "hosted_checkout"

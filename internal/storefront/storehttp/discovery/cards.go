@@ -76,7 +76,8 @@ func (r *Registry) fullCard(context.Context, http.Header) ([]byte, error) {
 		Transport:      map[string]string{"type": "streamable-http", "endpoint": r.address("mcp")},
 		Capabilities:   map[string]any{"tools": map[string]any{}},
 		Authentication: authentication{Schemes: []string{}},
-		Instructions:   server.Instructions, DocumentationURL: r.address("connect"), Tools: make([]cardTool, len(server.Tools)),
+		Instructions:   server.Instructions, DocumentationURL: r.address("connect"), Tools: make([]cardTool,
+			len(server.Tools)),
 	}
 	for i, t := range server.Tools {
 		card.Tools[i] = cardTool{t.Name, t.Title, t.Description, t.Annotations}
@@ -87,9 +88,11 @@ func (r *Registry) fullCard(context.Context, http.Header) ([]byte, error) {
 func (r *Registry) card() serverCard {
 	server := r.config.MCP
 	return serverCard{
-		Schema: cardSchema, Name: reversed(r.config.host()) + "/" + server.Info.Name, Title: r.config.Name, Version: server.Info.Version, Description: r.summary(),
-		WebsiteURL: r.config.BaseURL, Icons: []icon{{r.config.BaseURL + "/assets/icon.svg", "image/svg+xml", []string{"any"}}},
-		Remotes: []remote{{"streamable-http", r.address("mcp"), server.Versions}},
+		Schema: cardSchema, Name: reversed(r.config.host()) + "/" + server.Info.Name, Title: r.config.Name,
+		Version: server.Info.Version, Description: r.summary(),
+		WebsiteURL: r.config.BaseURL,
+		Icons:      []icon{{r.config.BaseURL + "/assets/icon.svg", "image/svg+xml", []string{"any"}}},
+		Remotes:    []remote{{"streamable-http", r.address("mcp"), server.Versions}},
 	}
 }
 
@@ -171,15 +174,24 @@ func (r *Registry) RateLimit() RateLimit {
 func (r *Registry) connect(context.Context, http.Header) ([]byte, error) {
 	c := connection{
 		Version: "1.0", Authentication: "none", UserAgent: "Send a User-Agent that says who you are.",
-		REST:      map[string]string{"base": r.config.BaseURL, "openapi": r.address("openapi"), "site": r.address("site"), "search": r.address("search"), "read": r.address("read")},
-		Commerce:  map[string]string{"products": r.address("products"), "ucp": r.address("ucp"), "acp": r.address("acp"), "guide": r.address("skill"), "payment": "buyer pays on continue_url"},
+		REST: map[string]string{
+			"base": r.config.BaseURL, "openapi": r.address("openapi"),
+			"site": r.address("site"), "search": r.address("search"), "read": r.address("read"),
+		},
+		Commerce: map[string]string{
+			"products": r.address("products"), "ucp": r.address("ucp"),
+			"acp": r.address("acp"), "guide": r.address("skill"), "payment": "buyer pays on continue_url",
+		},
 		RateLimit: r.RateLimit(),
 	}
 	if r.config.MCP != nil {
 		c.MCP = r.connectMCP()
 	}
 	if r.config.AgentCard != nil {
-		c.A2A = &a2aConnection{r.address("a2a"), "1.0", r.address("agent_card"), map[string]string{"Content-Type": typeJSON, "A2A-Version": "1.0"}}
+		c.A2A = &a2aConnection{
+			r.address("a2a"), "1.0", r.address("agent_card"),
+			map[string]string{"Content-Type": typeJSON, "A2A-Version": "1.0"},
+		}
 	}
 	if address := r.address("services"); address != "" {
 		c.Services = map[string]string{"catalog": address, "payment": "x402"}
@@ -190,12 +202,15 @@ func (r *Registry) connect(context.Context, http.Header) ([]byte, error) {
 func (r *Registry) connectMCP() *mcpConnection {
 	at, name := r.address("mcp"), r.config.MCP.Info.Name
 	c := &mcpConnection{
-		URL: at, Transport: "streamable-http", Stateless: true, ProtocolVersions: r.config.MCP.Versions, Card: r.address("mcp_server_card"),
+		URL: at, Transport: "streamable-http", Stateless: true, ProtocolVersions: r.config.MCP.Versions,
+		Card:          r.address("mcp_server_card"),
 		Headers:       map[string]string{"Content-Type": typeJSON, "Accept": "application/json, text/event-stream"},
 		ClientConfigs: map[string]any{"mcpServers": map[string]any{name: map[string]string{"type": "http", "url": at}}},
 		Commands: map[string]string{
 			"claude_code": "claude mcp add --transport http " + name + " " + at,
-			"curl":        `curl -s ` + at + ` -H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream' -d '` + listTools + `'`,
+			"curl": `curl -s ` + at +
+				` -H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream' -d '` +
+				listTools + `'`,
 		},
 	}
 	for _, t := range r.config.MCP.Tools {

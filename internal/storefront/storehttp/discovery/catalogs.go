@@ -94,15 +94,21 @@ func (r *Registry) aiCatalog(context.Context, http.Header) ([]byte, error) {
 	var entries []catalogEntry
 	if l, ok := r.Link("mcp_card"); ok {
 		entries = append(entries, catalogEntry{
-			Identifier: "urn:air:" + host + ":mcp:store", DisplayName: r.config.Name + " MCP server", Type: typeCard, MediaType: typeCard, URL: l.URL,
-			Description: r.summary(), RepresentativeQueries: []string{"what can I buy here", "read a page of this store", "open a checkout for an offer"},
+			Identifier: "urn:air:" + host + ":mcp:store", DisplayName: r.config.Name + " MCP server", Type: typeCard,
+			MediaType: typeCard, URL: l.URL,
+			Description: r.summary(), RepresentativeQueries: []string{
+				"what can I buy here",
+				"read a page of this store", "open a checkout for an offer",
+			},
 		})
 	}
 	if l, ok := r.Link("agent_card"); ok {
 		const kind = "application/a2a-agent-card+json"
 		entries = append(entries, catalogEntry{
-			Identifier: "urn:air:" + host + ":a2a:site", DisplayName: r.config.Name + " site agent", Type: kind, MediaType: kind, URL: l.URL,
-			Description: "Answers structured questions about this store and opens a checkout.", RepresentativeQueries: []string{"find pages about refunds", "list the offers"},
+			Identifier: "urn:air:" + host + ":a2a:site", DisplayName: r.config.Name + " site agent", Type: kind,
+			MediaType: kind, URL: l.URL,
+			Description:           "Answers structured questions about this store and opens a checkout.",
+			RepresentativeQueries: []string{"find pages about refunds", "list the offers"},
 		})
 	}
 	return answer.JSON(struct {

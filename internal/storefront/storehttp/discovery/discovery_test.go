@@ -1,7 +1,6 @@
 package discovery_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -27,10 +26,26 @@ func TestOnlyWhatIsThere(t *testing.T) {
 		absent []string // parts of addresses
 		keys   []string // of the links
 	}{
-		{"all", nil, []string{"/v1/services", "example/.well-known/http-message"}, []string{"mcp", "a2a", "ai_catalog"}},
-		{"no MCP", func(c *discovery.Config) { c.MCP = nil }, []string{"/mcp", "server-card"}, []string{"a2a", "ai_catalog"}},
-		{"no A2A", func(c *discovery.Config) { c.AgentCard = nil }, []string{"/agent/a2a", "agent-card"}, []string{"mcp", "ai_catalog"}},
-		{"neither", func(c *discovery.Config) { c.MCP, c.AgentCard = nil, nil }, []string{"/mcp", "/agent/a2a", "ai-catalog"}, []string{"skill", "auth"}},
+		{
+			"all", nil,
+			[]string{"/v1/services", "example/.well-known/http-message"},
+			[]string{"mcp", "a2a", "ai_catalog"},
+		},
+		{
+			"no MCP", func(c *discovery.Config) { c.MCP = nil },
+			[]string{"/mcp", "server-card"},
+			[]string{"a2a", "ai_catalog"},
+		},
+		{
+			"no A2A", func(c *discovery.Config) { c.AgentCard = nil },
+			[]string{"/agent/a2a", "agent-card"},
+			[]string{"mcp", "ai_catalog"},
+		},
+		{
+			"neither", func(c *discovery.Config) { c.MCP, c.AgentCard = nil, nil },
+			[]string{"/mcp", "/agent/a2a", "ai-catalog"},
+			[]string{"skill", "auth"},
+		},
 		{"services", func(c *discovery.Config) { c.Services = true }, nil, []string{"services"}},
 	}
 	for _, tt := range tests {
@@ -94,7 +109,8 @@ func TestServices(t *testing.T) {
 func TestNamesOfServers(t *testing.T) {
 	t.Parallel()
 	for base, want := range map[string]string{
-		"https://shop.store.example": "example.store.shop/store", "http://127.0.0.1:8080": "localhost/store", "http://[::1]:8080": "localhost/store", "http://localhost:1": "localhost/store",
+		"https://shop.store.example": "example.store.shop/store", "http://127.0.0.1:8080": "localhost/store",
+		"http://[::1]:8080": "localhost/store", "http://localhost:1": "localhost/store",
 	} {
 		var card struct{ Name string }
 		w := get(served(store(t, func(c *discovery.Config) { c.BaseURL = base })), "/mcp/server-card")
@@ -134,16 +150,27 @@ func TestContacts(t *testing.T) {
 		want                    []string
 	}{
 		{"nobody", "", "", []string{"https://shop.store.example/support"}},
-		{"the contact", "a@store.example", "", []string{"mailto:a@store.example", "https://shop.store.example/support"}},
-		{"somebody else", "a@store.example", "b@store.example", []string{"mailto:b@store.example", "https://shop.store.example/support"}},
-		{"a form", "", "https://store.example/report", []string{"https://store.example/report", "https://shop.store.example/support"}},
+		{
+			"the contact", "a@store.example",
+			"",
+			[]string{"mailto:a@store.example", "https://shop.store.example/support"},
+		},
+		{
+			"somebody else", "a@store.example", "b@store.example",
+			[]string{"mailto:b@store.example", "https://shop.store.example/support"},
+		},
+		{
+			"a form", "", "https://store.example/report",
+			[]string{"https://store.example/report", "https://shop.store.example/support"},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			h := served(store(t, func(c *discovery.Config) { c.Contact, c.SecurityContact = tt.contact, tt.security }))
 			var got []string
-			for _, m := range regexp.MustCompile(`(?m)^Contact: (\S+)$`).FindAllStringSubmatch(get(h, "/.well-known/security.txt").Body.String(), -1) {
+			for _, m := range regexp.MustCompile(`(?m)^Contact: (\S+)$`).FindAllStringSubmatch(
+				get(h, "/.well-known/security.txt").Body.String(), -1) {
 				got = append(got, m[1])
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
@@ -158,13 +185,20 @@ func TestLastModified(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		text := "one"
-		h := store(t, nil).Handler("site", func(context.Context) ([]byte, error) { return []byte(text), nil })
+		r := store(t, nil)
+		h := http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+			if err := r.Serve(w, req, "site", []byte(text), 300); err != nil {
+				t.Error(err)
+			}
+		})
 		first := get(h, "/").Header()
 		time.Sleep(time.Hour)
-		if again := get(h, "/").Header(); again.Get("Last-Modified") != first.Get("Last-Modified") || again.Get("ETag") != first.Get("ETag") {
+		if again := get(h, "/").Header(); again.Get("Last-Modified") != first.Get("Last-Modified") ||
+			again.Get("ETag") != first.Get("ETag") {
 			t.Errorf("the same an hour later: %v, want %v", again, first)
 		}
-		if w := get(h, "/", "If-Modified-Since", first.Get("Last-Modified")); w.Code != http.StatusNotModified || w.Body.Len() != 0 {
+		if w := get(h, "/", "If-Modified-Since", first.Get("Last-Modified")); w.Code != http.StatusNotModified ||
+			w.Body.Len() != 0 {
 			t.Errorf("If-Modified-Since = %d", w.Code)
 		}
 		text = "two"
@@ -185,7 +219,9 @@ func TestLastModified(t *testing.T) {
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	r := store(t, func(c *discovery.Config) { c.Keys = brokenKeys{} })
-	if w := get(served(r), "/.well-known/http-message-signatures-directory"); w.Code != http.StatusInternalServerError || strings.Contains(w.Body.String(), "secret") || w.Header().Get("Content-Type") != "application/problem+json" {
+	if w := get(served(r),
+		"/.well-known/http-message-signatures-directory"); w.Code != http.StatusInternalServerError ||
+		strings.Contains(w.Body.String(), "secret") || w.Header().Get("Content-Type") != "application/problem+json" {
 		t.Errorf("a directory that fails = %d %s", w.Code, w.Body)
 	}
 	if _, ok := r.Link("nothing"); ok {

@@ -11,7 +11,10 @@ import (
 
 func Example() {
 	base, _ := url.Parse("https://store.example")
-	r, err := discovery.New(discovery.Config{BaseURL: base.String(), Name: "Store", Pages: site.New(base, nil, slog.New(slog.DiscardHandler), nil)})
+	r, err := discovery.New(discovery.Config{
+		BaseURL: base.String(), Name: "Store",
+		Pages: site.New(base, nil, slog.New(slog.DiscardHandler), nil),
+	})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -30,7 +30,10 @@ func (r *Registry) llmsTxt(context.Context, http.Header) ([]byte, error) {
 		w.line("This is a test store: no real money moves, and nothing is delivered.")
 		w.line("")
 	}
-	w.line("Everything is open: no key, no account, no registration. Send a descriptive User-Agent and at most one request per second; over that the answer is HTTP 429 with Retry-After. Prices are read from the payment processor. Buying always ends on a page where a person pays.")
+	w.line(
+		"Everything is open: no key, no account, no registration. Send a descriptive User-Agent and at most one " +
+			"request per second; over that the answer is HTTP 429 with Retry-After. Prices are read from the payment " +
+			"processor. Buying always ends on a page where a person pays.")
 	w.line("")
 	for _, line := range r.interfaces() {
 		w.line(line)
@@ -42,7 +45,8 @@ func (r *Registry) llmsTxt(context.Context, http.Header) ([]byte, error) {
 	w.section("Products", r.pageLinks(pages.offers))
 	w.section("Optional", r.pageLinks(pages.rest))
 	if w.left > 0 {
-		w.b.WriteString(fmt.Sprintf("\nThere are %d more pages: %s lists all of them, and %s?q=words finds them.\n", w.left, r.address("sitemap"), r.address("search")))
+		w.b.WriteString(fmt.Sprintf("\nThere are %d more pages: %s lists all of them, and %s?q=words finds them.\n",
+			w.left, r.address("sitemap"), r.address("search")))
 	}
 	return []byte(w.b.String()), nil
 }
@@ -74,7 +78,8 @@ func (r *Registry) interfaces() []string {
 // occasions say for what an agent comes here.
 func (r *Registry) occasions() []string {
 	lines := []string{
-		markdownLink("Buy something for a person", r.address("skill"), "step by step; it ends on a hosted payment page"),
+		markdownLink("Buy something for a person", r.address("skill"),
+			"step by step; it ends on a hosted payment page"),
 		markdownLink("Know which credentials are needed", r.address("auth"), "none"),
 	}
 	if r.hasPage("/docs") {
@@ -160,8 +165,9 @@ func (l *listing) section(title string, links []string) {
 
 // markdownLink is one item of a section.
 func markdownLink(title, address, note string) string {
-	title = strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`).Replace(oneLine(title))
-	address = strings.NewReplacer("(", "%28", ")", "%29").Replace(address)
+	title = strings.ReplaceAll(oneLine(title), `\`, `\\`)
+	title = strings.ReplaceAll(strings.ReplaceAll(title, "[", `\[`), "]", `\]`)
+	address = strings.ReplaceAll(strings.ReplaceAll(address, "(", "%28"), ")", "%29")
 	if note = oneLine(note); note != "" {
 		note = ": " + note
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"ace/internal/foundation/httpserver"
 	"ace/internal/foundation/openapi"
@@ -40,7 +41,9 @@ type Entry struct {
 	// Arguments says that a request without arguments is refused.
 	Arguments bool
 
-	render render // nil: served by another part of the face
+	render render // nil: served by another package
+	// every is how often the document changes by time alone; 0: never.
+	every time.Duration
 }
 
 // Relation ties a document to an API.
@@ -55,11 +58,11 @@ type Link struct{ Path, URL, Type string }
 
 // Registry is the list of companions. It is safe for concurrent use.
 type Registry struct {
-	config  Config
-	entries []Entry
-	kept    map[string]*kept // by key
-	texts   *texts
-	webmcp  http.HandlerFunc // nil: there are no tools
+	config    Config
+	entries   []Entry
+	published map[string]*published // by key
+	texts     *texts
+	webmcp    http.HandlerFunc // nil: there are no tools
 }
 
 // New answers the registry of a store. It fails only if its own texts are at
@@ -69,10 +72,10 @@ func New(c Config) (*Registry, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Registry{config: c, texts: texts, kept: map[string]*kept{}}
+	r := &Registry{config: c, texts: texts, published: map[string]*published{}}
 	r.entries = r.table()
 	for i := range r.entries {
-		r.kept[r.entries[i].Key] = &kept{}
+		r.published[r.entries[i].Key] = &published{}
 	}
 	if c.MCP != nil {
 		r.webmcp, err = r.script()
@@ -177,6 +180,7 @@ func (r *Registry) describe(api *openapi.API, e *Entry) {
 	content := openapi.Content{Description: "The document."}
 	content.MediaType, _, _ = strings.Cut(e.Types[0], ";")
 	openapi.Describe(api, openapi.Operation{
-		Method: http.MethodGet, Path: e.Path, ID: e.ID, Tags: []string{"discovery"}, Summary: e.About, Unlimited: e.Class == Exempt,
+		Method: http.MethodGet, Path: e.Path, ID: e.ID, Tags: []string{"discovery"}, Summary: e.About,
+		Unlimited: e.Class == Exempt,
 	}, openapi.Description{Responses: map[int]openapi.Content{http.StatusOK: content}})
 }

@@ -22,16 +22,24 @@ func store(t testing.TB, change func(*discovery.Config)) *discovery.Registry {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := fstest.MapFS{"index.md": {Data: []byte("# Hello\n\nA shop.\n")}, "support.md": {Data: []byte("# Support\n\nAsk.\n")}}
+	files := fstest.MapFS{
+		"index.md":   {Data: []byte("# Hello\n\nA shop.\n")},
+		"support.md": {Data: []byte("# Support\n\nAsk.\n")},
+	}
 	pages := site.New(base, []site.Source{site.NewFolder(files, base, site.Vars{})}, slog.New(slog.DiscardHandler), nil)
 	if err := pages.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	c := discovery.Config{
-		BaseURL: base.String(), Name: "Shop", Version: "1.2.3", Operator: "Shop Ltd", Contact: "a@store.example", ContentSignal: discovery.DefaultContentSignal, Burst: 5, Pages: pages,
+		BaseURL: base.String(), Name: "Shop", Version: "1.2.3", Operator: "Shop Ltd", Contact: "a@store.example",
+		ContentSignal: discovery.DefaultContentSignal, Burst: 5, Pages: pages,
 		MCP: &discovery.MCP{
-			Info: mcp.Implementation{Name: "store", Title: "Shop", Version: "1.2.3"}, Versions: []string{mcp.Version20250618}, Instructions: "Use them.",
-			Tools: []discovery.Tool{{Name: "site_info", Title: "About", Group: "read", Description: "Tells.", Annotations: mcp.Annotations{ReadOnly: true}}},
+			Info:     mcp.Implementation{Name: "store", Title: "Shop", Version: "1.2.3"},
+			Versions: []string{mcp.Version20250618}, Instructions: "Use them.",
+			Tools: []discovery.Tool{{
+				Name: "site_info", Title: "About", Group: "read", Description: "Tells.",
+				Annotations: mcp.Annotations{ReadOnly: true},
+			}},
 		},
 		AgentCard: func() []byte { return []byte(`{"name":"Shop"}`) },
 	}
@@ -48,7 +56,8 @@ func store(t testing.TB, change func(*discovery.Config)) *discovery.Registry {
 // served answers the documents that the registry serves itself.
 func served(r *discovery.Registry) http.Handler {
 	mux := httpserver.NewMux(nil)
-	r.Mount(openapi.New(mux, "Shop", "1", nil), func(pattern string, h http.HandlerFunc, _ ...httpserver.Middleware) { mux.Handle(pattern, h) })
+	r.Mount(openapi.New(mux, "Shop", "1", nil),
+		func(pattern string, h http.HandlerFunc, _ ...httpserver.Middleware) { mux.Handle(pattern, h) })
 	return mux
 }
 

@@ -40,7 +40,10 @@ type textView struct {
 // text renders one of the texts.
 func (r *Registry) text(name string) render {
 	return func(context.Context, http.Header) ([]byte, error) {
-		view := textView{Config: r.config, Address: map[string]string{"mcp": "", "a2a": "", "services": "", "bot_keys": ""}}
+		view := textView{
+			Config:  r.config,
+			Address: map[string]string{"mcp": "", "a2a": "", "services": "", "bot_keys": ""},
+		}
 		for i := range r.entries {
 			view.Address[r.entries[i].Key] = r.config.BaseURL + r.entries[i].Path
 		}
@@ -55,7 +58,9 @@ func (r *Registry) text(name string) render {
 
 // SkillDescription says what the skill does and when to use it.
 func (c Config) SkillDescription() string {
-	return "Buy a product from " + oneLine(c.Name) + " for a person: list offers, open a checkout, hand over the payment page. Use when a user wants to buy, price or compare something sold at " + c.host() + "."
+	return "Buy a product from " + oneLine(c.Name) +
+		" for a person: list offers, open a checkout, hand over the payment page. Use when a user wants to buy, " +
+		"price or compare something sold at " + c.host() + "."
 }
 
 // skillsIndex lists the skills with the digest of the bytes that are served
@@ -70,7 +75,8 @@ func (r *Registry) skillsIndex(ctx context.Context, h http.Header) ([]byte, erro
 	return answer.JSON(map[string]any{
 		"$schema": "https://schemas.agentskills.io/discovery/0.2.0/schema.json",
 		"skills": []map[string]string{{
-			"name": skillName, "type": "skill-md", "description": r.config.SkillDescription(), "url": r.address("skill"), "digest": "sha256:" + digest, "sha256": digest,
+			"name": skillName, "type": "skill-md", "description": r.config.SkillDescription(),
+			"url": r.address("skill"), "digest": "sha256:" + digest, "sha256": digest,
 		}},
 	})
 }
@@ -79,8 +85,10 @@ func (r *Registry) skillsIndex(ctx context.Context, h http.Header) ([]byte, erro
 // group replaces the one for all, so it repeats its rules.
 func aiBots() []string {
 	return []string{
-		"GPTBot", "OAI-SearchBot", "ChatGPT-User", "ClaudeBot", "Claude-User", "Claude-SearchBot", "anthropic-ai", "Google-Extended", "PerplexityBot", "Perplexity-User",
-		"Applebot-Extended", "Amazonbot", "Bytespider", "CCBot", "Meta-ExternalAgent", "cohere-ai", "DuckAssistBot", "MistralAI-User",
+		"GPTBot", "OAI-SearchBot", "ChatGPT-User", "ClaudeBot", "Claude-User", "Claude-SearchBot", "anthropic-ai",
+		"Google-Extended", "PerplexityBot", "Perplexity-User",
+		"Applebot-Extended", "Amazonbot", "Bytespider", "CCBot", "Meta-ExternalAgent", "cohere-ai", "DuckAssistBot",
+		"MistralAI-User",
 	}
 }
 
@@ -89,8 +97,12 @@ func aiBots() []string {
 func (r *Registry) robots(context.Context, http.Header) ([]byte, error) {
 	var b strings.Builder
 	if r.config.ContentSignal != "" {
-		b.WriteString("# Content-Signal says what the owner of this site allows to be done with what is\n# read here: yes grants it, no reserves it, and what is not named is left open.\n" +
-			"#   search    showing links and short excerpts in search results\n#   ai-input  using a page to answer a question at hand, with its source\n#   ai-train  training or tuning models\n\n")
+		b.WriteString(
+			"# Content-Signal says what the owner of this site allows to be done with what is\n# read here: yes " +
+				"grants it, no reserves it, and what is not named is left open.\n" +
+				"#   search    showing links and short excerpts in search results\n#   ai-input  using a page to " +
+				"answer " +
+				"a question at hand, with its source\n#   ai-train  training or tuning models\n\n")
 	}
 	group := func(agents ...string) {
 		for _, a := range agents {
@@ -128,7 +140,8 @@ func (r *Registry) securityTxt(context.Context, http.Header) ([]byte, error) {
 	}
 	now := time.Now().UTC()
 	expires := time.Date(now.Year(), now.Month()+7, 1, 0, 0, 0, 0, time.UTC)
-	b.WriteString("Expires: " + expires.Format(time.RFC3339) + "\nPreferred-Languages: en\nCanonical: " + r.address("security") + "\n")
+	b.WriteString("Expires: " + expires.Format(time.RFC3339) + "\nPreferred-Languages: en\nCanonical: " +
+		r.address("security") + "\n")
 	return []byte(b.String()), nil
 }
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"ace/internal/protocol/jsonrpc"
+	"ace/internal/foundation/jsonread"
 	"ace/internal/storefront/storehttp/agenttool"
 	"ace/internal/storefront/storehttp/mcphttp"
 	"ace/internal/storefront/storehttp/sitehttp"
@@ -24,13 +24,15 @@ const document = "../../../../docs/mcp.md"
 
 // served is a server without a store behind it: it lists, and does nothing.
 func served() *mcphttp.Face {
-	return mcphttp.New(mcphttp.Site{BaseURL: "https://store.example", Name: "Store", Version: "1.0.0"}, agenttool.New(agenttool.Deps{Site: &sitehttp.Face{}}), nil)
+	return mcphttp.New(mcphttp.Site{BaseURL: "https://store.example", Name: "Store", Version: "1.0.0"},
+		agenttool.New(agenttool.Deps{Site: &sitehttp.Face{}}), nil)
 }
 
 // list answers the entries of tools/list as they are sent.
 func list(t testing.TB) []json.RawMessage {
 	t.Helper()
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "https://store.example/mcp", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "https://store.example/mcp",
+		strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
 	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()
 	served().ServeHTTP(w, r)
@@ -64,13 +66,18 @@ func TestDocument(t *testing.T) {
 		at += heading
 		from := at + strings.Index(page[at:], "```json\n") + len("```json\n")
 		to := from + strings.Index(page[from-1:], "\n```") // the block may be empty
-		want := string(laidOut(nil, entry, "\n"))
+		value, err := jsonread.Parse(entry)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := string(laidOut(nil, value, "\n"))
 		if *update {
 			page = page[:from] + want + "\n" + page[max(from, to):]
 			continue
 		}
 		if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(page[from:max(from, to-1)], "\n")); diff != "" {
-			t.Errorf("docs/mcp.md tells of %s otherwise than tools/list (-list +page); run the test with -update:\n%s", tool.Name, diff)
+			t.Errorf("docs/mcp.md tells of %s otherwise than tools/list (-list +page); run the test with -update:\n%s",
+				tool.Name, diff)
 		}
 	}
 	if *update {
@@ -81,10 +88,11 @@ func TestDocument(t *testing.T) {
 }
 
 // laidOut writes JSON as people read it: what fits a line stays on one.
-func laidOut(out []byte, value json.RawMessage, indent string) []byte {
+func laidOut(out []byte, value *jsonread.Value, indent string) []byte {
 	const width = 140
-	if len(indent)+len(value) <= width || value[0] != '{' && value[0] != '[' {
-		return append(out, value...)
+	text := value.Raw()
+	if len(indent)+len(text) <= width || value.Kind() != jsonread.Map && value.Kind() != jsonread.Array {
+		return append(out, text...)
 	}
 	first := true
 	next := func() {
@@ -95,21 +103,17 @@ func laidOut(out []byte, value json.RawMessage, indent string) []byte {
 		out = append(out, indent...)
 		out = append(out, "  "...)
 	}
-	if value[0] == '{' {
+	if value.Kind() == jsonread.Map {
 		out = append(out, '{')
-		jsonrpc.WalkObject(value, func(name string, member []byte) {
+		for name, field := range value.Fields() {
 			next()
 			out = append(strconv.AppendQuote(out, name), ": "...)
-			out = laidOut(out, member, indent+"  ")
-		})
+			out = laidOut(out, field, indent+"  ")
+		}
 		return append(append(out, indent...), '}')
 	}
-	var entries []json.RawMessage
-	if err := json.Unmarshal(value, &entries); err != nil {
-		return append(out, value...)
-	}
 	out = append(out, '[')
-	for _, entry := range entries {
+	for entry := range value.Items() {
 		next()
 		out = laidOut(out, entry, indent+"  ")
 	}

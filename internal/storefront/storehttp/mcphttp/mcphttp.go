@@ -60,7 +60,10 @@ func New(site Site, tools *agenttool.Set, o *Options) *Face {
 	if o == nil {
 		o = new(Options)
 	}
-	options := &mcp.Options{Versions: Versions(), Instructions: Instructions(site), Admit: o.Admit, CheckOutput: o.CheckOutput}
+	options := &mcp.Options{
+		Versions: Versions(), Instructions: Instructions(site), Admit: o.Admit,
+		CheckOutput: o.CheckOutput,
+	}
 	if base, err := url.Parse(site.BaseURL); err == nil {
 		options.AllowedHosts = []string{base.Host}
 		if base.Scheme == "https" {
@@ -87,10 +90,13 @@ func Info(site Site) mcp.Implementation {
 func Instructions(site Site) string {
 	return "Tools of " + site.Name + " (" + site.BaseURL + "), open to everyone without a key.\n" +
 		"To learn about the store: site_info, search_pages, read_page.\n" +
-		"To buy: list_products, then create_checkout with the id of an offer, then give continue_url to the person, who pays on that page; " +
+		"To buy: list_products, then create_checkout with the id of an offer, then give continue_url to the person, " +
+		"who pays on that page; " +
 		"then get_checkout with wait_seconds. No tool charges for an offer or takes payment details.\n" +
-		"Website services: list_services, then a run_ tool. Without payment_signature it answers the price and charges nothing.\n" +
-		"At most one call a second, with a small burst. Over it the answer is HTTP 429: wait as long as it says, then repeat the call."
+		"Website services: list_services, then a run_ tool. Without payment_signature it answers the price and " +
+		"charges nothing.\n" +
+		"At most one call a second, with a small burst. Over it the answer is HTTP 429: wait as long as it says, " +
+		"then repeat the call."
 }
 
 // ServeHTTP serves the endpoint, whatever the method.
@@ -105,21 +111,30 @@ func (f *Face) Mount(api *openapi.API, handle func(pattern string, h http.Handle
 	handle(Path, served)
 	handle(Path+"/{$}", served)
 	openapi.Describe(api, openapi.Operation{
-		Method: http.MethodPost, Path: Path, ID: "mcp", Tags: []string{"mcp"}, Summary: "The tools of the store over MCP",
-		Description: "Model Context Protocol over streamable HTTP, without sessions: one JSON-RPC 2.0 message per request. tools/list names the ten tools and " +
+		Method: http.MethodPost, Path: Path, ID: "mcp", Tags: []string{"mcp"},
+		Summary: "The tools of the store over MCP",
+		Description: "Model Context Protocol over streamable HTTP, without sessions: one JSON-RPC 2.0 message per " +
+			"request. tools/list names the ten tools and " +
 			"their schemas; neither initialize nor a key is needed.",
 	}, openapi.Description{
 		Parameters: []openapi.Parameter{{
-			Name: "MCP-Protocol-Version", In: "header", Description: "2025-06-18, 2025-03-26 or 2024-11-05; left out: 2025-03-26.",
+			Name: "MCP-Protocol-Version", In: "header",
+			Description: "2025-06-18, 2025-03-26 or 2024-11-05; left out: 2025-03-26.",
 		}},
 		Request: &openapi.Content{Schema: json.RawMessage(
-			`{"type":"object","properties":{"jsonrpc":{"const":"2.0"},"id":{"type":["string","integer"]},"method":{"type":"string"},"params":{"type":"object"}},"required":["jsonrpc","method"]}`)},
+			`{"type":"object","properties":{"jsonrpc":{"const":"2.0"},"id":{"type":["string","integer"]},"method":{"type":"string"},"params":{"type":"object"}},"required":["jsonrpc","method"]}`,
+		)},
 		Responses: map[int]openapi.Content{
-			http.StatusOK: {Description: "A JSON-RPC answer; also as one event where only text/event-stream is accepted.", Schema: json.RawMessage(
-				`{"type":"object","properties":{"jsonrpc":{"const":"2.0"},"id":{},"result":{"type":"object"},"error":{"type":"object"}},"required":["jsonrpc"]}`)},
+			http.StatusOK: {
+				Description: "A JSON-RPC answer; also as one event where only text/event-stream is accepted.",
+				Schema: json.RawMessage(
+					`{"type":"object","properties":{"jsonrpc":{"const":"2.0"},"id":{},"result":{"type":"object"},"error":{"type":"object"}},"required":["jsonrpc"]}`,
+				),
+			},
 			http.StatusAccepted: {Description: "A notification was taken; there is no body."},
 			0: {Description: "A JSON-RPC error.", Schema: json.RawMessage(
-				`{"type":"object","properties":{"jsonrpc":{"const":"2.0"},"id":{},"error":{"type":"object"}},"required":["jsonrpc","error"]}`)},
+				`{"type":"object","properties":{"jsonrpc":{"const":"2.0"},"id":{},"error":{"type":"object"}},"required":["jsonrpc","error"]}`,
+			)},
 		},
 	})
 }

@@ -20,7 +20,11 @@ func addSuiteTools(s *mcp.Server) {
 		{"test_error_handling", "This tool intentionally returns an error for testing", true},
 	} {
 		s.AddRawTool(mcp.Tool{
-			Name: tool.name, Description: "Called by the conformance suite.", InputSchema: json.RawMessage(`{"type":"object"}`), Annotations: mcp.Annotations{ReadOnly: true, Idempotent: true},
+			Name: tool.name, Description: "Called by the conformance suite.",
+			InputSchema: json.RawMessage(`{"type":"object"}`), Annotations: mcp.Annotations{
+				ReadOnly:   true,
+				Idempotent: true,
+			},
 		}, func(context.Context, *mcp.Call, json.RawMessage) (*mcp.Result, error) {
 			return &mcp.Result{Content: []mcp.Content{mcp.Text(tool.answer)}, IsError: tool.failed}, nil
 		})

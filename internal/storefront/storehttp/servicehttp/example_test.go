@@ -18,9 +18,10 @@ func Example() {
 	defer services.Close()
 	face := &servicehttp.Face{BaseURL: "https://store.example", Service: services}
 	mux := httpserver.NewMux(httpserver.WriteProblem)
-	face.Mount(openapi.New(mux, "store", "1", nil), func(pattern string, h http.HandlerFunc, m ...httpserver.Middleware) {
-		mux.Handle(pattern, httpserver.Chain(h, m...))
-	})
+	face.Mount(openapi.New(mux, "store", "1", nil),
+		func(pattern string, h http.HandlerFunc, m ...httpserver.Middleware) {
+			mux.Handle(pattern, httpserver.Chain(h, m...))
+		})
 	answer := httptest.NewRecorder()
 	mux.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/v1/services/llms-txt-draft/run", nil))
 	fmt.Println(answer.Code)

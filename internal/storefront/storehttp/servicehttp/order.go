@@ -66,8 +66,11 @@ func (f *Face) orderURL(id string) string {
 // wireOrder tells of an order; work is nil unless it is paid.
 func (f *Face) wireOrder(o *paidservice.Order, work *paidservice.Work, settled *x402.SettleResponse) *ServiceOrder {
 	wire := &ServiceOrder{
-		Object: "service_order", ID: o.ID, URL: f.orderURL(o.ID), Service: o.Service, CreatedAt: o.CreatedAt,
-		Payment: OrderPayment{Payer: o.Auth.Payer, Amount: o.Auth.Amount, Asset: o.Auth.Asset, Network: o.Auth.Network, Transaction: o.Tx},
+		Object: "service_order", ID: o.ID, URL: f.orderURL(o.ID), Service: o.Service, CreatedAt: seconds(o.CreatedAt),
+		Payment: OrderPayment{
+			Payer: o.Auth.Payer, Amount: o.Auth.Amount, Asset: o.Auth.Asset, Network: o.Auth.Network,
+			Transaction: o.Tx,
+		},
 	}
 	charged := o.State.Paid()
 	if charged || !o.State.MayBePaid() {
@@ -75,14 +78,17 @@ func (f *Face) wireOrder(o *paidservice.Order, work *paidservice.Work, settled *
 	}
 	wire.State, wire.NextAction = stateOf(o)
 	if o.State == paidservice.Running {
-		wire.Progress = &OrderProgress{Stage: o.Progress.Stage, PagesDone: o.Progress.Done, PagesTotal: o.Progress.Total}
+		wire.Progress = &OrderProgress{
+			Stage: o.Progress.Stage, PagesDone: o.Progress.Done,
+			PagesTotal: o.Progress.Total,
+		}
 	}
 	if o.State.Dead() {
 		wire.Reason = o.Reason
 	}
 	if charged {
-		kept := o.SettledAt.Add(paidservice.Retention)
-		wire.PaidAt, wire.KeptUntil = &o.SettledAt, &kept
+		paid, kept := seconds(o.SettledAt), seconds(o.SettledAt.Add(paidservice.Retention))
+		wire.PaidAt, wire.KeptUntil = &paid, &kept
 	}
 	if settled != nil && settled.Transaction != "" {
 		wire.Payment.Transaction = settled.Transaction
@@ -91,12 +97,16 @@ func (f *Face) wireOrder(o *paidservice.Order, work *paidservice.Work, settled *
 		wire.Result = work.Report
 		for _, file := range work.Files {
 			wire.Files = append(wire.Files, OrderFile{
-				Name: file.Name, MediaType: file.MediaType, Bytes: len(file.Data), URL: wire.URL + "/files/" + escapeName(file.Name),
+				Name: file.Name, MediaType: file.MediaType, Bytes: len(file.Data),
+				URL: wire.URL + "/files/" + escapeName(file.Name),
 			})
 		}
 	}
 	return wire
 }
+
+// seconds is a time as JSON shows it.
+func seconds(t time.Time) time.Time { return t.UTC().Truncate(time.Second) }
 
 // escapeName writes a name into an address; its folders stay folders.
 func escapeName(name string) string {
@@ -162,7 +172,8 @@ func secret(h http.Header) {
 
 // reportPolicy lets a report show its own styles and charts and nothing else:
 // it holds words of foreign websites.
-const reportPolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
+const reportPolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action " +
+	"'none'; frame-ancestors 'none'; sandbox"
 
 // file serves GET /v1/orders/{id}/files/{name}, whose name may hold folders.
 func (f *Face) file(w http.ResponseWriter, r *http.Request) {
@@ -179,14 +190,16 @@ func (f *Face) file(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", file.MediaType)
 	h.Set("Content-Security-Policy", reportPolicy)
-	h.Set("Content-Disposition", mime.FormatMediaType(disposition(file.MediaType), map[string]string{"filename": path.Base(file.Name)}))
+	h.Set("Content-Disposition",
+		mime.FormatMediaType(disposition(file.MediaType), map[string]string{"filename": path.Base(file.Name)}))
 	_, _ = w.Write(file.Data)
 }
 
 // disposition says what a browser may show by itself: reports and plain text.
 func disposition(mediaType string) string {
 	kind, _, err := mime.ParseMediaType(mediaType)
-	if err == nil && (kind == "text/html" || kind == "text/plain" || kind == "text/markdown" || kind == "application/json") {
+	if err == nil &&
+		(kind == "text/html" || kind == "text/plain" || kind == "text/markdown" || kind == "application/json") {
 		return "inline"
 	}
 	return "attachment"

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"ace/internal/foundation/httpserver"
+	"ace/internal/foundation/jsonread"
 	"ace/internal/foundation/openapi"
 	"ace/internal/foundation/problem"
 	"ace/internal/protocol/x402"
@@ -74,13 +75,15 @@ func open(h http.Header) {
 func preflight(w http.ResponseWriter, _ *http.Request) {
 	open(w.Header())
 	w.Header().Set("Access-Control-Allow-Methods", "GET, POST, OPTIONS")
-	w.Header().Set("Access-Control-Allow-Headers", strings.Join(append(x402.AllowHeaders(), "Accept", "Prefer", "Idempotency-Key", "If-None-Match"), ", "))
+	w.Header().Set("Access-Control-Allow-Headers",
+		strings.Join(append(x402.AllowHeaders(), "Accept", "Prefer", "Idempotency-Key", "If-None-Match"), ", "))
 	w.Header().Set("Access-Control-Max-Age", "86400")
 	w.WriteHeader(http.StatusNoContent)
 }
 
 func errNone() error {
-	return problem.New(problem.Unavailable, "services_not_offered", "This store runs no paid services, so nothing was done and nothing charged.")
+	return problem.New(problem.Unavailable, "services_not_offered",
+		"This store runs no paid services, so nothing was done and nothing charged.")
 }
 
 // listAge is how long clients may keep the list, in seconds.
@@ -98,7 +101,12 @@ func (f *Face) list(w http.ResponseWriter, r *http.Request) {
 		httpserver.WriteProblem(w, r, err)
 		return
 	}
-	answer.Cached(w, r, "application/json", listAge, body, body)
+	d, err := answer.NewDocument("application/json", body, &answer.Options{MaxAge: listAge})
+	if err != nil {
+		httpserver.WriteProblem(w, r, err)
+		return
+	}
+	d.Write(w, r)
 }
 
 // List implements agenttool.Services.
@@ -110,7 +118,8 @@ func (f *Face) List(context.Context) (*agenttool.ServiceList, error) {
 	list := &agenttool.ServiceList{
 		Object: "service_list", X402Version: x402.Version, Services: []agenttool.Service{},
 		Payments: agenttool.ServicePayments{
-			Mode: sold.Mode, Available: sold.Available, Networks: sold.Networks, Parameter: x402.Argument, Header: x402.HeaderSignature,
+			Mode: sold.Mode, Available: sold.Available, Networks: sold.Networks, Parameter: x402.Argument,
+			Header: x402.HeaderSignature,
 		},
 	}
 	inputs := map[string]agenttool.Tool{}
@@ -120,18 +129,23 @@ func (f *Face) List(context.Context) (*agenttool.ServiceList, error) {
 	for i := range sold.Services {
 		s := &sold.Services[i]
 		one := agenttool.Service{
-			ID: s.ID, Tool: s.Tool, Name: s.Name, Description: s.Description, Available: s.Available, ChargedWhen: "result_ready",
+			ID: s.ID, Tool: s.Tool, Name: s.Name, Description: s.Description, Available: s.Available,
+			ChargedWhen:   "result_ready",
 			MaxRunSeconds: int(sold.RunWait / time.Second), RetentionDays: int(sold.Retention / (24 * time.Hour)),
 			InputSchema: inputs[s.Tool].InputSchema, OutputSchema: s.OutputSchema,
-			HTTP: &agenttool.ServiceHTTP{Method: http.MethodPost, URL: f.BaseURL + strings.Replace(RunPath, "{service}", s.ID, 1)},
-			MCP:  agenttool.ServiceMCP{URL: f.BaseURL + "/mcp", Tool: s.Tool},
+			HTTP: &agenttool.ServiceHTTP{
+				Method: http.MethodPost,
+				URL:    f.BaseURL + strings.Replace(RunPath, "{service}", s.ID, 1),
+			},
+			MCP: agenttool.ServiceMCP{URL: f.BaseURL + "/mcp", Tool: s.Tool},
 		}
 		if s.Reason != "" {
 			one.UnavailableReason = &s.Reason
 		}
 		if s.Price != nil {
 			one.Price = &agenttool.ServicePrice{
-				Display: "$" + s.Price.Dollars, Currency: "USD", Amount: s.Price.Amount, Decimals: s.Price.Decimals, Symbol: s.Price.Symbol, Network: s.Price.Network,
+				Display: "$" + s.Price.Dollars, Currency: "USD", Amount: s.Price.Amount, Decimals: s.Price.Decimals,
+				Symbol: s.Price.Symbol, Network: s.Price.Network,
 			}
 			quote, err := answer.JSON(s.Quote)
 			if err != nil {
@@ -175,15 +189,16 @@ func readCall(r *http.Request) (*paidservice.Call, error) {
 	if err != nil {
 		return nil, err
 	}
+	var value *jsonread.Value
 	if len(body) > 0 {
 		if err := httpserver.CheckJSONType(r); err != nil {
 			return nil, err
 		}
-		if err := httpserver.CheckJSON(body); err != nil {
+		if value, err = jsonread.Parse(body); err != nil {
 			return nil, err
 		}
 	}
-	payment, arguments, err := x402.FromTool(body, nil, r.Header)
+	payment, arguments, err := x402.FromTool(value, nil, r.Header)
 	if err != nil {
 		return nil, err
 	}
@@ -192,11 +207,13 @@ func readCall(r *http.Request) (*paidservice.Call, error) {
 	}
 	key := strings.TrimSpace(r.Header.Get("Idempotency-Key"))
 	if len(key) > 255 {
-		return nil, problem.New(problem.Invalid, "too_long", "An idempotency key has at most 255 characters.").At("Idempotency-Key")
+		return nil, problem.New(problem.Invalid, "too_long",
+			"An idempotency key has at most 255 characters.").At("Idempotency-Key")
 	}
 	return &paidservice.Call{
-		Service: r.PathValue("service"), Arguments: arguments, Payment: payment, IdempotencyKey: key, Transport: paidservice.HTTP,
-		Wait: preferredWait(r.Header.Values("Prefer")), Leave: httpserver.Draining(r.Context()),
+		Service: r.PathValue("service"), Arguments: arguments, Payment: payment, IdempotencyKey: key,
+		Transport: paidservice.HTTP,
+		Wait:      preferredWait(r.Header.Values("Prefer")), Leave: httpserver.Draining(r.Context()),
 	}, nil
 }
 
@@ -235,7 +252,8 @@ func (f *Face) price(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get(x402.HeaderSignature) != "" {
 		// Whoever holds a payment must not read 402: it may be spent already.
 		w.Header().Set("Allow", "POST")
-		httpserver.WriteProblem(w, r, problem.New(problem.MethodNotAllowed, "method_not_allowed", "Send the payment with POST and the arguments as a JSON body."))
+		httpserver.WriteProblem(w, r, problem.New(problem.MethodNotAllowed, "method_not_allowed",
+			"Send the payment with POST and the arguments as a JSON body."))
 		return
 	}
 	quote, err := f.Service.Quote(r.PathValue("service"), paidservice.HTTP, x402.ReasonPaymentRequired)

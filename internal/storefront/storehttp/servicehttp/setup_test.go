@@ -58,19 +58,26 @@ func setup(t *testing.T, change ...func(*settings)) *world {
 	}
 	s := settings{
 		network: paidservicetest.Network(), price: "0.10",
-		options: paidservice.Options{BaseURL: "https://store.example", Name: "Test Store", Mode: "facilitator", Poll: 5 * time.Millisecond, SettleBudget: 4 * time.Second, Slack: 200 * time.Millisecond},
+		options: paidservice.Options{
+			BaseURL: "https://store.example", Name: "Test Store", Mode: "facilitator",
+			Poll: 5 * time.Millisecond, SettleBudget: 4 * time.Second, Slack: 200 * time.Millisecond,
+		},
 	}
 	for _, c := range change {
 		c(&s)
 	}
-	w := &world{t: t, ledger: paidservicetest.NewLedger(s.network.ID, s.network.Asset), runner: &paidservicetest.Runner{}, store: storage.Paid{Store: storage.New(db, nil)}, log: &bytes.Buffer{}}
+	w := &world{
+		t: t, ledger: paidservicetest.NewLedger(s.network.ID, s.network.Asset),
+		runner: &paidservicetest.Runner{}, store: storage.Paid{Store: storage.New(db, nil)}, log: &bytes.Buffer{},
+	}
 	definitions := paidservice.Definitions()
 	for i := range definitions {
 		definitions[i].Runner, definitions[i].Price = w.runner, s.price
 		definitions[i].OutputSchema = json.RawMessage(`{"type":"object"}`)
 	}
 	w.service = paidservice.New(paidservice.Deps{
-		Definitions: definitions, Networks: []paidservice.Network{s.network}, Facilitator: w.ledger, Store: w.store, Results: w.store, Prices: w.store,
+		Definitions: definitions, Networks: []paidservice.Network{s.network}, Facilitator: w.ledger, Store: w.store,
+		Results: w.store, Prices: w.store,
 		Vault: box, Log: slog.New(slog.DiscardHandler),
 	}, s.options)
 	if err := w.service.Open(t.Context()); err != nil {
@@ -170,7 +177,8 @@ func (w *world) required(answer *httptest.ResponseRecorder) *x402.PaymentRequire
 		w.t.Fatalf("answer = %d %v %s (%v), want 402 with a quote", answer.Code, answer.Header(), answer.Body, err)
 	}
 	var inBody x402.PaymentRequired
-	if err := json.Unmarshal(answer.Body.Bytes(), &inBody); err != nil || inBody.Error != inHeader.Error || len(inBody.Accepts) != len(inHeader.Accepts) {
+	if err := json.Unmarshal(answer.Body.Bytes(), &inBody); err != nil || inBody.Error != inHeader.Error ||
+		len(inBody.Accepts) != len(inHeader.Accepts) {
 		w.t.Errorf("the body holds another quote than the header: %s", answer.Body)
 	}
 	return inHeader

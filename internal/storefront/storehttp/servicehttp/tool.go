@@ -17,22 +17,26 @@ import (
 )
 
 // Run implements agenttool.Services.
-func (f *Face) Run(ctx context.Context, call *mcp.Call, tool string, arguments json.RawMessage) (*mcp.Result, error) {
+func (f *Face) Run(ctx context.Context, call *mcp.Call) (*mcp.Result, error) {
 	if f.Service == nil {
 		return nil, errNone()
 	}
-	payment, rest, err := x402.FromTool(arguments, call.Meta, call.Header)
+	payment, rest, err := x402.FromTool(call.Arguments, call.Meta, call.Header)
 	if problem.Is(err, x402.CodeInvalidPayload) {
-		return f.malformed(tool, err)
+		return f.malformed(call.Tool, err)
 	}
 	if err != nil {
 		return nil, err
 	}
 	out, err := f.Service.Run(ctx, paidservice.Call{
-		Service: tool, Arguments: rest, Payment: payment, Transport: paidservice.MCP, Leave: httpserver.Draining(ctx),
+		Service:   call.Tool,
+		Arguments: rest,
+		Payment:   payment,
+		Transport: paidservice.MCP,
+		Leave:     httpserver.Draining(ctx),
 	})
 	if problem.Is(err, x402.CodeInvalidPayload) {
-		return f.malformed(tool, err)
+		return f.malformed(call.Tool, err)
 	}
 	if err != nil {
 		return nil, err
@@ -66,7 +70,10 @@ func due(quote *x402.PaymentRequired, settled *x402.SettleResponse) (*mcp.Result
 	if err != nil {
 		return nil, fmt.Errorf("encoding a quote: %w", err)
 	}
-	return &mcp.Result{Content: []mcp.Content{mcp.Text(r.Text)}, Structured: r.Structured, IsError: true, Meta: r.Meta}, nil
+	return &mcp.Result{
+		Content: []mcp.Content{mcp.Text(r.Text)}, Structured: r.Structured, IsError: true,
+		Meta: r.Meta,
+	}, nil
 }
 
 // unfinished is what a tool answers beside isError when there is no result and
@@ -119,10 +126,12 @@ func (f *Face) unfinished(out *paidservice.Outcome) unfinished {
 	switch out.Status {
 	case paidservice.StatusRunning:
 		u.Status, u.Charged = "payment_in_progress", &no
-		u.Detail = "The work goes on. Call again in " + strconv.Itoa(max(1, u.RetryAfter)) + " seconds with the same arguments and the same payment; do not sign another."
+		u.Detail = "The work goes on. Call again in " + strconv.Itoa(max(1, u.RetryAfter)) +
+			" seconds with the same arguments and the same payment; do not sign another."
 	case paidservice.StatusPending:
 		u.Status = "settlement_pending"
-		u.Detail = "The payment is under way and nobody knows yet whether it arrived. Call again with the same arguments and the same payment; do not sign another."
+		u.Detail = "The payment is under way and nobody knows yet whether it arrived. Call again with the same " +
+			"arguments and the same payment; do not sign another."
 	default:
 		u.Status, u.Charged, u.Code, u.Detail = "failed", &no, out.Problem.Code, out.Problem.Detail
 	}
@@ -146,7 +155,8 @@ func (f *Face) ToolMeta(tool string) json.RawMessage {
 		}
 		meta, err := answer.JSON(map[string]any{
 			"x402": map[string]any{
-				"scheme": first.Scheme, "network": first.Network, "asset": first.Asset, "payTo": first.PayTo, "amount": first.Amount, "accepts": s.Quote.Accepts,
+				"scheme": first.Scheme, "network": first.Network, "asset": first.Asset, "payTo": first.PayTo,
+				"amount": first.Amount, "accepts": s.Quote.Accepts,
 			},
 			"agents-x402/paymentRequired": true, "agents-x402/priceUSD": dollars,
 		})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ace/internal/foundation/jsonread"
 	"ace/internal/foundation/problem"
 	"ace/internal/protocol/mcp"
 	"ace/internal/protocol/x402"
@@ -24,11 +25,11 @@ import (
 // tool calls a run_ tool.
 func (w *world) tool(arguments string, meta string, header http.Header) *mcp.Result {
 	w.t.Helper()
-	call := &mcp.Call{Tool: "run_ai_search_audit", Header: header}
-	if meta != "" {
-		call.Meta = json.RawMessage(meta)
+	call := &mcp.Call{
+		Tool: "run_ai_search_audit", Header: header,
+		Arguments: parsed(w.t, []byte(arguments)), Meta: parsed(w.t, []byte(meta)),
 	}
-	result, err := w.face.Run(w.t.Context(), call, "run_ai_search_audit", json.RawMessage(arguments))
+	result, err := w.face.Run(w.t.Context(), call)
 	if err != nil {
 		w.t.Fatalf("Run = %v", err)
 	}
@@ -42,7 +43,8 @@ func (w *world) tool(arguments string, meta string, header http.Header) *mcp.Res
 func (w *world) quoted(r *mcp.Result) *x402.PaymentRequired {
 	w.t.Helper()
 	var meta map[string]json.RawMessage
-	if err := json.Unmarshal(r.Meta, &meta); err != nil || !r.IsError || string(meta["x402/error"]) != string(r.Structured) {
+	if err := json.Unmarshal(r.Meta, &meta); err != nil || !r.IsError ||
+		string(meta["x402/error"]) != string(r.Structured) {
 		w.t.Fatalf("result = %+v, want a quote in three places", r)
 	}
 	q, err := x402.ReadRequired(r.Structured)
@@ -81,7 +83,8 @@ func TestPurchaseByTool(t *testing.T) {
 	for name, way := range ways {
 		r := way()
 		var o servicehttp.ServiceOrder
-		if err := json.Unmarshal(r.Structured, &o); err != nil || r.IsError || o.State != "completed" || !strings.Contains(string(o.Result), `"run":1`) {
+		if err := json.Unmarshal(r.Structured, &o); err != nil || r.IsError || o.State != "completed" ||
+			!strings.Contains(string(o.Result), `"run":1`) {
 			t.Errorf("%s: result = %+v, %v", name, r, err)
 		}
 		if !strings.Contains(string(r.Meta), `"x402/payment-response":{"success":true`) {
@@ -125,7 +128,10 @@ func TestUnfinishedTools(t *testing.T) {
 		spoil      func()
 	}{
 		{"the work fails", `"status":"failed","code":"service_failed"`, func() { w.runner.Fail(errors.New("inside")) }},
-		{"the facilitator is away", `"status":"failed","code":"facilitator_unavailable"`, func() { w.ledger.Fail("verify", paidservicetest.Lost) }},
+		{
+			"the facilitator is away", `"status":"failed","code":"facilitator_unavailable"`,
+			func() { w.ledger.Fail("verify", paidservicetest.Lost) },
+		},
 		{"nobody knows", `"status":"settlement_pending"`, func() {
 			w.ledger.Forgetful = true
 			w.ledger.Fail("settle", paidservicetest.LostAfter)
@@ -136,7 +142,8 @@ func TestUnfinishedTools(t *testing.T) {
 		tt.spoil()
 		r := w.tool(call, "", nil)
 		text := string(r.Structured)
-		if !r.IsError || !strings.Contains(text, tt.want) || strings.Contains(text, "accepts") || strings.Contains(string(r.Meta), "accepts") || !strings.Contains(text, `"retry_with_same_payment":true`) {
+		if !r.IsError || !strings.Contains(text, tt.want) || strings.Contains(text, "accepts") ||
+			strings.Contains(string(r.Meta), "accepts") || !strings.Contains(text, `"retry_with_same_payment":true`) {
 			t.Errorf("%s: result = %s %s, want %s and nothing to sign", tt.name, text, r.Meta, tt.want)
 		}
 	}
@@ -147,7 +154,8 @@ func TestToolsThatCannotReadThePayment(t *testing.T) {
 	w := setup(t)
 	for _, payment := range []string{"!!!", "0x" + strings.Repeat("ab", 65), "{}"} {
 		r := w.tool(`{"url":"https://site.example","payment_signature":`+quoteJSON([]byte(payment))+`}`, "", nil)
-		if q := w.quoted(r); q.Error != "invalid_payload" || len(r.Content) != 2 || !strings.Contains(r.Content[1].Text, "Nothing was charged") {
+		if q := w.quoted(r); q.Error != "invalid_payload" || len(r.Content) != 2 || !strings.Contains(r.Content[1].Text,
+			"Nothing was charged") {
 			t.Errorf("%q: result = %+v, want a quote and a hint", payment, r)
 		}
 	}
@@ -160,7 +168,11 @@ func TestToolsThatCannotReadThePayment(t *testing.T) {
 	paid := `{"url":"https://site.example","payment_signature":"` + one + `"}`
 	w.tool(paid, "", nil)
 	other := strings.Replace(paid, "site.example", "other.example", 1)
-	if _, err := w.face.Run(t.Context(), &mcp.Call{}, "run_ai_search_audit", json.RawMessage(other)); !problem.Is(err, "payment_bound_to_other_request") {
+	call := &mcp.Call{
+		Tool:      "run_ai_search_audit",
+		Arguments: parsed(t, []byte(other)), Meta: parsed(t, nil),
+	}
+	if _, err := w.face.Run(t.Context(), call); !problem.Is(err, "payment_bound_to_other_request") {
 		t.Errorf("other arguments = %v", err)
 	}
 }
@@ -176,7 +188,8 @@ func TestToolMeta(t *testing.T) {
 		Required bool    `json:"agents-x402/paymentRequired"`
 		USD      float64 `json:"agents-x402/priceUSD"`
 	}
-	if err := json.Unmarshal(w.face.ToolMeta("run_ai_search_audit"), &meta); err != nil || meta.X402.Amount != "100000" || len(meta.X402.Accepts) != 1 || !meta.Required || meta.USD != 0.1 {
+	if err := json.Unmarshal(w.face.ToolMeta("run_ai_search_audit"), &meta); err != nil ||
+		meta.X402.Amount != "100000" || len(meta.X402.Accepts) != 1 || !meta.Required || meta.USD != 0.1 {
 		t.Errorf("ToolMeta = %+v, %v", meta, err)
 	}
 	if got := w.face.ToolMeta("read_page"); got != nil {
@@ -208,7 +221,10 @@ func asRecorded(terms x402.PaymentRequirements) func(*settings) {
 	return func(s *settings) {
 		name, version := terms.Domain()
 		s.price = "0.25"
-		s.network = paidservice.Network{ID: terms.Network, Asset: terms.Asset, Name: name, Version: version, Symbol: "USDC", Decimals: 6, PayTo: terms.PayTo}
+		s.network = paidservice.Network{
+			ID: terms.Network, Asset: terms.Asset, Name: name, Version: version,
+			Symbol: "USDC", Decimals: 6, PayTo: terms.PayTo,
+		}
 		s.options.MaxTimeout = time.Duration(terms.MaxTimeoutSeconds) * time.Second
 		s.options.RunWait, s.options.SettleBudget = 20*time.Second, 10*time.Second
 	}
@@ -240,7 +256,8 @@ func TestRecordedPaymentsOverHTTP(t *testing.T) {
 			if got := w.quote(); !cmp.Equal(got.Accepts, quote.Accepts) {
 				t.Errorf("%s: our quote accepts %+v, the recorded one %+v", folder, got.Accepts, quote.Accepts)
 			}
-			o := w.order(w.do(http.MethodPost, auditPath, `{"url":"https://example.com"}`, "PAYMENT-SIGNATURE", header), http.StatusOK)
+			o := w.order(w.do(http.MethodPost, auditPath, `{"url":"https://example.com"}`, "PAYMENT-SIGNATURE", header),
+				http.StatusOK)
 			if !strings.EqualFold(o.Payment.Payer, payment.Authorization.From) {
 				t.Errorf("%s: order = %+v", folder, o)
 			}
@@ -263,7 +280,7 @@ func TestRecordedPaymentsByTool(t *testing.T) {
 			t.Fatal(err)
 		}
 		sent := exchange.Requests[len(exchange.Requests)-1].Params
-		payment, _, err := x402.FromTool(sent.Arguments, sent.Meta, nil)
+		payment, _, err := x402.FromTool(parsed(t, sent.Arguments), parsed(t, sent.Meta), nil)
 		if err != nil || payment == nil {
 			t.Fatalf("%s: FromTool = %v, %v", name, payment, err)
 		}
@@ -276,4 +293,13 @@ func TestRecordedPaymentsByTool(t *testing.T) {
 			}
 		})
 	}
+}
+
+func parsed(t *testing.T, text []byte) *jsonread.Value {
+	t.Helper()
+	v, err := jsonread.ParseOptional(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
 }

@@ -17,8 +17,10 @@ import (
 	"strings"
 	"time"
 
+	"ace/internal/foundation/excerpt"
 	"ace/internal/foundation/httpserver"
 	"ace/internal/foundation/idempotency"
+	"ace/internal/foundation/jsonread"
 	"ace/internal/foundation/problem"
 	"ace/internal/foundation/typeid"
 	"ace/internal/storefront/checkout"
@@ -45,14 +47,10 @@ type Desk struct {
 
 // Agent answers what a request says about the software that sent it.
 func (d *Desk) Agent(ctx context.Context, h http.Header) checkout.Agent {
-	return checkout.Agent{UserAgent: cut(h.Get("User-Agent"), 300), ClientKey: d.ClientKey(ctx)}
-}
-
-func cut(text string, most int) string {
-	if len(text) <= most {
-		return text
+	return checkout.Agent{
+		UserAgent: strings.ToValidUTF8(excerpt.Prefix(h.Get("User-Agent"), 300), ""),
+		ClientKey: d.ClientKey(ctx),
 	}
-	return strings.ToValidUTF8(text[:most], "")
 }
 
 // ClientKey is a keyed digest of the network that a client calls from: its
@@ -70,17 +68,19 @@ func (d *Desk) ClientKey(ctx context.Context) string {
 	return d.MAC("client network", []byte(network.String()))
 }
 
-// Body reads the body of a request to a session. A body without a
+// Body reads the body of a request to a session: its bytes, which signatures
+// are about, and what they say, nil without a body. A body without a
 // Content-Type counts as JSON.
-func Body(r *http.Request) ([]byte, error) {
+func Body(r *http.Request) ([]byte, *jsonread.Value, error) {
 	body, err := httpserver.ReadBody(r, MaxBody)
 	if err != nil || len(body) == 0 {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := httpserver.CheckJSONType(r); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return body, httpserver.CheckJSON(body)
+	value, err := jsonread.Parse(body)
+	return body, value, err
 }
 
 // Outcome is an answer on its way out.
@@ -108,7 +108,9 @@ func Scope(protocol string, r *http.Request, more ...string) string {
 // It returns the problems of idempotency.Keeper.Begin, and
 // idempotency_unavailable (Unavailable) where nobody can tell whether the
 // request is a repetition.
-func (d *Desk) Once(ctx context.Context, scope, key string, body []byte, do func(resourceID string) Outcome) (answer idempotency.Answer, replayed bool, err error) {
+func (d *Desk) Once(ctx context.Context, scope, key string, body []byte,
+	do func(resourceID string) Outcome,
+) (answer idempotency.Answer, replayed bool, err error) {
 	newID := func() string { return typeid.New("chk") }
 	if key == "" {
 		return do(newID()).Answer, false, nil
@@ -132,7 +134,8 @@ func (d *Desk) Once(ctx context.Context, scope, key string, body []byte, do func
 	if err != nil {
 		// What was asked for is done, and the caller learns it. A repetition
 		// goes on with the same resource.
-		d.Log.ErrorContext(ctx, "keeping the answer of an idempotency key", "request_id", httpserver.RequestID(ctx), "error", err)
+		d.Log.ErrorContext(ctx, "keeping the answer of an idempotency key", "request_id", httpserver.RequestID(ctx),
+			"error", err)
 	}
 	return result.Answer, false, nil
 }
@@ -145,7 +148,8 @@ func (d *Desk) unkept(ctx context.Context, err error) error {
 	}
 	d.Log.ErrorContext(ctx, "looking for an idempotency key", "request_id", httpserver.RequestID(ctx), "error", err)
 	return problem.New(problem.Unavailable, "idempotency_unavailable",
-		"It cannot be told right now whether this idempotency key was used before. Repeat the request in a moment.").After(2 * time.Second)
+		"It cannot be told right now whether this idempotency key was used before. Repeat the request in a moment.").
+		After(2 * time.Second)
 }
 
 // preferredWait is how long a request asks to wait for news (RFC 7240, 4.3),

@@ -44,7 +44,10 @@ func TestPreferredWait(t *testing.T) {
 }
 
 func FuzzPreferredWait(f *testing.F) {
-	for _, seed := range []string{"", "wait=25", `wait="9"`, "respond-async, wait=10; x=1", "wait=99999999999999999999", "wait==", ",;,=", "wait=\xff"} {
+	for _, seed := range []string{
+		"", "wait=25", `wait="9"`, "respond-async, wait=10; x=1", "wait=99999999999999999999",
+		"wait==", ",;,=", "wait=\xff",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, header string) {
@@ -62,14 +65,18 @@ func newDesk(t *testing.T) *Desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Desk{MAC: box.MAC, Requests: idempotency.New(idempotency.NewMemory(), box.MAC), Log: slog.New(slog.DiscardHandler)}
+	return &Desk{
+		MAC: box.MAC, Requests: idempotency.New(idempotency.NewMemory(), box.MAC),
+		Log: slog.New(slog.DiscardHandler),
+	}
 }
 
 // from answers a context of a request from an address.
 func from(t *testing.T, address string) context.Context {
 	t.Helper()
 	var ctx context.Context
-	h := httpserver.ClientAddress(nil)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { ctx = r.Context() }))
+	h := httpserver.ClientAddress(nil)(
+		http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { ctx = r.Context() }))
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 	r.RemoteAddr = address
 	h.ServeHTTP(httptest.NewRecorder(), r)
@@ -110,13 +117,14 @@ func TestOnce(t *testing.T) {
 		name, key, from, scope, body string
 		status                       int
 		passing                      bool
-		again                        string // what a repetition from here with the same key and body meets: replay, anew or code
+		// what a repetition from here with the same key and body meets: replay, anew or code
+		again string
 	}{
 		{"answer", "a-key-of-enough-length", here, "ucp POST /a", "{}", 201, false, "replay"},
 		{"refusal", "a-key-of-enough-length", here, "ucp POST /a", "{}", 400, false, "replay"},
 		{"fault", "a-key-of-enough-length", here, "ucp POST /a", "{}", 500, false, "anew"},
 		{"passing refusal", "a-key-of-enough-length", here, "ucp POST /a", "{}", 409, true, "anew"},
-		{"other body", "a-key-of-enough-length", here, "ucp POST /a", `{"a":1}`, 201, false, "idempotency_conflict"},
+		{"other body", "a-key-of-enough-length", here, "ucp POST /a", `{"a":1}`, 201, false, "idempotency_key_reused"},
 		{"other scope", "a-key-of-enough-length", here, "acp POST /a", "{}", 201, false, "anew"},
 		{"other place", "a-key-of-enough-length", there, "ucp POST /a", "{}", 201, false, "replay"},
 		{"short key, same place", "k", here, "ucp POST /a", "{}", 201, false, "replay"},
@@ -153,23 +161,5 @@ func TestOnce(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestCut(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		in   string
-		most int
-		want string
-	}{
-		{"agent/1", 10, "agent/1"},
-		{"agent/1", 5, "agent"},
-		{"ägent", 1, ""}, // never half a character
-	}
-	for _, tt := range tests {
-		if got := cut(tt.in, tt.most); got != tt.want {
-			t.Errorf("cut(%q, %d) = %q, want %q", tt.in, tt.most, got, tt.want)
-		}
 	}
 }

@@ -40,7 +40,10 @@ func TestRecurringTerms(t *testing.T) {
 		{14, "Free for 14 days, then USD 19.00 every month until canceled."},
 	}
 	for _, tt := range tests {
-		o := &offer.Offer{Price: money.Amount{Minor: 1900, Currency: "USD"}, Billing: offer.Billing{Interval: "month", Count: 1}, TrialDays: tt.trial}
+		o := &offer.Offer{
+			Price:   money.Amount{Minor: 1900, Currency: "USD"},
+			Billing: offer.Billing{Interval: "month", Count: 1}, TrialDays: tt.trial,
+		}
 		if got := RecurringTerms(o); got != tt.want {
 			t.Errorf("RecurringTerms with %d days of trial = %q, want %q", tt.trial, got, tt.want)
 		}

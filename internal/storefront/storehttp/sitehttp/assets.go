@@ -53,21 +53,33 @@ func cardPicture() ([]byte, error) {
 const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#1f4fd1"/>` +
 	`<path d="M9 12h14l-1.3 11.2a2 2 0 0 1-2 1.8h-7.4a2 2 0 0 1-2-1.8z" fill="#fff"/><path d="M12.5 14v-3a3.5 3.5 0 0 1 7 0v3" fill="none" stroke="#fff" stroke-width="2"/></svg>` + "\n"
 
-// static answers bytes that do not change while the process runs.
-func static(mediaType string, body []byte) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X-Content-Type-Options", "nosniff")
-		w.Header().Set("Access-Control-Allow-Origin", "*")
-		answer.Cached(w, r, mediaType, 86400, body, body)
-	}
+// asset is a document that does not change while the process runs.
+func asset(mediaType string, body []byte) (*answer.Document, error) {
+	return answer.NewDocument(mediaType, body, &answer.Options{MaxAge: 86400, Header: http.Header{
+		"X-Content-Type-Options": {"nosniff"}, "Access-Control-Allow-Origin": {"*"},
+	}})
 }
 
-// writeCard answers the picture of the site. It is drawn at the first request.
-func (f *Face) writeCard(w http.ResponseWriter, r *http.Request) {
-	card, err := f.card()
+func iconDocument() (*answer.Document, error) { return asset("image/svg+xml", []byte(icon)) }
+
+func cardDocument() (*answer.Document, error) {
+	picture, err := cardPicture()
+	if err != nil {
+		return nil, err
+	}
+	return asset("image/png", picture)
+}
+
+func (f *Face) writeIcon(w http.ResponseWriter, r *http.Request) { f.writeAsset(w, r, f.icon) }
+
+// writeCard writes the picture of the site. It is drawn at the first request.
+func (f *Face) writeCard(w http.ResponseWriter, r *http.Request) { f.writeAsset(w, r, f.card) }
+
+func (f *Face) writeAsset(w http.ResponseWriter, r *http.Request, asset func() (*answer.Document, error)) {
+	d, err := asset()
 	if err != nil {
 		f.writeFailure(w, r, err)
 		return
 	}
-	static("image/png", card)(w, r)
+	d.Write(w, r)
 }

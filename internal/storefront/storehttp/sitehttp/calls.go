@@ -15,7 +15,7 @@ type SearchResults struct {
 	Query      string         `json:"query" doc:"The words that were looked for."`
 	Total      int            `json:"total" doc:"Pages found, on all pages of results."`
 	Results    []SearchResult `json:"results" doc:"Best first: pages whose path holds every word come before others."`
-	NextCursor string         `json:"next_cursor,omitempty" doc:"Give it as cursor to read on; absent on the last page of results."`
+	NextCursor *string        `json:"next_cursor" nullable:"true" doc:"Send it as cursor to read the next page of results; null on the last one."`
 }
 
 // SearchResult is one page that was found.
@@ -105,27 +105,39 @@ func openly[T any](body T) *open[T] {
 // describe mounts and documents the calls about pages.
 func (f *Face) describe(api *openapi.API) {
 	openapi.Handle(api, openapi.Operation{
-		Method: http.MethodGet, Path: "/agent/search", ID: "searchPages", Tags: []string{"site"}, Summary: "Find pages by the words of their path",
-		Description: "Looks at the paths of all public pages, the ones of the sitemap. Pages whose path holds every word come first.",
+		Method: http.MethodGet, Path: "/agent/search", ID: "searchPages", Tags: []string{"site"},
+		Summary: "Find pages by the words of their path",
+		Description: "Looks at the paths of all public pages, the ones of the sitemap. Pages whose path holds every " +
+			"word come first.",
 	}, func(ctx context.Context, in *searchInput) (*open[*SearchResults], error) {
 		found, err := f.Search(ctx, site.Query{Words: in.Q, Limit: in.Limit, Cursor: in.Cursor})
 		return openly(found), err
 	})
 	openapi.Handle(api, openapi.Operation{
-		Method: http.MethodGet, Path: "/agent/read", ID: "readPage", Tags: []string{"site"}, Summary: "Read one page as Markdown or text",
-		Description: "Reads a page of this host, up to 40,000 characters at once. Where truncated is true, read on at next_offset: the parts make up the whole page.",
+		Method: http.MethodGet, Path: "/agent/read", ID: "readPage", Tags: []string{"site"},
+		Summary: "Read one page as Markdown or text",
+		Description: "Reads a page of this host, up to 40,000 characters at once. Where truncated is true, read on " +
+			"at next_offset: the parts make up the whole page.",
 	}, func(ctx context.Context, in *readInput) (*open[*PageReading], error) {
-		r, err := f.Read(ctx, site.ReadQuery{Path: in.Path, URL: in.URL, Format: in.Format, Offset: in.Offset, Limit: in.Limit})
+		r, err := f.Read(ctx,
+			site.ReadQuery{Path: in.Path, URL: in.URL, Format: in.Format, Offset: in.Offset, Limit: in.Limit})
 		return openly(r), err
 	})
 	openapi.Describe(api, openapi.Operation{
-		Method: http.MethodGet, Path: "/agent/site.json", ID: "siteInfo", Tags: []string{"site"}, Summary: "Who runs the site, and every companion of it",
-	}, openapi.Description{Responses: map[int]openapi.Content{200: {Description: "The site.", Schema: openapi.SchemaOf[SiteInfo]()}}})
-	openapi.Describe(api, openapi.Operation{
-		Method: http.MethodGet, Path: "/sitemaps/{part}", ID: "sitemapPart", Tags: []string{"discovery"}, Summary: "One part of the list of pages, as /sitemap.xml names it",
+		Method: http.MethodGet, Path: "/agent/site.json", ID: "siteInfo", Tags: []string{"site"},
+		Summary: "Who runs the site, and every companion of it",
 	}, openapi.Description{
-		Parameters: []openapi.Parameter{{Name: "part", In: "path", Required: true, Description: "Name of the part, such as pages-0001.xml."}},
-		Responses:  map[int]openapi.Content{200: {Description: "The pages.", MediaType: typeXML}},
+		Responses: map[int]openapi.Content{200: {Description: "The site.", Schema: openapi.SchemaOf[SiteInfo]()}},
+	})
+	openapi.Describe(api, openapi.Operation{
+		Method: http.MethodGet, Path: "/sitemaps/{part}", ID: "sitemapPart", Tags: []string{"discovery"},
+		Summary: "One part of the list of pages, as /sitemap.xml names it",
+	}, openapi.Description{
+		Parameters: []openapi.Parameter{{
+			Name: "part", In: "path", Required: true,
+			Description: "Name of the part, such as pages-0001.xml.",
+		}},
+		Responses: map[int]openapi.Content{200: {Description: "The pages.", MediaType: typeXML}},
 	})
 }
 
@@ -135,9 +147,17 @@ func (f *Face) Search(ctx context.Context, q site.Query) (*SearchResults, error)
 	if err != nil {
 		return nil, err
 	}
-	results := &SearchResults{Query: q.Words, Total: found.Total, Results: make([]SearchResult, len(found.Results)), NextCursor: found.Next}
+	results := &SearchResults{
+		Query: q.Words, Total: found.Total, Results: make([]SearchResult, len(found.Results)),
+	}
+	if found.Next != "" {
+		results.NextCursor = &found.Next
+	}
 	for i, r := range found.Results {
-		results.Results[i] = SearchResult{URL: r.URL, Path: r.Path, Title: r.Title, Description: r.Description, LastMod: timeText(r.Modified), Score: r.Score}
+		results.Results[i] = SearchResult{
+			URL: r.URL, Path: r.Path, Title: r.Title, Description: r.Description,
+			LastMod: timeText(r.Modified), Score: r.Score,
+		}
 	}
 	return results, nil
 }
@@ -149,8 +169,9 @@ func (f *Face) Read(ctx context.Context, q site.ReadQuery) (*PageReading, error)
 		return nil, err
 	}
 	reading := &PageReading{
-		URL: r.URL, Path: r.Path, Canonical: r.Canonical, Title: r.Title, Lang: langOf(r.Lang), Format: r.Format, Content: r.Content,
-		Offset: r.Offset, Returned: r.Returned, Total: r.Total, Truncated: r.Truncated, LastMod: timeText(r.Modified),
+		URL: r.URL, Path: r.Path, Canonical: r.Canonical, Title: r.Title, Lang: langOf(r.Lang), Format: r.Format,
+		Content: r.Content,
+		Offset:  r.Offset, Returned: r.Returned, Total: r.Total, Truncated: r.Truncated, LastMod: timeText(r.Modified),
 	}
 	if r.Truncated {
 		reading.NextOffset = &r.NextOffset
@@ -163,10 +184,14 @@ func (f *Face) Info() *SiteInfo {
 	snapshot := f.Pages.Snapshot()
 	home, _ := snapshot.Entry("/")
 	info := &SiteInfo{
-		Name: f.Site.Name, URL: f.Site.BaseURL + "/", Description: home.Description, Languages: []string{"en"}, Version: f.Site.Version,
+		Name: f.Site.Name, URL: f.Site.BaseURL + "/", Description: home.Description, Languages: []string{"en"},
+		Version:   f.Site.Version,
 		UpdatedAt: timeText(snapshot.Modified), Pages: len(snapshot.Entries),
-		Operator:     SiteOperator{LegalName: f.operator(), Address: f.Site.Address, Email: f.Site.Contact},
-		Access:       SiteAccess{Authentication: "none", RateLimit: f.Companions.RateLimit(), UserAgent: "Send a User-Agent that says who you are.", WebBotAuth: "optional"},
+		Operator: SiteOperator{LegalName: f.operator(), Address: f.Site.Address, Email: f.Site.Contact},
+		Access: SiteAccess{
+			Authentication: "none", RateLimit: f.Companions.RateLimit(),
+			UserAgent: "Send a User-Agent that says who you are.", WebBotAuth: "optional",
+		},
 		Capabilities: f.Companions.Capabilities(),
 		Policies:     map[string]string{"terms": f.Site.Terms, "privacy": f.Site.Privacy, "refunds": f.Site.Refunds},
 		Links:        f.Companions.Links(),

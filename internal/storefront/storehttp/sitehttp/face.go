@@ -51,7 +51,10 @@ type Face struct {
 	secure    httpserver.Middleware // headers of pages
 	policy    string                // the one of pages with the script
 	templates *siteTemplates
-	card      func() ([]byte, error)
+	icon      func() (*answer.Document, error)
+	card      func() (*answer.Document, error)
+	documents *answer.Cache[form, pageBasis]
+	sitemap   answer.Memo[*site.Snapshot, *answer.Document]
 }
 
 // New answers a face. It fails only if its own templates are at fault.
@@ -60,10 +63,22 @@ func New(s Site, pages *site.Service, companions *discovery.Registry, linker Lin
 	if err != nil {
 		return nil, err
 	}
-	f := &Face{Site: s, Pages: pages, Companions: companions, Linker: linker, templates: templates, card: sync.OnceValues(cardPicture)}
+	f := &Face{
+		Site:       s,
+		Pages:      pages,
+		Companions: companions,
+		Linker:     linker,
+		templates:  templates,
+		icon: sync.OnceValues(
+			iconDocument,
+		),
+		card:      sync.OnceValues(cardDocument),
+		documents: answer.NewCache[form, pageBasis](maxStored),
+	}
 	// Pictures of offers stand on other hosts; forms nowhere, and scripts only
 	// where the page says so.
-	const policy = "default-src 'none'; style-src 'self'; img-src 'self' https: data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+	const policy = "default-src 'none'; style-src 'self'; img-src 'self' https: data:; base-uri 'none'; form-action " +
+		"'none'; frame-ancestors 'none'"
 	f.policy = policy + "; script-src 'self'; connect-src 'self'"
 	f.secure = httpserver.SecurePages(httpserver.PagePolicy{
 		ContentSecurityPolicy: policy,
@@ -75,11 +90,11 @@ func New(s Site, pages *site.Service, companions *discovery.Registry, linker Lin
 // Mount adds the calls about pages to api, and their documents by handle.
 func (f *Face) Mount(api *openapi.API, handle func(string, http.HandlerFunc, ...httpserver.Middleware)) {
 	f.describe(api) // and mounts search and read
-	info := f.Companions.Handler("site", func(context.Context) ([]byte, error) { return answer.JSON(f.Info()) })
+	info := f.Companions.OfPages("site", func(context.Context) ([]byte, error) { return answer.JSON(f.Info()) })
 	handle("GET /agent/site.json", info)
 	handle("GET /agent", info)
 	handle("GET /sitemap.xml", f.writeSitemap)
 	handle("GET /sitemaps/{part}", f.writeSitemapPart)
-	handle("GET /assets/icon.svg", static("image/svg+xml", []byte(icon)))
+	handle("GET /assets/icon.svg", f.writeIcon)
 	handle("GET /assets/card.png", f.writeCard)
 }

@@ -6,7 +6,6 @@ import (
 	"embed"
 	"fmt"
 	"html/template"
-	"net/http"
 	"strings"
 
 	"ace/internal/foundation/problem"
@@ -83,10 +82,12 @@ func (f *Face) frame(title, description, path, lang string) frame {
 	}
 }
 
-func (f *Face) htmlPage(r *http.Request, page *site.Page) ([]byte, error) {
+func (f *Face) htmlPage(ctx context.Context, page *site.Page) ([]byte, error) {
 	view := siteView{
-		frame: f.frame(page.Title, page.Description, page.Path, page.Lang), Canonical: page.Canonical, Twin: discovery.TwinPath(page.Path), Kind: "article",
-		Image: f.Site.BaseURL + "/assets/card.png", Home: page.Path == "/", Trail: f.trail(page.Path), Offer: page.Offer, Offers: page.Offers, Lists: page.Lists,
+		frame: f.frame(page.Title, page.Description, page.Path, page.Lang), Canonical: page.Canonical,
+		Twin: discovery.TwinPath(page.Path), Kind: "article",
+		Image: f.Site.BaseURL + "/assets/card.png", Home: page.Path == "/", Trail: f.trail(page.Path),
+		Offer: page.Offer, Offers: page.Offers, Lists: page.Lists,
 		Body: template.HTML(page.HTML), //nolint:gosec // rendered from Markdown with all HTML left out
 	}
 	if view.Home {
@@ -99,7 +100,7 @@ func (f *Face) htmlPage(r *http.Request, page *site.Page) ([]byte, error) {
 			view.Image = o.Offer.ImageURLs[0]
 		}
 		var err error
-		if product, err = f.linkedProduct(r.Context(), o.Offer, page.Canonical); err != nil {
+		if product, err = f.linkedProduct(ctx, o.Offer, page.Canonical); err != nil {
 			return nil, err
 		}
 	}
@@ -154,8 +155,9 @@ func paragraphs(text string) []string {
 func (f *Face) linkedPage(view *siteView, page *site.Page, product any) any {
 	base := f.Site.BaseURL
 	about := map[string]any{
-		"@type": "WebPage", "@id": page.Canonical + "#webpage", "url": page.Canonical, "name": page.Title, "inLanguage": view.Lang,
-		"isPartOf": map[string]any{"@id": base + "/#website"},
+		"@type": "WebPage", "@id": page.Canonical + "#webpage", "url": page.Canonical, "name": page.Title,
+		"inLanguage": view.Lang,
+		"isPartOf":   map[string]any{"@id": base + "/#website"},
 	}
 	if page.Description != "" {
 		about["description"] = page.Description
@@ -164,7 +166,8 @@ func (f *Face) linkedPage(view *siteView, page *site.Page, product any) any {
 		about["dateModified"] = rfc3339(page.Modified)
 	}
 	graph := []any{f.linkedOperator(), map[string]any{
-		"@type": "WebSite", "@id": base + "/#website", "url": base + "/", "name": f.Site.Name, "publisher": map[string]any{"@id": base + "/#organization"},
+		"@type": "WebSite", "@id": base + "/#website", "url": base + "/", "name": f.Site.Name,
+		"publisher": map[string]any{"@id": base + "/#organization"},
 	}, about}
 	if len(view.Trail) > 0 {
 		about["breadcrumb"] = map[string]any{"@id": page.Canonical + "#breadcrumb"}
@@ -177,18 +180,28 @@ func (f *Face) linkedPage(view *siteView, page *site.Page, product any) any {
 	if len(page.Offers) > 0 {
 		items := make([]any, len(page.Offers))
 		for i := range page.Offers {
-			items[i] = map[string]any{"@type": "ListItem", "position": i + 1, "name": page.Offers[i].Offer.Name, "url": f.Pages.Address(page.Offers[i].Path)}
+			items[i] = map[string]any{
+				"@type": "ListItem", "position": i + 1, "name": page.Offers[i].Offer.Name,
+				"url": f.Pages.Address(page.Offers[i].Path),
+			}
 		}
-		graph = append(graph, map[string]any{"@type": "ItemList", "numberOfItems": len(items), "itemListElement": items})
+		graph = append(graph,
+			map[string]any{"@type": "ItemList", "numberOfItems": len(items), "itemListElement": items})
 	}
 	return map[string]any{"@context": "https://schema.org", "@graph": graph}
 }
 
 func (f *Face) linkedOperator() map[string]any {
-	operator := map[string]any{"@type": "Organization", "@id": f.Site.BaseURL + "/#organization", "name": f.Site.Name, "legalName": f.operator(), "url": f.Site.BaseURL + "/"}
+	operator := map[string]any{
+		"@type": "Organization", "@id": f.Site.BaseURL + "/#organization", "name": f.Site.Name,
+		"legalName": f.operator(), "url": f.Site.BaseURL + "/",
+	}
 	if f.Site.Contact != "" {
 		operator["email"] = f.Site.Contact
-		operator["contactPoint"] = map[string]any{"@type": "ContactPoint", "contactType": "customer support", "email": f.Site.Contact, "url": f.Site.BaseURL + "/support"}
+		operator["contactPoint"] = map[string]any{
+			"@type": "ContactPoint", "contactType": "customer support",
+			"email": f.Site.Contact, "url": f.Site.BaseURL + "/support",
+		}
 	}
 	if f.Site.Address != "" {
 		operator["address"] = f.Site.Address
@@ -199,7 +212,8 @@ func (f *Face) linkedOperator() map[string]any {
 func (f *Face) linkedTrail(view *siteView, page *site.Page) any {
 	var items []any
 	for i, e := range view.Trail {
-		items = append(items, map[string]any{"@type": "ListItem", "position": i + 1, "name": e.Title, "item": f.Pages.Address(e.Path)})
+		items = append(items,
+			map[string]any{"@type": "ListItem", "position": i + 1, "name": e.Title, "item": f.Pages.Address(e.Path)})
 	}
 	items = append(items, map[string]any{"@type": "ListItem", "position": len(items) + 1, "name": page.Title})
 	return map[string]any{"@type": "BreadcrumbList", "@id": page.Canonical + "#breadcrumb", "itemListElement": items}

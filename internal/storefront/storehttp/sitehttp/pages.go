@@ -2,10 +2,12 @@ package sitehttp
 
 import (
 	"compress/gzip"
+	"context"
 	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"ace/internal/foundation/httpserver"
 	"ace/internal/foundation/problem"
@@ -27,7 +29,12 @@ const (
 	typeMarkdown = "text/markdown"
 	typeJSON     = "application/json"
 	typeXML      = "application/xml"
+
+	charset = "; charset=utf-8"
 )
+
+// minCompressed is the size from which compressing a failure is worth it, in bytes.
+const minCompressed = 1400
 
 // Unrouted answers what no route took: pages, whose paths are known only while
 // the store runs, and everything that does not exist, in the shape that the
@@ -39,7 +46,8 @@ func (f *Face) Unrouted(w http.ResponseWriter, r *http.Request, err error) {
 		case !ok || p.Code != "not_found" || forPrograms(r.URL.Path):
 			f.writeFailure(w, r, err)
 		case looped(r):
-			f.writeFailure(w, r, problem.New(problem.Unprocessable, "loop_detected", "This request comes from this store itself. Serve the website's pages from the website."))
+			f.writeFailure(w, r, problem.New(problem.Unprocessable, "loop_detected",
+				"This request comes from this store itself. Serve the website's pages from the website."))
 		default:
 			f.servePage(w, r)
 		}
@@ -85,7 +93,8 @@ func (f *Face) servePage(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		w.Header().Set("Allow", "GET, HEAD")
-		f.writeFailure(w, r, problem.New(problem.MethodNotAllowed, "method_not_allowed", "Pages are read with GET or HEAD."))
+		f.writeFailure(w,
+			r, problem.New(problem.MethodNotAllowed, "method_not_allowed", "Pages are read with GET or HEAD."))
 	case !twin && r.URL.Path != page.Path:
 		to := site.EscapePath(page.Path)
 		if r.URL.RawQuery != "" {
@@ -98,10 +107,51 @@ func (f *Face) servePage(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// form is one of the ways in which a page is served.
+type form struct {
+	path string
+	kind formKind
+}
+
+type formKind int
+
+const (
+	asHTML     formKind = iota
+	asMarkdown          // at the path of the page, because the client prefers it
+	asTwin              // at the path of its Markdown
+)
+
+// pageBasis is what the bytes of a page follow from, beside the settings.
+type pageBasis struct {
+	page *site.Page
+	all  *site.Snapshot // menus and trail
+}
+
+// maxStored bounds the stored pages, in bytes.
+const maxStored = 32 << 20
+
 func (f *Face) writeSitePage(w http.ResponseWriter, r *http.Request, page *site.Page, twin bool) {
-	h := w.Header()
-	h.Set("Vary", "Accept, Accept-Encoding")
+	kind := asHTML
+	switch {
+	case twin:
+		kind = asTwin
+	case prefersMarkdown(r.Header.Get("Accept")):
+		kind = asMarkdown
+	}
+	d, err := f.documents.Get(form{page.Path, kind}, pageBasis{page, f.Pages.Snapshot()},
+		func() (*answer.Document, error) { return f.document(r.Context(), page, kind) })
+	if err != nil {
+		f.writeFailure(w, r, err)
+		return
+	}
+	d.Write(w, r)
+}
+
+// document renders a page in one of its forms.
+func (f *Face) document(ctx context.Context, page *site.Page, kind formKind) (*answer.Document, error) {
+	h := http.Header{}
 	h.Set("Content-Language", langOf(page.Lang))
+	h.Set("X-Content-Type-Options", "nosniff")
 	if f.Site.ContentSignal != "" {
 		h.Set("Content-Signal", f.Site.ContentSignal)
 	}
@@ -109,28 +159,29 @@ func (f *Face) writeSitePage(w http.ResponseWriter, r *http.Request, page *site.
 	if !page.Modified.IsZero() {
 		h.Set("Last-Modified", page.Modified.UTC().Format(http.TimeFormat))
 	}
-	if twin || prefersMarkdown(r.Header.Get("Accept")) {
-		body := f.markdownPage(page)
-		f.setLinks(h, link(page.Canonical, "canonical", ""))
-		h.Set("X-Markdown-Tokens", strconv.Itoa((len([]rune(body))+3)/4))
-		if twin {
-			h.Set("X-Robots-Tag", "noindex")
-		} else {
-			h.Set("Content-Location", discovery.TwinPath(page.Path))
+	h.Set("Vary", "Accept, Accept-Encoding")
+	o := &answer.Options{MaxAge: ageOf(page), Header: h}
+	if kind == asHTML {
+		body, err := f.htmlPage(ctx, page)
+		if err != nil {
+			return nil, err
 		}
-		writeText(w, r, http.StatusOK, typeMarkdown, ageOf(page), []byte(body))
-		return
+		if page.Path == "/" && f.Companions.Script() != "" {
+			h.Set("Content-Security-Policy", f.policy)
+		}
+		f.setLinks(h, link(discovery.TwinPath(page.Path), "alternate", typeMarkdown),
+			link(page.Canonical, "canonical", ""))
+		return answer.NewDocument(typeHTML+charset, body, o)
 	}
-	body, err := f.htmlPage(r, page)
-	if err != nil {
-		f.writeFailure(w, r, err)
-		return
+	body := f.markdownPage(page)
+	f.setLinks(h, link(page.Canonical, "canonical", ""))
+	h.Set("X-Markdown-Tokens", strconv.Itoa((utf8.RuneCountInString(body)+3)/4))
+	if kind == asTwin {
+		h.Set("X-Robots-Tag", "noindex")
+	} else {
+		h.Set("Content-Location", discovery.TwinPath(page.Path))
 	}
-	if page.Path == "/" && f.Companions.Script() != "" {
-		h.Set("Content-Security-Policy", f.policy)
-	}
-	f.setLinks(h, link(discovery.TwinPath(page.Path), "alternate", typeMarkdown), link(page.Canonical, "canonical", ""))
-	writeText(w, r, http.StatusOK, typeHTML, ageOf(page), body)
+	return answer.NewDocument(typeMarkdown+charset, []byte(body), o)
 }
 
 func ageOf(page *site.Page) int {
@@ -161,7 +212,10 @@ func (f *Face) markdownPage(page *site.Page) string {
 	var b strings.Builder
 	b.WriteString("---\n")
 	for _, line := range [][2]string{
-		{"title", page.Title}, {"description", page.Description}, {"canonical", page.Canonical}, {"last_updated", timeText(page.Modified)},
+		{"title", page.Title}, {"description", page.Description}, {"canonical", page.Canonical}, {
+			"last_updated",
+			timeText(page.Modified),
+		},
 	} {
 		if line[1] != "" {
 			fmt.Fprintf(&b, "%s: %s\n", line[0], strconv.Quote(line[1]))
@@ -175,31 +229,13 @@ func (f *Face) markdownPage(page *site.Page) string {
 	return b.String()
 }
 
-// minGzip is the size from which packing a text is worth it, in bytes.
-const minGzip = 1400
-
-// writeText answers a text, packed if the client takes it so, or 304. A maxAge
-// below zero keeps it out of caches.
-func writeText(w http.ResponseWriter, r *http.Request, status int, mediaType string, maxAge int, body []byte) {
+// writeText writes a text that is not stored, and that no cache stores.
+func writeText(w http.ResponseWriter, r *http.Request, status int, mediaType string, body []byte) {
 	h := w.Header()
-	packed := len(body) >= minGzip && answer.Quality(strings.ReplaceAll(r.Header.Get("Accept-Encoding"), "gzip", "x/gzip"), "x/gzip") > 0
-	h.Set("Content-Type", mediaType+"; charset=utf-8")
+	h.Set("Content-Type", mediaType+charset)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
-	if maxAge >= 0 {
-		etag := answer.ETag(append([]byte(mediaType), body...))
-		if packed {
-			etag = strings.TrimSuffix(etag, `"`) + `-gz"`
-		}
-		h.Set("ETag", etag)
-		h.Set("Cache-Control", "public, max-age="+strconv.Itoa(maxAge))
-		if answer.Matches(r.Header.Get("If-None-Match"), etag) {
-			h.Del("Content-Type")
-			w.WriteHeader(http.StatusNotModified)
-			return
-		}
-	}
-	if !packed {
+	if len(body) < minCompressed || !answer.AcceptsGzip(r) {
 		h.Set("Content-Length", strconv.Itoa(len(body)))
 		w.WriteHeader(status)
 		_, _ = w.Write(body) // the client has gone if this fails
@@ -233,7 +269,7 @@ func (f *Face) writeFailure(w http.ResponseWriter, r *http.Request, err error) {
 		h.Set("Retry-After", strconv.Itoa(seconds))
 	}
 	if shape == typeMarkdown {
-		writeText(w, r, p.Kind.Status(), typeMarkdown, -1, []byte(f.failureMarkdown(p)))
+		writeText(w, r, p.Kind.Status(), typeMarkdown, []byte(f.failureMarkdown(p)))
 		return
 	}
 	body, failed := f.failurePage(p)
@@ -241,7 +277,7 @@ func (f *Face) writeFailure(w http.ResponseWriter, r *http.Request, err error) {
 		httpserver.WriteProblem(w, r, failed)
 		return
 	}
-	writeText(w, r, p.Kind.Status(), typeHTML, -1, body)
+	writeText(w, r, p.Kind.Status(), typeHTML, body)
 }
 
 // failureShape is the media type in which a client wants to read a failure.
@@ -249,7 +285,8 @@ func failureShape(r *http.Request) string {
 	accept := r.Header.Get("Accept")
 	path := r.URL.Path
 	switch {
-	case forPrograms(path), strings.HasSuffix(path, ".json"), strings.HasSuffix(path, ".xml"), r.Method != http.MethodGet && r.Method != http.MethodHead:
+	case forPrograms(path), strings.HasSuffix(path, ".json"), strings.HasSuffix(path, ".xml"),
+		r.Method != http.MethodGet && r.Method != http.MethodHead:
 		return typeJSON
 	case strings.HasSuffix(path, ".md"), strings.HasSuffix(path, ".txt"), prefersMarkdown(accept):
 		return typeMarkdown

@@ -2,6 +2,7 @@ package sitehttp
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -28,7 +29,16 @@ const (
 // cannot hold them.
 func (f *Face) writeSitemap(w http.ResponseWriter, r *http.Request) {
 	snapshot := f.Pages.Snapshot()
-	if len(snapshot.Entries) <= sitemapURLs {
+	switch {
+	case len(snapshot.Entries) <= storedURLs:
+		d, err := f.sitemap.Get(snapshot, func() (*answer.Document, error) { return f.sitemapDocument(snapshot) })
+		if err != nil {
+			httpserver.WriteProblem(w, r, err)
+			return
+		}
+		d.Write(w, r)
+		return
+	case len(snapshot.Entries) <= sitemapURLs:
 		f.streamSitemap(w, r, snapshot, snapshot.Entries, "all")
 		return
 	}
@@ -39,7 +49,8 @@ func (f *Face) writeSitemap(w http.ResponseWriter, r *http.Request) {
 	_, _ = out.WriteString(sitemapIndex)
 	for part := 0; part*sitemapURLs < len(snapshot.Entries); part++ {
 		entries := sitemapPart(snapshot, part)
-		_, _ = fmt.Fprintf(out, "<sitemap><loc>%s/sitemaps/pages-%04d.xml</loc>%s</sitemap>\n", escapeXML(f.Site.BaseURL), part+1, lastmodXML(newest(entries)))
+		_, _ = fmt.Fprintf(out, "<sitemap><loc>%s/sitemaps/pages-%04d.xml</loc>%s</sitemap>\n",
+			escapeXML(f.Site.BaseURL), part+1, lastmodXML(newest(entries)))
 	}
 	_, _ = out.WriteString("</sitemapindex>\n")
 	_ = out.Flush() // the client has gone if this fails
@@ -51,8 +62,11 @@ func (f *Face) writeSitemapPart(w http.ResponseWriter, r *http.Request) {
 	var part int
 	name := r.PathValue("part")
 	_, err := fmt.Sscanf(name, "pages-%04d.xml", &part)
-	if err != nil || name != fmt.Sprintf("pages-%04d.xml", part) || part < 1 || (part-1)*sitemapURLs >= len(snapshot.Entries) {
-		httpserver.WriteProblem(w, r, problem.New(problem.NotFound, "sitemap_not_found", "There is no such part of the sitemap. /sitemap.xml names the parts."))
+	if err != nil || name != fmt.Sprintf("pages-%04d.xml", part) || part < 1 ||
+		(part-1)*sitemapURLs >= len(snapshot.Entries) {
+		httpserver.WriteProblem(w,
+			r, problem.New(problem.NotFound, "sitemap_not_found",
+				"There is no such part of the sitemap. /sitemap.xml names the parts."))
 		return
 	}
 	f.streamSitemap(w, r, snapshot, sitemapPart(snapshot, part-1), name)
@@ -81,15 +95,38 @@ func sitemapHeaders(w http.ResponseWriter, r *http.Request, snapshot *site.Snaps
 	return r.Method != http.MethodHead
 }
 
+// storedURLs is up to how many addresses the sitemap is stored as it is sent.
+// Larger ones are written anew for each request, without a copy in memory.
+const storedURLs = 1000
+
+func (f *Face) sitemapDocument(snapshot *site.Snapshot) (*answer.Document, error) {
+	var body bytes.Buffer
+	f.writeEntries(&body, snapshot.Entries)
+	h := http.Header{"Access-Control-Allow-Origin": {"*"}, "X-Content-Type-Options": {"nosniff"}}
+	if !snapshot.Modified.IsZero() {
+		h.Set("Last-Modified", snapshot.Modified.UTC().Format(http.TimeFormat))
+	}
+	return answer.NewDocument(typeXML, body.Bytes(), &answer.Options{
+		MaxAge: pageMaxAge, Basis: []byte(snapshot.Version), Header: h,
+	})
+}
+
 // streamSitemap writes the entries as they stand, without a copy of the file
 // in memory.
-func (f *Face) streamSitemap(w http.ResponseWriter, r *http.Request, snapshot *site.Snapshot, entries []site.Entry, part string) {
+func (f *Face) streamSitemap(w http.ResponseWriter, r *http.Request, snapshot *site.Snapshot, entries []site.Entry,
+	part string,
+) {
 	if !sitemapHeaders(w, r, snapshot, part) {
 		return
 	}
 	out := bufio.NewWriterSize(w, 32<<10)
+	f.writeEntries(out, entries)
+	_ = out.Flush() // the client has gone if this fails
+}
+
+func (f *Face) writeEntries(out io.Writer, entries []site.Entry) {
 	base := escapeXML(f.Site.BaseURL)
-	_, _ = out.WriteString(sitemapHead)
+	_, _ = io.WriteString(out, sitemapHead)
 	for i := range entries {
 		e := &entries[i]
 		address := escapeXML(site.EscapePath(e.Path))
@@ -98,8 +135,7 @@ func (f *Face) streamSitemap(w http.ResponseWriter, r *http.Request, snapshot *s
 		}
 		_, _ = io.WriteString(out, "<url><loc>"+base+address+"</loc>"+lastmodXML(e.Modified)+"</url>\n")
 	}
-	_, _ = out.WriteString("</urlset>\n")
-	_ = out.Flush() // the client has gone if this fails
+	_, _ = io.WriteString(out, "</urlset>\n")
 }
 
 // lastmodXML says when a page changed, or nothing where that is not known.
@@ -125,5 +161,8 @@ func newest(entries []site.Entry) time.Time {
 }
 
 func escapeXML(s string) string {
-	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&apos;").Replace(s)
+	for _, escape := range [][2]string{{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {`"`, "&quot;"}, {"'", "&apos;"}} {
+		s = strings.ReplaceAll(s, escape[0], escape[1])
+	}
+	return s
 }

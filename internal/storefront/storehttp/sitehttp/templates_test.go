@@ -25,8 +25,10 @@ func TestSiteTemplates(t *testing.T) {
 func TestPrefersMarkdown(t *testing.T) {
 	t.Parallel()
 	tests := map[string]bool{
-		"": false, "*/*": false, "text/*": false, "text/html": false, "text/markdown": true, "TEXT/Markdown": true, "text/markdown;q=0.4, text/html;q=0.5": false,
-		"text/markdown;q=0.5, text/*;q=0.4": true, "text/markdown;q=0": false, "text/markdown;q=2": false, "application/json, text/markdown": true, ",;,": false,
+		"": false, "*/*": false, "text/*": false, "text/html": false, "text/markdown": true, "TEXT/Markdown": true,
+		"text/markdown;q=0.4, text/html;q=0.5": false,
+		"text/markdown;q=0.5, text/*;q=0.4":    true, "text/markdown;q=0": false, "text/markdown;q=2": false,
+		"application/json, text/markdown": true, ",;,": false,
 	}
 	for accept, want := range tests {
 		if got := prefersMarkdown(accept); got != want {

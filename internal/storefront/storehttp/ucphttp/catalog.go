@@ -65,7 +65,8 @@ func searchKey(req *ucp.SearchRequest) string {
 	if req.Filters.MaxPrice != nil {
 		most = *req.Filters.MaxPrice
 	}
-	return fmt.Sprintf("ucp products %q %q %q %d %d", req.Query, req.Filters.Categories, req.Context.Currency, least, most)
+	return fmt.Sprintf("ucp products %q %q %q %d %d", req.Query, req.Filters.Categories, req.Context.Currency, least,
+		most)
 }
 
 // matching answers every offer that fits, over all pages of the catalog.
@@ -127,7 +128,10 @@ func (f *Face) lookup(ctx context.Context, call *operationCall) (any, error) {
 	}
 	inputs := map[string][]ucp.Input{} // by offer
 	var found []*offer.Offer
-	answer := &ucp.LookupResponse{UCP: ucp.CatalogMeta(call.exchange.version, ucp.CapabilityCatalogLookup), Products: []ucp.Product{}}
+	answer := &ucp.LookupResponse{
+		UCP:      ucp.CatalogMeta(call.exchange.version, ucp.CapabilityCatalogLookup),
+		Products: []ucp.Product{},
+	}
 	for _, id := range req.IDs {
 		o, match := named(snapshot, candidates, id)
 		if o == nil {
@@ -156,7 +160,8 @@ func named(snapshot *offer.Snapshot, offers []*offer.Offer, id string) (o *offer
 		switch {
 		case candidate.ID == id || candidate.PriceRef == id:
 			return candidate, "exact"
-		case candidate.ProductID == id && (o == nil || !snapshot.Availability(o).Available() && snapshot.Availability(candidate).Available()):
+		case candidate.ProductID == id &&
+			(o == nil || !snapshot.Availability(o).Available() && snapshot.Availability(candidate).Available()):
 			o, match = candidate, "featured"
 		}
 	}
@@ -179,11 +184,13 @@ func (f *Face) product(ctx context.Context, call *operationCall) (any, error) {
 	}
 	first, _ := named(snapshot, all, req.ID)
 	if first == nil {
-		return nil, problem.New(problem.NotFound, "product_not_found", "Nothing for sale has this id. Search the catalog for the ids that can be bought.")
+		return nil, problem.New(problem.NotFound, "product_not_found",
+			"Nothing for sale has this id. Search the catalog for the ids that can be bought.")
 	}
 	group := slices.DeleteFunc(all, func(o *offer.Offer) bool { return o.ProductID != first.ProductID })
 	return &ucp.ProductResponse{
-		UCP: ucp.CatalogMeta(call.exchange.version, ucp.CapabilityCatalogLookup), Product: f.productOf(snapshot, group), Messages: catalogNotes(call, snapshot),
+		UCP: ucp.CatalogMeta(call.exchange.version, ucp.CapabilityCatalogLookup), Product: f.productOf(snapshot, group),
+		Messages: catalogNotes(call, snapshot),
 	}, nil
 }
 
@@ -191,7 +198,8 @@ func catalogNotes(call *operationCall, snapshot *offer.Snapshot) []ucp.Message {
 	notes := slices.Clone(call.exchange.notes)
 	if snapshot.Stale {
 		notes = append(notes, ucp.Warning(codePricesStale, "$.products",
-			"The payment processor cannot be reached: the prices are those of "+rfc3339(snapshot.VerifiedAt)+", and no checkout is opened meanwhile."))
+			"The payment processor cannot be reached: the prices are those of "+rfc3339(snapshot.VerifiedAt)+
+				", and no checkout is opened meanwhile."))
 	}
 	return notes
 }
@@ -201,7 +209,8 @@ func (f *Face) productOf(snapshot *offer.Snapshot, offers []*offer.Offer) ucp.Pr
 	first := offers[0]
 	p := ucp.Product{
 		ID: first.ProductID, Title: first.ProductName, Description: description(first), URL: first.URL,
-		Categories: []ucp.Category{{Value: string(first.Category)}}, PriceRange: priceRange(offers), Media: media(first),
+		Categories: []ucp.Category{{Value: string(first.Category)}}, PriceRange: priceRange(offers),
+		Media: media(first),
 	}
 	for _, o := range offers {
 		p.Variants = append(p.Variants, f.variant(snapshot, o))
@@ -244,7 +253,8 @@ func (f *Face) variant(snapshot *offer.Snapshot, o *offer.Offer) ucp.Variant {
 		status = offer.InStock
 	}
 	return ucp.Variant{
-		ID: o.ID, SKU: o.ID, Title: o.Name, Description: description(o), URL: o.URL, Price: ucp.Price{Amount: o.Price.Minor, Currency: o.Price.Currency},
+		ID: o.ID, SKU: o.ID, Title: o.Name, Description: description(o), URL: o.URL,
+		Price:        ucp.Price{Amount: o.Price.Minor, Currency: o.Price.Currency},
 		Availability: &ucp.Availability{Available: state.Available(), Status: string(status)},
 		Metadata:     metadata(snapshot, o, state), Seller: &ucp.Seller{Name: f.Site.Name, Links: f.links()},
 	}
@@ -272,7 +282,10 @@ func metadata(snapshot *offer.Snapshot, o *offer.Offer, state offer.Availability
 		},
 	}
 	if o.TrialDays > 0 {
-		m["trial"] = map[string]any{"days": o.TrialDays, "due_today": 0, "payment_method_required": true, "summary": o.TrialSummary()}
+		m["trial"] = map[string]any{
+			"days": o.TrialDays, "due_today": 0, "payment_method_required": true,
+			"summary": o.TrialSummary(),
+		}
 	}
 	if state.Quantity != nil {
 		m["quantity"] = *state.Quantity

@@ -11,23 +11,33 @@ import (
 
 // Describe puts the operations into an OpenAPI document.
 func (f *Face) Describe(api *openapi.API) {
-	failure := openapi.Content{Description: "A failure of the protocol: what is wrong and what to do.", Schema: openapi.SchemaOf[ucp.ProtocolError]()}
+	failure := openapi.Content{
+		Description: "A failure of the protocol: what is wrong and what to do.",
+		Schema:      openapi.SchemaOf[ucp.ProtocolError](),
+	}
 	envelope := openapi.SchemaOf[ucp.ErrorResponse]()
 	inputs := inputs()
 	describe := func(method, path, tool, summary string, success json.RawMessage) {
 		either := json.RawMessage(`{"oneOf":[` + string(success) + `,` + string(envelope) + `]}`)
 		operation := operations()[tool]
 		responses := map[int]openapi.Content{
-			operation.success: {Description: "What was asked for, or an outcome of the business: ucp.status is then error.", Schema: either},
+			operation.success: {
+				Description: "What was asked for, or an outcome of the business: ucp.status is then error.",
+				Schema:      either,
+			},
 			http.StatusConflict: {
-				Description: "The checkout can no longer be changed, or the idempotency key was used for another request.",
-				Schema:      json.RawMessage(`{"anyOf":[` + string(envelope) + `,` + string(failure.Schema) + `]}`),
+				Description: "The checkout can no longer be changed, or the idempotency key was used for another " +
+					"request.",
+				Schema: json.RawMessage(`{"anyOf":[` + string(envelope) + `,` + string(failure.Schema) + `]}`),
 			},
 			0: failure,
 		}
 		if operation.success != http.StatusOK { // nothing was created: an outcome is no 201
 			responses[operation.success] = openapi.Content{Description: "The checkout.", Schema: success}
-			responses[http.StatusOK] = openapi.Content{Description: "Nothing was created: an outcome of the business.", Schema: envelope}
+			responses[http.StatusOK] = openapi.Content{
+				Description: "Nothing was created: an outcome of the business.",
+				Schema:      envelope,
+			}
 		}
 		d := openapi.Description{Parameters: parameters(path, operation), Responses: responses}
 		if schema, ok := inputs[tool]; ok {
@@ -38,14 +48,21 @@ func (f *Face) Describe(api *openapi.API) {
 		}, d)
 	}
 	checkout := openapi.SchemaOf[ucp.Checkout]()
-	describe(http.MethodPost, "/checkout-sessions", ucp.ToolCreateCheckout, "Open a checkout for one offer; nothing is charged", checkout)
+	describe(http.MethodPost, "/checkout-sessions", ucp.ToolCreateCheckout,
+		"Open a checkout for one offer; nothing is charged", checkout)
 	describe(http.MethodGet, "/checkout-sessions/{id}", ucp.ToolGetCheckout, "Where a checkout stands", checkout)
-	describe(http.MethodPut, "/checkout-sessions/{id}", ucp.ToolUpdateCheckout, "Replace what a checkout holds; continue_url stays", checkout)
-	describe(http.MethodPost, "/checkout-sessions/{id}/complete", ucp.ToolCompleteCheckout, "Ask for completion: a person pays at continue_url", checkout)
-	describe(http.MethodPost, "/checkout-sessions/{id}/cancel", ucp.ToolCancelCheckout, "Cancel a checkout that is not paid", checkout)
-	describe(http.MethodPost, "/catalog/search", ucp.ToolSearchCatalog, "Find products by words, category or price", openapi.SchemaOf[ucp.SearchResponse]())
-	describe(http.MethodPost, "/catalog/lookup", ucp.ToolLookupCatalog, "Read products and variants by their ids", openapi.SchemaOf[ucp.LookupResponse]())
-	describe(http.MethodPost, "/catalog/product", ucp.ToolGetProduct, "One product with all its variants", openapi.SchemaOf[ucp.ProductResponse]())
+	describe(http.MethodPut, "/checkout-sessions/{id}", ucp.ToolUpdateCheckout,
+		"Replace what a checkout holds; continue_url stays", checkout)
+	describe(http.MethodPost, "/checkout-sessions/{id}/complete", ucp.ToolCompleteCheckout,
+		"Ask for completion: a person pays at continue_url", checkout)
+	describe(http.MethodPost, "/checkout-sessions/{id}/cancel", ucp.ToolCancelCheckout,
+		"Cancel a checkout that is not paid", checkout)
+	describe(http.MethodPost, "/catalog/search", ucp.ToolSearchCatalog, "Find products by words, category or price",
+		openapi.SchemaOf[ucp.SearchResponse]())
+	describe(http.MethodPost, "/catalog/lookup", ucp.ToolLookupCatalog, "Read products and variants by their ids",
+		openapi.SchemaOf[ucp.LookupResponse]())
+	describe(http.MethodPost, "/catalog/product", ucp.ToolGetProduct, "One product with all its variants",
+		openapi.SchemaOf[ucp.ProductResponse]())
 	describeDocuments(api)
 }
 
@@ -53,19 +70,26 @@ func (f *Face) Describe(api *openapi.API) {
 func describeDocuments(api *openapi.API) {
 	openapi.Describe(api, openapi.Operation{
 		Method: http.MethodPost, Path: MCPPath, ID: "ucpMCP", Tags: []string{"ucp"},
-		Summary:     "The same operations as tools over MCP",
-		Description: "JSON-RPC 2.0: tools/list names the tools and their schemas. Neither initialize nor a session is needed.",
+		Summary: "The same operations as tools over MCP",
+		Description: "JSON-RPC 2.0: tools/list names the tools and their schemas. Neither initialize nor a session " +
+			"is needed.",
 	}, openapi.Description{
 		Request: &openapi.Content{Schema: json.RawMessage(
-			`{"type":"object","properties":{"jsonrpc":{"const":"2.0"},"id":{"type":["string","integer"]},"method":{"type":"string"},"params":{"type":"object"}},"required":["jsonrpc","method"]}`)},
+			`{"type":"object","properties":{"jsonrpc":{"const":"2.0"},"id":{"type":["string","integer"]},"method":{"type":"string"},"params":{"type":"object"}},"required":["jsonrpc","method"]}`,
+		)},
 		Responses: map[int]openapi.Content{0: {Description: "A JSON-RPC answer.", Schema: json.RawMessage(
-			`{"type":"object","properties":{"jsonrpc":{"const":"2.0"},"id":{},"result":{"type":"object"},"error":{"type":"object"}},"required":["jsonrpc"]}`)}},
+			`{"type":"object","properties":{"jsonrpc":{"const":"2.0"},"id":{},"result":{"type":"object"},"error":{"type":"object"}},"required":["jsonrpc"]}`,
+		)}},
 	})
 	for _, v := range ucp.Versions() {
 		openapi.Describe(api, openapi.Operation{
-			Method: http.MethodGet, Path: ProfilePath(v), ID: "ucpProfile" + strings.ReplaceAll(string(v), "-", ""), Tags: []string{"ucp"},
+			Method: http.MethodGet, Path: ProfilePath(v), ID: "ucpProfile" + strings.ReplaceAll(string(v), "-", ""),
+			Tags:    []string{"ucp"},
 			Summary: "What this store speaks of UCP " + string(v),
-		}, openapi.Description{Responses: map[int]openapi.Content{http.StatusOK: {Description: "The profile.", Schema: openapi.SchemaOf[ucp.Profile]()}}})
+		}, openapi.Description{Responses: map[int]openapi.Content{http.StatusOK: {
+			Description: "The profile.",
+			Schema:      openapi.SchemaOf[ucp.Profile](),
+		}}})
 	}
 }
 
@@ -101,10 +125,12 @@ func camel(tool string) string {
 func parameters(path string, op *operation) []openapi.Parameter {
 	parameters := []openapi.Parameter{{
 		Name: ucp.HeaderAgent, In: "header",
-		Description: `Who calls: profile="https://…"; version="` + string(ucp.Newest) + `". Without it a bare JSON request will do.`,
+		Description: `Who calls: profile="https://…"; version="` + string(ucp.Newest) +
+			`". Without it a bare JSON request will do.`,
 	}}
 	if strings.Contains(path, "{id}") {
-		parameters = append(parameters, openapi.Parameter{Name: "id", In: "path", Required: true, Description: "Id of the checkout."})
+		parameters = append(parameters,
+			openapi.Parameter{Name: "id", In: "path", Required: true, Description: "Id of the checkout."})
 	}
 	if op.keyed {
 		parameters = append(parameters, openapi.Parameter{
@@ -114,7 +140,8 @@ func parameters(path string, op *operation) []openapi.Parameter {
 	}
 	if op.tool == ucp.ToolGetCheckout {
 		parameters = append(parameters, openapi.Parameter{
-			Name: "Prefer", In: "header", Description: "wait=25 answers as soon as the checkout is no longer open, or after that many seconds.",
+			Name: "Prefer", In: "header",
+			Description: "wait=25 answers as soon as the checkout is no longer open, or after that many seconds.",
 		})
 	}
 	return parameters

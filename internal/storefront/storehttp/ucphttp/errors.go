@@ -38,6 +38,13 @@ var outcomes = map[string]businessOutcome{
 	string(ucp.CapabilitiesIncompatible): {ucp.CapabilitiesIncompatible, ""},
 }
 
+// failures are the names of the protocol for failures of ours. Others keep their
+// code.
+var failures = map[string]ucp.Code{
+	"idempotency_key_reused":  ucp.IdempotencyConflict,
+	"idempotency_in_progress": ucp.IdempotencyInFlight,
+}
+
 // lineFault is a failure that may be about a line of the request.
 type lineFault struct {
 	error
@@ -55,21 +62,30 @@ func (f *Face) failed(ctx context.Context, call *operationCall, err error) sessi
 	if bad != nil { // strings always encode
 		encoded = []byte(`{"code":"internal_error","content":"Something went wrong on our side.","messages":[]}`)
 	}
-	return sessionhttp.Outcome{Answer: idempotency.Answer{Status: status, Body: encoded}, Passing: p.Kind.Temporary() || p.RetryAfter > 0}
+	return sessionhttp.Outcome{
+		Answer:  idempotency.Answer{Status: status, Body: encoded},
+		Passing: p.Kind.Temporary() || p.RetryAfter > 0,
+	}
 }
 
 func refusal(call *operationCall, p *problem.Problem, err error) (status int, body any) {
 	known, isOutcome := outcomes[p.Code]
 	if !isOutcome {
-		failure := ucp.FromProblem(p)
+		named := *p
+		if code, ok := failures[p.Code]; ok {
+			named.Code = string(code)
+		}
+		failure := ucp.FromProblem(&named)
 		call.retryAfter = failure.RetryAfter
 		return failure.Status(), failure
 	}
 	path := ""
-	if fault, ok := errors.AsType[*lineFault](err); ok && fault.line != "" && p.Code != "checkout_not_modifiable" && p.Code != "checkout_not_found" {
+	if fault, ok := errors.AsType[*lineFault](err); ok && fault.line != "" && p.Code != "checkout_not_modifiable" &&
+		p.Code != "checkout_not_found" {
 		// The tools have the checkout in a member; messages are about the checkout.
 		path = strings.Replace(fault.line, "$.checkout", "$", 1) + known.member
 	}
-	envelope := ucp.NewErrorResponse(call.exchange.version, call.op.capability, ucp.Error(known.code, known.code.Severity(), path, p.Detail))
+	envelope := ucp.NewErrorResponse(call.exchange.version, call.op.capability,
+		ucp.Error(known.code, known.code.Severity(), path, p.Detail))
 	return envelope.Status(), envelope
 }

@@ -45,7 +45,9 @@ type signedRequest struct {
 // its signature if there is one. The version is set also with an error. A
 // caller that names no profile is served in plain mode, by the newest version.
 // capability is what the operation belongs to.
-func (f *Face) negotiate(ctx context.Context, capability string, platform ucp.Agent, sent *signedRequest) (exchange, error) {
+func (f *Face) negotiate(ctx context.Context, capability string, platform ucp.Agent,
+	sent *signedRequest,
+) (exchange, error) {
 	x := exchange{platform: platform, version: ucp.Newest}
 	declared, err := ucp.Negotiate(platform.Version)
 	if err != nil || platform.Plain() || f.Site.Negotiation == negotiationOff || f.Platforms == nil {
@@ -68,7 +70,8 @@ func (f *Face) negotiate(ctx context.Context, capability string, platform ucp.Ag
 	x.version = declared
 	if profile.Version.Supported() && !f.compatible(x.version, capability, profile.Capabilities) {
 		return x, problem.New(problem.Invalid, string(ucp.CapabilitiesIncompatible),
-			"Your profile does not share the capability "+capability+" of version "+string(x.version)+" with this store. Declare it, or leave UCP-Agent out.")
+			"Your profile does not share the capability "+capability+" of version "+string(x.version)+
+				" with this store. Declare it, or leave UCP-Agent out.")
 	}
 	if sent != nil {
 		x.signer, err = f.verifySigner(ctx, platform.Profile, profile, sent)
@@ -96,7 +99,9 @@ func (f *Face) withoutProfile(ctx context.Context, x *exchange, err error) error
 
 // verifySigner answers the thumbprint of the key that signed the request. A key
 // that is missing may have been published since the profile was read.
-func (f *Face) verifySigner(ctx context.Context, address string, profile *ucp.PlatformProfile, sent *signedRequest) (string, error) {
+func (f *Face) verifySigner(ctx context.Context, address string, profile *ucp.PlatformProfile,
+	sent *signedRequest,
+) (string, error) {
 	signer, err := sent.signer(profile.Keys)
 	if !problem.Is(err, string(ucp.KeyNotFound)) {
 		return signer, err

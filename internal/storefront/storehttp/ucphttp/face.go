@@ -12,12 +12,12 @@ package ucphttp
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
 
 	"ace/internal/foundation/httpsig"
+	"ace/internal/foundation/plainjson"
 	"ace/internal/protocol/jsonrpc"
 	"ace/internal/protocol/mcp"
 	"ace/internal/storefront/offer"
@@ -55,8 +55,7 @@ type Site struct {
 // encode writes JSON for the wire: compact, with addresses left readable.
 func encode(v any) ([]byte, error) {
 	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
+	enc := plainjson.NewEncoder(&buf)
 	if err := enc.Encode(v); err != nil {
 		return nil, fmt.Errorf("encoding an answer: %w", err)
 	}

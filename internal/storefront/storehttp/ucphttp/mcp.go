@@ -27,8 +27,10 @@ const MCPPath = Base + "/mcp"
 // the HTTP status that REST would have.
 func (f *Face) MCP() http.Handler {
 	options := &mcp.Options{
-		Instructions: "Buy from " + f.Site.Name + ": search_catalog, then create_checkout with the id of a variant, then hand continue_url to the person who pays, then get_checkout.",
-		MaxBody:      sessionhttp.MaxBody, MapError: toolFault, Admit: f.Admit,
+		Instructions: "Buy from " + f.Site.Name +
+			": search_catalog, then create_checkout with the id of a variant, then hand continue_url to the person " +
+			"who pays, then get_checkout.",
+		MaxBody: sessionhttp.MaxBody, MapError: toolFault, Admit: f.Admit,
 	}
 	if base, err := url.Parse(f.Site.BaseURL); err == nil {
 		options.AllowedHosts = []string{base.Host}
@@ -72,16 +74,17 @@ func (f *Face) keepSigned(next http.Handler) http.Handler {
 }
 
 func (f *Face) tool(op *operation) mcp.RawHandler {
-	return func(ctx context.Context, in *mcp.Call, arguments json.RawMessage) (*mcp.Result, error) {
-		call, err := f.toolCall(ctx, op, in, arguments)
+	return func(ctx context.Context, in *mcp.Call, _ json.RawMessage) (*mcp.Result, error) {
+		call, err := f.toolCall(ctx, op, in)
 		if err != nil {
 			return toolAnswer(f.failed(ctx, call, err).Answer)
 		}
 		scope := "ucp mcp " + op.tool + " " + call.id + " " + call.exchange.signer
-		answer, _, err := f.Sessions.Once(ctx, scope, call.key, call.canonical, func(resourceID string) sessionhttp.Outcome {
-			call.resourceID = resourceID
-			return f.do(ctx, call)
-		})
+		answer, _, err := f.Sessions.Once(ctx, scope, call.key, call.canonical,
+			func(resourceID string) sessionhttp.Outcome {
+				call.resourceID = resourceID
+				return f.do(ctx, call)
+			})
 		if err != nil {
 			answer = f.failed(ctx, call, err).Answer
 		}
@@ -91,18 +94,18 @@ func (f *Face) tool(op *operation) mcp.RawHandler {
 
 // toolCall reads the arguments of a tool. The call is there also with an
 // error, as far as it was read.
-func (f *Face) toolCall(ctx context.Context, op *operation, in *mcp.Call, arguments json.RawMessage) (*operationCall, error) {
+func (f *Face) toolCall(ctx context.Context, op *operation, in *mcp.Call) (*operationCall, error) {
 	call := &operationCall{
 		op: op, exchange: exchange{version: ucp.Newest}, agent: f.Sessions.Agent(ctx, in.Header),
 	}
-	read, err := ucp.ReadToolCall(op.tool, arguments)
+	read, err := ucp.ReadToolCall(op.tool, in.Arguments)
 	if err != nil {
 		return call, err
 	}
 	call.id, call.body = read.ID, read
 	if op.keyed && read.IdempotencyKey != "" {
 		call.key = read.IdempotencyKey
-		form, err := read.Canonical(arguments)
+		form, err := read.Canonical()
 		if err != nil {
 			return call, err
 		}
@@ -129,7 +132,8 @@ func toolAnswer(answer idempotency.Answer) (*mcp.Result, error) {
 	}
 	known := ucp.FromProblem(problem.New(problem.KindOf(answer.Status), string(failure.Code), failure.Content))
 	return nil, &jsonrpc.Error{
-		Code: known.RPCCode(), Message: failure.Content, Data: json.RawMessage(body), Status: answer.Status, RetryAfter: failure.RetryAfter,
+		Code: known.RPCCode(), Message: failure.Content, Data: json.RawMessage(body), Status: answer.Status,
+		RetryAfter: failure.RetryAfter,
 	}
 }
 
@@ -140,5 +144,8 @@ func toolFault(_ *mcp.Call, err error) error {
 		return err
 	}
 	failure := ucp.FromProblem(p)
-	return &jsonrpc.Error{Code: failure.RPCCode(), Message: failure.Content, Data: failure, Status: failure.Status(), RetryAfter: failure.RetryAfter}
+	return &jsonrpc.Error{
+		Code: failure.RPCCode(), Message: failure.Content, Data: failure, Status: failure.Status(),
+		RetryAfter: failure.RetryAfter,
+	}
 }

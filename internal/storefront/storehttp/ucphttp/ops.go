@@ -25,14 +25,35 @@ type operation struct {
 func operations() map[string]*operation {
 	all := map[string]*operation{}
 	for _, op := range []*operation{
-		{tool: ucp.ToolCreateCheckout, capability: ucp.CapabilityCheckout, success: http.StatusCreated, keyed: true, do: (*Face).create},
+		{
+			tool: ucp.ToolCreateCheckout, capability: ucp.CapabilityCheckout, success: http.StatusCreated, keyed: true,
+			do: (*Face).create,
+		},
 		{tool: ucp.ToolGetCheckout, capability: ucp.CapabilityCheckout, success: http.StatusOK, do: (*Face).get},
-		{tool: ucp.ToolUpdateCheckout, capability: ucp.CapabilityCheckout, success: http.StatusOK, keyed: true, do: (*Face).update},
-		{tool: ucp.ToolCompleteCheckout, capability: ucp.CapabilityCheckout, success: http.StatusOK, keyed: true, signed: true, do: (*Face).complete},
-		{tool: ucp.ToolCancelCheckout, capability: ucp.CapabilityCheckout, success: http.StatusOK, keyed: true, do: (*Face).cancel},
-		{tool: ucp.ToolSearchCatalog, capability: ucp.CapabilityCatalogSearch, success: http.StatusOK, do: (*Face).search},
-		{tool: ucp.ToolLookupCatalog, capability: ucp.CapabilityCatalogLookup, success: http.StatusOK, do: (*Face).lookup},
-		{tool: ucp.ToolGetProduct, capability: ucp.CapabilityCatalogLookup, success: http.StatusOK, do: (*Face).product},
+		{
+			tool: ucp.ToolUpdateCheckout, capability: ucp.CapabilityCheckout, success: http.StatusOK, keyed: true,
+			do: (*Face).update,
+		},
+		{
+			tool: ucp.ToolCompleteCheckout, capability: ucp.CapabilityCheckout, success: http.StatusOK, keyed: true,
+			signed: true, do: (*Face).complete,
+		},
+		{
+			tool: ucp.ToolCancelCheckout, capability: ucp.CapabilityCheckout, success: http.StatusOK, keyed: true,
+			do: (*Face).cancel,
+		},
+		{
+			tool: ucp.ToolSearchCatalog, capability: ucp.CapabilityCatalogSearch, success: http.StatusOK,
+			do: (*Face).search,
+		},
+		{
+			tool: ucp.ToolLookupCatalog, capability: ucp.CapabilityCatalogLookup, success: http.StatusOK,
+			do: (*Face).lookup,
+		},
+		{
+			tool: ucp.ToolGetProduct, capability: ucp.CapabilityCatalogLookup, success: http.StatusOK,
+			do: (*Face).product,
+		},
 	} {
 		all[op.tool] = op
 	}
@@ -85,7 +106,8 @@ func (f *Face) create(ctx context.Context, call *operationCall) (any, error) {
 	}
 	call.agent.Attribution = req.Attribution
 	session, err := f.Sessions.Checkout.Create(ctx, checkout.Request{
-		ID: call.resourceID, Protocol: checkout.UCP, OfferID: line.ItemID, Quantity: line.Quantity, Buyer: buyer(req.Buyer), Agent: call.agent,
+		ID: call.resourceID, Protocol: checkout.UCP, OfferID: line.ItemID, Quantity: line.Quantity,
+		Buyer: buyer(req.Buyer), Agent: call.agent,
 	})
 	if err != nil {
 		return nil, &lineFault{err, line.Path}
@@ -112,7 +134,8 @@ func (f *Face) update(ctx context.Context, call *operationCall) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	session, err := f.Sessions.Checkout.Update(ctx, call.id, checkout.Update{OfferID: line.ItemID, Quantity: line.Quantity, Buyer: buyer(req.Buyer)})
+	session, err := f.Sessions.Checkout.Update(ctx, call.id,
+		checkout.Update{OfferID: line.ItemID, Quantity: line.Quantity, Buyer: buyer(req.Buyer)})
 	if err != nil {
 		return nil, &lineFault{err, line.Path}
 	}
@@ -131,7 +154,8 @@ func (f *Face) complete(ctx context.Context, call *operationCall) (any, error) {
 		return nil, err
 	}
 	if session.State == checkout.Canceled || session.State == checkout.Expired {
-		return nil, problem.New(problem.Conflict, "checkout_not_modifiable", "The checkout is over and nothing was charged. Create a new one.")
+		return nil, problem.New(problem.Conflict, "checkout_not_modifiable",
+			"The checkout is over and nothing was charged. Create a new one.")
 	}
 	return f.answer(ctx, call, session, req)
 }
@@ -161,7 +185,8 @@ func wish(call *operationCall) (*ucp.CheckoutRequest, ucp.RequestLine, error) {
 	}
 	if len(req.LineItems) != 1 {
 		return nil, ucp.RequestLine{}, &lineFault{
-			problem.New(problem.Invalid, "multiple_items_unsupported", "A checkout sells one item. Create one for each; nothing was created or changed."),
+			problem.New(problem.Invalid, "multiple_items_unsupported",
+				"A checkout sells one item. Create one for each; nothing was created or changed."),
 			"$.line_items",
 		}
 	}

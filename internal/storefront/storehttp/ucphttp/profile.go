@@ -4,13 +4,16 @@ import "ace/internal/protocol/ucp"
 
 // Profile is the document that says what the store offers in version v.
 func (f *Face) Profile(v ucp.Version) []byte {
-	config := ucp.ProfileConfig{RESTEndpoint: f.Site.BaseURL + Base, MCPEndpoint: f.Site.BaseURL + MCPPath, Leaves: map[ucp.Version]string{}}
+	config := ucp.ProfileConfig{
+		RESTEndpoint: f.Site.BaseURL + Base, MCPEndpoint: f.Site.BaseURL + MCPPath,
+		Older: map[ucp.Version]string{},
+	}
 	for _, signer := range f.Signers {
 		config.Keys = append(config.Keys, signer.JWK())
 	}
 	for _, version := range ucp.Versions() {
 		if version != ucp.Newest {
-			config.Leaves[version] = f.Site.BaseURL + ProfilePath(version)
+			config.Older[version] = f.Site.BaseURL + ProfilePath(version)
 		}
 	}
 	body, err := encode(ucp.NewProfile(v, config))

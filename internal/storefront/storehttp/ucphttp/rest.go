@@ -10,6 +10,7 @@ import (
 	"ace/internal/foundation/httpsig"
 	"ace/internal/foundation/idempotency"
 	"ace/internal/foundation/jcs"
+	"ace/internal/foundation/jsonread"
 	"ace/internal/foundation/problem"
 	"ace/internal/protocol/ucp"
 	"ace/internal/storefront/checkout"
@@ -34,12 +35,16 @@ func (f *Face) REST(tool string) http.HandlerFunc {
 			return
 		}
 		if op.tool == ucp.ToolGetCheckout {
-			call.read = func(_ context.Context, id string) (*checkout.Session, error) { return f.Sessions.Read(w, r, id) }
+			call.read = func(_ context.Context, id string) (*checkout.Session, error) {
+				return f.Sessions.Read(w,
+					r, id)
+			}
 		}
-		answer, _, err := f.Sessions.Once(r.Context(), sessionhttp.Scope("ucp", r, call.exchange.signer), call.key, call.canonical, func(resourceID string) sessionhttp.Outcome {
-			call.resourceID = resourceID
-			return f.do(r.Context(), call)
-		})
+		answer, _, err := f.Sessions.Once(r.Context(), sessionhttp.Scope("ucp", r, call.exchange.signer), call.key,
+			call.canonical, func(resourceID string) sessionhttp.Outcome {
+				call.resourceID = resourceID
+				return f.do(r.Context(), call)
+			})
 		if err != nil {
 			f.writeFailure(w, r, call, err)
 			return
@@ -51,7 +56,10 @@ func (f *Face) REST(tool string) http.HandlerFunc {
 // read reads what a request says about itself, and its body. The call is
 // there also with an error, as far as it was read.
 func (f *Face) read(r *http.Request, op *operation) (*operationCall, error) {
-	call := &operationCall{op: op, exchange: exchange{version: ucp.Newest}, id: r.PathValue("id"), agent: f.Sessions.Agent(r.Context(), r.Header)}
+	call := &operationCall{
+		op: op, exchange: exchange{version: ucp.Newest}, id: r.PathValue("id"),
+		agent: f.Sessions.Agent(r.Context(), r.Header),
+	}
 	platform, err := ucp.ParseAgent(r.Header.Values(ucp.HeaderAgent))
 	if err != nil {
 		return call, err
@@ -63,17 +71,18 @@ func (f *Face) read(r *http.Request, op *operation) (*operationCall, error) {
 		}
 	}
 	var body []byte
+	var value *jsonread.Value
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		if body, err = sessionhttp.Body(r); err != nil {
+		if body, value, err = sessionhttp.Body(r); err != nil {
 			return call, err
 		}
 	}
 	if call.key != "" {
-		if call.canonical, err = canonical(platform, body); err != nil {
+		if call.canonical, err = canonical(platform, value); err != nil {
 			return call, err
 		}
 	}
-	call.body = jsonBody{op.tool, body}
+	call.body = jsonBody{op.tool, value}
 	call.exchange, err = f.negotiate(r.Context(), op.capability, platform, f.signed(r, body))
 	call.agent.Profile, call.agent.Signed = platform.Profile, call.exchange.signer != ""
 	return call, err
@@ -89,14 +98,15 @@ func (f *Face) signed(r *http.Request, body []byte) *signedRequest {
 
 // canonical is what repetitions are compared by: who asks, in which version,
 // and the body.
-func canonical(platform ucp.Agent, body []byte) ([]byte, error) {
-	if len(body) == 0 {
+func canonical(platform ucp.Agent, body *jsonread.Value) ([]byte, error) {
+	if body.Kind() == jsonread.Absent {
 		return asked(platform, nil), nil
 	}
-	form, err := jcs.Canonical(body)
+	form, err := jcs.Encode(body)
 	if err != nil { // valid JSON, but with a number or a text that has no one form
 		return nil, problem.New(problem.Malformed, "invalid_json",
-			"The body holds a number or a text that JSON readers understand differently. Send plain numbers and whole characters.").Advise("fix_arguments")
+			"The body holds a number or a text that JSON readers understand differently. Send plain numbers and "+
+				"whole characters.").Advise("fix_arguments")
 	}
 	return asked(platform, form), nil
 }
@@ -111,7 +121,7 @@ func asked(platform ucp.Agent, form []byte) []byte {
 // jsonBody is the body of a REST request.
 type jsonBody struct {
 	tool string
-	data []byte
+	data *jsonread.Value
 }
 
 // Checkout implements requestBody.
@@ -178,5 +188,8 @@ func (f *Face) writeFailure(w http.ResponseWriter, r *http.Request, call *operat
 
 // WriteError is the shape of unknown paths and wrong methods.
 func (f *Face) WriteError(w http.ResponseWriter, r *http.Request, err error) {
-	f.writeFailure(w, r, &operationCall{op: &operation{capability: ucp.CapabilityCheckout}, exchange: exchange{version: ucp.Newest}}, err)
+	f.writeFailure(w, r, &operationCall{
+		op:       &operation{capability: ucp.CapabilityCheckout},
+		exchange: exchange{version: ucp.Newest},
+	}, err)
 }

@@ -34,7 +34,9 @@ const (
 
 // answer is a session as a checkout, with what there is to say about the
 // request that led to it; req may be nil.
-func (f *Face) answer(ctx context.Context, call *operationCall, session *checkout.Session, req *ucp.CheckoutRequest) (*ucp.Checkout, error) {
+func (f *Face) answer(ctx context.Context, call *operationCall, session *checkout.Session,
+	req *ucp.CheckoutRequest,
+) (*ucp.Checkout, error) {
 	c, err := f.checkoutOf(ctx, session, call.exchange.version)
 	if err != nil {
 		return nil, err
@@ -42,7 +44,8 @@ func (f *Face) answer(ctx context.Context, call *operationCall, session *checkou
 	if req != nil && req.PaymentSent && session.State == checkout.Open {
 		// In place of payment_required, which stands first.
 		c.Messages[0] = ucp.Error(ucp.PaymentInstrumentsNotAccepted, ucp.RequiresBuyerInput, "$.payment",
-			"Payment instruments are not accepted; what was sent was discarded and nothing was charged. Send the buyer to continue_url.")
+			"Payment instruments are not accepted; what was sent was discarded and nothing was charged. Send the "+
+				"buyer to continue_url.")
 	}
 	if req != nil && len(req.Context.Eligibility) > 0 {
 		c.Messages = append(c.Messages, ucp.EligibilityWarning())
@@ -63,7 +66,8 @@ func (f *Face) checkoutOf(ctx context.Context, session *checkout.Session, v ucp.
 	quote := session.Quote()
 	c := &ucp.Checkout{
 		UCP: ucp.CheckoutMeta(v), ID: session.ID, Status: statuses[session.State], Currency: quote.Offer.Price.Currency,
-		LineItems: []ucp.LineItem{lineOf(quote)}, Totals: dueTotals(quote), Messages: messagesOf(session), Links: f.links(),
+		LineItems: []ucp.LineItem{lineOf(quote)}, Totals: dueTotals(quote), Messages: messagesOf(session),
+		Links:     f.links(),
 		ExpiresAt: session.ExpiresAt().UTC().Truncate(time.Second),
 	}
 	switch session.State {
@@ -88,7 +92,10 @@ func lineOf(quote *offer.Quote) ucp.LineItem {
 	o := &quote.Offer
 	line := ucp.LineItem{
 		ID: lineID, Item: ucp.Item{ID: o.ID, Title: o.Name, Price: o.Price.Minor}, Quantity: quote.Quantity,
-		Totals: []ucp.Total{{Type: ucp.TotalSubtotal, Amount: quote.Subtotal().Minor}, {Type: ucp.TotalTotal, Amount: quote.Subtotal().Minor}},
+		Totals: []ucp.Total{
+			{Type: ucp.TotalSubtotal, Amount: quote.Subtotal().Minor},
+			{Type: ucp.TotalTotal, Amount: quote.Subtotal().Minor},
+		},
 	}
 	if len(o.ImageURLs) > 0 {
 		line.Item.ImageURL = o.ImageURLs[0]
@@ -115,7 +122,10 @@ func goods(quote *offer.Quote) []ucp.Total {
 
 // dueTotals are the totals of a session that is not paid.
 func dueTotals(quote *offer.Quote) []ucp.Total {
-	return append(goods(quote), ucp.Total{Type: ucp.TotalTotal, DisplayText: sessionhttp.TotalWords(&quote.Offer), Amount: quote.DueToday().Minor})
+	return append(goods(quote), ucp.Total{
+		Type: ucp.TotalTotal, DisplayText: sessionhttp.TotalWords(&quote.Offer),
+		Amount: quote.DueToday().Minor,
+	})
 }
 
 // paidTotals are what was charged. A difference to the quote that is neither tax
@@ -162,9 +172,11 @@ func messagesOf(session *checkout.Session) []ucp.Message {
 		return openMessages(session)
 	case checkout.Processing:
 		return []ucp.Message{ucp.Info(codePaymentPending,
-			"The buyer has paid by a method that takes a while to confirm. Read the checkout again later; there is nothing to do.")}
+			"The buyer has paid by a method that takes a while to confirm. Read the checkout again later; there is "+
+				"nothing to do.")}
 	case checkout.Expired:
-		return []ucp.Message{ucp.Info(ucp.Expired, "The payment page has expired and nothing was charged. Create a new checkout.")}
+		return []ucp.Message{ucp.Info(ucp.Expired,
+			"The payment page has expired and nothing was charged. Create a new checkout.")}
 	case checkout.Canceled:
 		return []ucp.Message{endingOf(session.Ending)}
 	case checkout.Creating, checkout.Completed:
@@ -175,9 +187,11 @@ func messagesOf(session *checkout.Session) []ucp.Message {
 func openMessages(session *checkout.Session) []ucp.Message {
 	o := &session.Quote().Offer
 	messages := []ucp.Message{ucp.Error(ucp.PaymentRequired, ucp.RequiresBuyerInput, "$.payment",
-		"Send the buyer to continue_url: the payment, the e-mail and, for hardware, the shipping address are entered there. Nothing is charged by this API.")}
+		"Send the buyer to continue_url: the payment, the e-mail and, for hardware, the shipping address are entered "+
+			"there. Nothing is charged by this API.")}
 	if o.Billing.Recurring() {
-		messages = append(messages, ucp.Disclosure(ucp.RecurringCharge, "$.line_items[0]", sessionhttp.RecurringTerms(o)))
+		messages = append(messages,
+			ucp.Disclosure(ucp.RecurringCharge, "$.line_items[0]", sessionhttp.RecurringTerms(o)))
 	}
 	for _, notice := range session.Notices {
 		if notice == checkout.NoticePriceChanged {
@@ -189,7 +203,9 @@ func openMessages(session *checkout.Session) []ucp.Message {
 		messages = append(messages, ucp.Info(ucp.TaxAtPayment, "Tax is calculated on the payment page."))
 	}
 	if o.Delivery.Type == offer.Shipping {
-		messages = append(messages, ucp.Info(codeShippingAtPayment, "The shipping address is entered on the payment page, and shipping is added there."))
+		messages = append(messages,
+			ucp.Info(codeShippingAtPayment,
+				"The shipping address is entered on the payment page, and shipping is added there."))
 	}
 	return messages
 }
@@ -197,19 +213,25 @@ func openMessages(session *checkout.Session) []ucp.Message {
 func endingOf(ending string) ucp.Message {
 	switch ending {
 	case checkout.EndingSoldOut:
-		return ucp.Error(ucp.OutOfStock, ucp.Unrecoverable, "$.line_items[0]", "The offer was sold out before the buyer paid, and nothing was charged. Choose another one.")
+		return ucp.Error(ucp.OutOfStock, ucp.Unrecoverable, "$.line_items[0]",
+			"The offer was sold out before the buyer paid, and nothing was charged. Choose another one.")
 	case checkout.EndingPaymentFailed:
-		return ucp.Error(ucp.PaymentFailed, ucp.Unrecoverable, "$.payment", "The payment did not go through, and nothing was charged. Create a new checkout to try another way to pay.")
+		return ucp.Error(ucp.PaymentFailed, ucp.Unrecoverable, "$.payment",
+			"The payment did not go through, and nothing was charged. Create a new checkout to try another way to pay.")
 	}
-	return ucp.Info(codeCanceled, "The checkout was canceled and nothing was charged. Create a new one to buy after all.")
+	return ucp.Info(codeCanceled,
+		"The checkout was canceled and nothing was charged. Create a new one to buy after all.")
 }
 
 func orderMessages(o *order.Order) []ucp.Message {
 	switch o.Status {
 	case order.Review:
-		return []ucp.Message{ucp.Info(codeOrderInReview, "The payment has arrived, but a person looks at the order before it is carried out. The buyer hears by e-mail.")}
+		return []ucp.Message{ucp.Info(codeOrderInReview,
+			"The payment has arrived, but a person looks at the order before it is carried out. The buyer hears by "+
+				"e-mail.")}
 	case order.RefundDue:
-		return []ucp.Message{ucp.Info(codeRefundDue, "The payment arrived after the last unit was sold. It will be refunded in full.")}
+		return []ucp.Message{ucp.Info(codeRefundDue,
+			"The payment arrived after the last unit was sold. It will be refunded in full.")}
 	case order.Refunded:
 		return []ucp.Message{ucp.Info(codeRefunded, "The payment for this order went back to the buyer.")}
 	case order.Confirmed:

@@ -13,7 +13,13 @@ import (
 )
 
 func quoteOf(minor int64, tax offer.Tax, trial int) *offer.Quote {
-	return &offer.Quote{Quantity: 2, Offer: offer.Offer{ID: "a", Name: "A", Price: money.Amount{Minor: minor, Currency: "USD"}, Tax: tax, TrialDays: trial}}
+	return &offer.Quote{
+		Quantity: 2,
+		Offer: offer.Offer{
+			ID: "a", Name: "A", Price: money.Amount{Minor: minor, Currency: "USD"}, Tax: tax,
+			TrialDays: trial,
+		},
+	}
 }
 
 // TestPaidTotals pays what was quoted, and more, and less: the lines always add
@@ -26,17 +32,41 @@ func TestPaidTotals(t *testing.T) {
 		paid  order.Paid
 		want  map[string]int64
 	}{
-		{"as quoted", quoteOf(1000, offer.TaxIncluded, 0), order.Paid{Total: 2000}, map[string]int64{"subtotal": 2000, "total": 2000}},
-		{"tax inside", quoteOf(1000, offer.TaxIncluded, 0), order.Paid{Total: 2000, Tax: 320}, map[string]int64{"subtotal": 2000, "total": 2000}},
+		{
+			"as quoted", quoteOf(1000, offer.TaxIncluded, 0),
+			order.Paid{Total: 2000},
+			map[string]int64{"subtotal": 2000, "total": 2000},
+		},
+		{
+			"tax inside", quoteOf(1000, offer.TaxIncluded, 0),
+			order.Paid{Total: 2000, Tax: 320},
+			map[string]int64{"subtotal": 2000, "total": 2000},
+		},
 		{
 			"tax and shipping on top", quoteOf(1000, offer.TaxExcluded, 0),
 			order.Paid{Total: 2880, Tax: 380, Shipping: 500},
 			map[string]int64{"subtotal": 2000, "tax": 380, "fulfillment": 500, "total": 2880},
 		},
-		{"promotion", quoteOf(1000, offer.TaxIncluded, 0), order.Paid{Total: 1500}, map[string]int64{"subtotal": 2000, "discount": -500, "total": 1500}},
-		{"charged more", quoteOf(1000, offer.TaxIncluded, 0), order.Paid{Total: 2100}, map[string]int64{"subtotal": 2000, "fee": 100, "total": 2100}},
-		{"trial", quoteOf(1000, offer.TaxExcluded, 14), order.Paid{}, map[string]int64{"subtotal": 2000, "trial_credit": -2000, "total": 0}},
-		{"trial with a fee", quoteOf(1000, offer.TaxExcluded, 14), order.Paid{Total: 100}, map[string]int64{"subtotal": 2000, "trial_credit": -2000, "fee": 100, "total": 100}},
+		{
+			"promotion", quoteOf(1000, offer.TaxIncluded, 0),
+			order.Paid{Total: 1500},
+			map[string]int64{"subtotal": 2000, "discount": -500, "total": 1500},
+		},
+		{
+			"charged more", quoteOf(1000, offer.TaxIncluded, 0),
+			order.Paid{Total: 2100},
+			map[string]int64{"subtotal": 2000, "fee": 100, "total": 2100},
+		},
+		{
+			"trial", quoteOf(1000, offer.TaxExcluded, 14),
+			order.Paid{},
+			map[string]int64{"subtotal": 2000, "trial_credit": -2000, "total": 0},
+		},
+		{
+			"trial with a fee", quoteOf(1000, offer.TaxExcluded, 14),
+			order.Paid{Total: 100},
+			map[string]int64{"subtotal": 2000, "trial_credit": -2000, "fee": 100, "total": 100},
+		},
 		{"free", quoteOf(0, offer.TaxIncluded, 0), order.Paid{}, map[string]int64{"subtotal": 0, "total": 0}},
 	}
 	for _, tt := range tests {
@@ -49,7 +79,8 @@ func TestPaidTotals(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
 		c := ucp.Checkout{
-			UCP: ucp.CheckoutMeta(ucp.Newest), ID: "chk", Status: ucp.Completed, Currency: "USD", LineItems: []ucp.LineItem{lineOf(tt.quote)}, Totals: totals,
+			UCP: ucp.CheckoutMeta(ucp.Newest), ID: "chk", Status: ucp.Completed, Currency: "USD",
+			LineItems: []ucp.LineItem{lineOf(tt.quote)}, Totals: totals,
 			Links: []ucp.Link{}, Order: &ucp.OrderConfirmation{ID: "ord", PermalinkURL: "https://store.example/o"},
 		}
 		if err := c.Validate(); err != nil {
@@ -60,10 +91,14 @@ func TestPaidTotals(t *testing.T) {
 
 func TestOrderMessages(t *testing.T) {
 	t.Parallel()
-	tests := map[order.Status]ucp.Code{order.Confirmed: "", order.Review: codeOrderInReview, order.RefundDue: codeRefundDue, order.Refunded: codeRefunded}
+	tests := map[order.Status]ucp.Code{
+		order.Confirmed: "", order.Review: codeOrderInReview,
+		order.RefundDue: codeRefundDue, order.Refunded: codeRefunded,
+	}
 	for status, want := range tests {
 		messages := orderMessages(&order.Order{Status: status})
-		if want == "" && len(messages) != 0 || want != "" && (len(messages) != 1 || messages[0].Code != want || messages[0].Type != ucp.MessageInfo) {
+		if want == "" && len(messages) != 0 || want != "" &&
+			(len(messages) != 1 || messages[0].Code != want || messages[0].Type != ucp.MessageInfo) {
 			t.Errorf("messages of an order that is %s = %+v, want %q", status, messages, want)
 		}
 	}
@@ -72,7 +107,10 @@ func TestOrderMessages(t *testing.T) {
 // TestStatuses has a word for every state that is shown.
 func TestStatuses(t *testing.T) {
 	t.Parallel()
-	for _, state := range []checkout.State{checkout.Open, checkout.Processing, checkout.Completed, checkout.Canceled, checkout.Expired} {
+	for _, state := range []checkout.State{
+		checkout.Open, checkout.Processing, checkout.Completed, checkout.Canceled,
+		checkout.Expired,
+	} {
 		if statuses[state] == "" {
 			t.Errorf("state %s has no status", state)
 		}

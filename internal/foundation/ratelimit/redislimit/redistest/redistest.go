@@ -47,7 +47,8 @@ func Start(t testing.TB) *Server {
 // Run starts the server again after Kill, empty, and waits until it answers.
 func (s *Server) Run() {
 	s.t.Helper()
-	s.cmd = exec.Command("redis-server", "--port", s.port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", s.t.TempDir())
+	s.cmd = exec.Command("redis-server", "--port", s.port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
+		"--dir", s.t.TempDir())
 	if err := s.cmd.Start(); err != nil {
 		s.t.Fatal(err)
 	}

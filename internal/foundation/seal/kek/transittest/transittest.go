@@ -53,7 +53,7 @@ func (s *Server) Address() string {
 	return "hcvault+http://" + strings.TrimPrefix(s.URL, "http://") + "/transit/keys/ace"
 }
 
-// TokenFile answers a file with the token.
+// TokenFile returns a file with the token.
 func TokenFile(t testing.TB) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "token")
@@ -63,14 +63,14 @@ func TokenFile(t testing.TB) string {
 	return path
 }
 
-// Fail answers every call with h from now on; nil: none.
+// Fail returns every call with h from now on; nil: none.
 func (s *Server) Fail(h http.HandlerFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fault = h
 }
 
-// Refuse answers every call with a status and Vault's form of errors.
+// Refuse returns every call with a status and Vault's form of errors.
 func (s *Server) Refuse(status int, messages ...string) {
 	s.Fail(func(w http.ResponseWriter, _ *http.Request) { refuse(w, status, messages...) })
 }
@@ -116,7 +116,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		nonce := make([]byte, s.key.NonceSize())
 		_, _ = rand.Read(nonce)
 		sealed := s.key.Seal(nonce, nonce, in.Plaintext, in.AssociatedData)
-		answer(w, map[string]any{"ciphertext": "vault:v1:" + base64.StdEncoding.EncodeToString(sealed), "key_version": 1})
+		answer(w,
+			map[string]any{"ciphertext": "vault:v1:" + base64.StdEncoding.EncodeToString(sealed), "key_version": 1})
 	case "/v1/transit/decrypt/ace":
 		sealed, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(in.Ciphertext, "vault:v1:"))
 		if err != nil || len(sealed) < s.key.NonceSize() {

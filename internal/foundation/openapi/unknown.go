@@ -1,0 +1,137 @@
+package openapi
+
+import (
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"ace/internal/foundation/problem"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// checkParameters returns invalid_request (Invalid) for query parameters that the
+// operation does not have, each with the nearest one that it has.
+func checkParameters(op *huma.Operation, r *http.Request) error {
+	if r.URL.RawQuery == "" {
+		return nil
+	}
+	known := make([]string, 0, len(op.Parameters))
+	for _, p := range op.Parameters {
+		if p.In == "query" {
+			known = append(known, p.Name)
+		}
+	}
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return problem.New(problem.Malformed, "invalid_request", "The query of the URL cannot be read. Encode its values.").
+			Advise("fix_arguments")
+	}
+	var items []problem.Item
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		if !slices.Contains(known, name) {
+			items = append(items, problem.Item{
+				Pointer: clipName(name), Code: "unknown_parameter", Detail: unknownDetail("parameter", name, known),
+			})
+		}
+	}
+	if len(items) == 0 {
+		return nil
+	}
+	detail := items[0].Pointer + ": " + items[0].Detail
+	return problem.New(problem.Invalid, "invalid_request", detail).WithItems(items...).Advise("fix_arguments")
+}
+
+// unknownDetail says that there is no such parameter or field, and which one was
+// perhaps meant.
+func unknownDetail(what, name string, known []string) string {
+	if near := nearest(name, known); near != "" {
+		return "There is no such " + what + " here. Did you mean " + near + "?"
+	}
+	return "There is no such " + what + " here. Remove it or check its spelling."
+}
+
+const maxName = 60 // of a name of the caller's that is shown again
+
+// clipName shortens a name that the caller sent.
+func clipName(name string) string {
+	if len(name) > maxName {
+		return strings.ToValidUTF8(name[:maxName], "") + "…"
+	}
+	return name
+}
+
+// nearest returns the known name that a wrong one is most like: at most a third
+// of it differs, or one name begins with the other. It returns "" for none.
+func nearest(name string, known []string) string {
+	if len(name) > maxName {
+		return ""
+	}
+	name = strings.ToLower(strings.ReplaceAll(name, "-", "_"))
+	best, least := "", max(1, len(name)/3)+1
+	for _, one := range known {
+		d := distance(name, one)
+		if len(name) >= 3 && (strings.HasPrefix(one, name) || strings.HasPrefix(name, one)) {
+			d = min(d, 1)
+		}
+		if d < least {
+			best, least = one, d
+		}
+	}
+	return best
+}
+
+// distance returns the number of bytes to insert, delete or replace to turn a
+// into b.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			d := diagonal
+			if a[i] != b[j] {
+				d++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(d, row[j+1]+1, row[j]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// fieldsAt returns the names of the fields that the body may have at a place such
+// as body.lines[0].
+func fieldsAt(op *huma.Operation, registry huma.Registry, location string) []string {
+	if op.RequestBody == nil || op.RequestBody.Content["application/json"] == nil {
+		return nil
+	}
+	schema := op.RequestBody.Content["application/json"].Schema
+	resolve := func() {
+		for schema != nil && schema.Ref != "" {
+			schema = registry.SchemaFromRef(schema.Ref)
+		}
+	}
+	resolve()
+	rest := strings.TrimPrefix(location, "body")
+	for part := range strings.FieldsFuncSeq(rest, func(r rune) bool { return r == '.' || r == '[' || r == ']' }) {
+		if schema == nil {
+			return nil
+		}
+		if schema.Items != nil {
+			schema = schema.Items
+		} else {
+			schema = schema.Properties[part]
+		}
+		resolve()
+	}
+	if schema == nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(schema.Properties))
+}

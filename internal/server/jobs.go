@@ -1,0 +1,150 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"time"
+
+	"ace/internal/foundation/jobs"
+	"ace/internal/platform/connection"
+	"ace/internal/platform/connector"
+	"ace/internal/platform/tool"
+	"ace/internal/storage"
+	"ace/internal/storage/platformstore"
+	"ace/internal/storefront/checkout"
+	"ace/internal/storefront/order"
+	"ace/internal/storefront/paidservice"
+)
+
+// Kinds of the jobs that belong to no domain package.
+const (
+	jobSweep     = "sweep"      // finds payments that no webhook reported
+	jobPrune     = "prune"      // deletes what is past its time
+	jobStock     = "stock"      // counts the units of offers again
+	jobPrunePaid = "prune_paid" // the same for website services
+)
+
+const (
+	sweepEvery = 5 * time.Minute
+	pruneEvery = time.Hour
+	stockEvery = 24 * time.Hour
+)
+
+// jobLanes says in which lane each kind of job is done. Each kind that has a
+// handler is here.
+func jobLanes() map[string]jobs.Lane {
+	return map[string]jobs.Lane{
+		checkout.JobOpen:    jobs.LaneMoney,
+		checkout.JobWatch:   jobs.LaneMoney,
+		checkout.JobEvent:   jobs.LaneMoney,
+		checkout.JobCompare: jobs.LaneMoney,
+		order.JobPayment:    jobs.LaneMoney,
+		order.JobRefund:     jobs.LaneMoney,
+		paidservice.JobTend: jobs.LaneMoney,
+		jobSweep:            jobs.LaneMoney,
+
+		order.JobDeliver:     jobs.LaneDeliver,
+		connection.JobNotify: jobs.LaneDeliver,
+
+		connection.JobRefresh:  jobs.LaneRefresh,
+		connection.JobFarewell: jobs.LaneRefresh,
+
+		tool.JobRun:         jobs.LaneRun,
+		connector.JobImport: jobs.LaneRun,
+
+		jobPrune:            jobs.LaneHouse,
+		jobPrunePaid:        jobs.LaneHouse,
+		jobStock:            jobs.LaneHouse,
+		jobVault:            jobs.LaneHouse,
+		connection.JobPrune: jobs.LaneHouse,
+		tool.JobSweep:       jobs.LaneHouse,
+	}
+}
+
+// inSlices is work that is due every d and ends early if there is more to do: the
+// job goes on with it at once, behind the others.
+func inSlices(d time.Duration, do func(context.Context) (more bool, err error)) jobs.Handler {
+	return jobs.Handler{Interruptible: true, Run: func(ctx context.Context, _ jobs.Job) error {
+		more, err := do(ctx)
+		switch {
+		case err != nil:
+			return err
+		case more:
+			return jobs.Later(time.Now())
+		}
+		return jobs.Later(time.Now().Add(d))
+	}}
+}
+
+// newWorker returns the worker of all lanes.
+func (s *Server) newWorker() *jobs.Worker {
+	connections := platformstore.Connections{Store: platformstore.New(s.db, s.lanes)}
+	return jobs.NewWorker(storage.New(s.db, s.lanes), s.lanes, s.handlers(), s.log, &jobs.Options{
+		Sources: map[string]jobs.Source{connection.JobRefresh: connections.Refreshes()},
+	})
+}
+
+// handlers gathers the jobs of all parts. Housekeeping is rows like all other
+// jobs, so that one replica does it.
+func (s *Server) handlers() map[string]jobs.Handler {
+	store := storage.New(s.db, s.lanes)
+	all := map[string]jobs.Handler{
+		jobSweep:     inSlices(sweepEvery, s.sales.Sweep),
+		jobPrune:     inSlices(pruneEvery, store.Prune),
+		jobStock:     s.stockJob(),
+		jobPrunePaid: inSlices(pruneEvery, storage.Paid{Store: store}.Prune),
+		jobVault:     s.vaultJob(),
+	}
+	for _, part := range []map[string]jobs.Handler{
+		s.sales.Handlers(), s.orders.Handlers(), s.services.Handlers(),
+		s.platform.connections.Handlers(), s.platform.tools.Jobs(), s.platform.connectors.Handlers(),
+	} {
+		maps.Copy(all, part)
+	}
+	return all
+}
+
+// stockJob counts the units of offers again, soon after each start of a replica:
+// during an upgrade, an older one may have changed sessions without them.
+func (s *Server) stockJob() jobs.Handler {
+	return jobs.Handler{Interruptible: true, Run: func(ctx context.Context, _ jobs.Job) error {
+		corrected, err := storage.New(s.db, s.lanes).RecountStock(ctx)
+		if err != nil {
+			return err
+		}
+		if corrected > 0 {
+			s.log.WarnContext(ctx, "stock of offers corrected", slog.Int("offers", corrected))
+		}
+		return jobs.Later(time.Now().Add(stockEvery))
+	}}
+}
+
+// prepareWork schedules the housekeeping, and takes over what a process that
+// died has left, if no other can be at it.
+func (s *Server) prepareWork(ctx context.Context) error {
+	store, now := storage.New(s.db, s.lanes), time.Now()
+	if !s.db.Shared() {
+		runs := platformstore.Runs{Store: platformstore.New(s.db, s.lanes)}
+		if err := errors.Join(store.Reclaim(ctx), storage.Paid{Store: store}.Reclaim(ctx),
+			runs.ReclaimRuns(ctx)); err != nil {
+			return err
+		}
+	}
+	unknown, err := store.AssignLanes(ctx)
+	if err != nil {
+		return err
+	}
+	if len(unknown) > 0 {
+		s.log.WarnContext(ctx, "jobs of unknown kinds are waiting", slog.Any("kinds", unknown))
+	}
+	return store.Schedule(ctx,
+		jobs.Job{Kind: jobSweep, RunAt: now.Add(10 * time.Second)},
+		jobs.Job{Kind: jobPrune, RunAt: now.Add(time.Minute)},
+		jobs.Job{Kind: jobPrunePaid, RunAt: now.Add(time.Minute)},
+		jobs.Job{Kind: jobStock, RunAt: now.Add(time.Minute)},
+		jobs.Job{Kind: connection.JobPrune, RunAt: now.Add(time.Minute)},
+		jobs.Job{Kind: tool.JobSweep, RunAt: now.Add(5 * time.Second)},
+		jobs.Job{Kind: jobVault, RunAt: now.Add(5 * time.Second)})
+}
