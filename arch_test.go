@@ -77,8 +77,9 @@ var domain = map[string][]string{
 	"internal/platform/operation": { // composes them for every transport
 		"internal/platform/account", "internal/platform/apikey", "internal/platform/audit",
 		"internal/platform/connection", "internal/platform/connection/clients", "internal/platform/connector",
-		"internal/platform/app", "internal/platform/tool", "internal/platform/tool/definition",
-		"internal/platform/tool/file", "internal/platform/usage",
+		"internal/platform/app", "internal/platform/library", "internal/platform/tool",
+		"internal/platform/tool/definition", "internal/platform/tool/file", "internal/platform/toolindex",
+		"internal/platform/usage",
 	},
 	"internal/platform/account": {"internal/platform/audit", "internal/platform/connection/landing"},
 	"internal/platform/apikey":  {"internal/platform/audit"},

@@ -72,11 +72,11 @@ func limits() map[string]struct{ file, name, form string } {
 		},
 		"Waiting for a connect session": {platform + "connection/wait.go", "maxWait", "%s"},
 		"Task description in `POST /tools/find`": {
-			platform + "platformhttp/findhttp/find.go",
+			platform + "operation/find.go",
 			pattern + `json:"task" minLength:"1" maxLength:"(\d+)"`, "%s characters",
 		},
 		"Tools per response of `POST /tools/find`": {
-			platform + "platformhttp/findhttp/find.go",
+			platform + "operation/find.go",
 			pattern + `json:"limit,omitempty" minimum:"1" maximum:"(\d+)"`, "%s",
 		},
 		"Duration of a run, default": {platform + "tool/run.go", "DefaultTimeout", "%s"},

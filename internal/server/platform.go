@@ -23,7 +23,6 @@ import (
 	"ace/internal/platform/library"
 	"ace/internal/platform/operation"
 	"ace/internal/platform/platformhttp"
-	"ace/internal/platform/platformhttp/connecthttp"
 	"ace/internal/platform/platformhttp/gate"
 	"ace/internal/platform/tool"
 	"ace/internal/platform/usage"
@@ -70,6 +69,7 @@ func (s *Server) buildPlatform(ctx context.Context) (*platform, error) {
 	operations := operation.New(operation.Ports{
 		Accounts: p.accounts, Keys: p.keys, Audit: store, Connections: p.connections,
 		ConnectionCounts: platformstore.Connections{Store: store}, Clients: p.clients, Apps: shelf,
+		Library:    shelf,
 		Connectors: p.connectors, Idempotency: requests, Tools: p.tools,
 		Counts: &usage.Service{Store: platformstore.Runs{Store: store}, Settled: p.tools.Settled},
 	}, s.cfg.PlatformBaseURL())
@@ -82,10 +82,8 @@ func (s *Server) buildPlatform(ctx context.Context) (*platform, error) {
 			BaseURL: s.cfg.PlatformBaseURL(), Name: s.cfg.PlatformName,
 			Contact: s.cfg.Contact,
 		},
-		Library:     shelf,
-		Connections: connecthttp.States{Service: p.connections},
-		Operations:  operations,
-		Accounts:    p.accounts, Keys: p.keys, Limits: s.platformLimits(), Pages: pages,
+		Operations: operations,
+		Accounts:   p.accounts, Keys: p.keys, Limits: s.platformLimits(), Pages: pages,
 	})
 	return p, err
 }

@@ -37,10 +37,11 @@ type Ports struct {
 	Accounts         *account.Service
 	Keys             *apikey.Service
 	Audit            audit.Store
-	Connections      *connection.Service
+	Connections      *connection.Service // nil: nothing can be connected
 	ConnectionCounts ConnectionCounts
 	Clients          *clients.Keeper
 	Apps             connection.Apps
+	Library          Library
 	Connectors       *connector.Service
 	Tools            *tool.Service
 	Counts           *usage.Service

@@ -13,6 +13,7 @@ import (
 	"ace/internal/foundation/openapi"
 	"ace/internal/platform/apikey"
 	"ace/internal/platform/library"
+	"ace/internal/platform/operation"
 	"ace/internal/platform/platformhttp/findhttp"
 	"ace/internal/platform/platformhttp/gate"
 	"ace/internal/platform/toolindex"
@@ -32,10 +33,13 @@ func BenchmarkFindTools(b *testing.B) {
 		b.Fatal(err)
 	}
 	mux := httpserver.NewMux(nil)
-	handler := &findhttp.Face{BaseURL: base, Library: shelf}
+	handler := &findhttp.Handler{BaseURL: base, Operations: operation.New(operation.Ports{Library: shelf}, base)}
 	handler.Describe(openapi.New(mux, "Test", "1", nil), "/api/v1", "key")
 	const task = "send an email to my boss about the meeting tomorrow"
-	ctx := gate.With(b.Context(), &gate.Caller{Account: "acc_1", Key: &apikey.Key{AccountID: "acc_1"}})
+	ctx := gate.With(
+		b.Context(),
+		&gate.Caller{Account: "acc_1", Key: &apikey.Key{AccountID: "acc_1", Permissions: apikey.Read}},
+	)
 	work := func() time.Duration {
 		var used syscall.Rusage
 		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {

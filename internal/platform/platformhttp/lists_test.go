@@ -15,6 +15,7 @@ import (
 	"ace/internal/platform/app"
 	"ace/internal/platform/audit"
 	"ace/internal/platform/library"
+	"ace/internal/platform/operation"
 	"ace/internal/platform/platformhttp/findhttp"
 	"ace/internal/platform/platformhttp/gate"
 )
@@ -140,11 +141,16 @@ func TestPagesOfApps(t *testing.T) {
 		t.Fatal(err)
 	}
 	mux := httpserver.NewMux(nil)
-	face := &findhttp.Face{BaseURL: base, Library: shelf}
+	face := &findhttp.Handler{BaseURL: base, Operations: operation.New(operation.Ports{Library: shelf}, base)}
 	face.Describe(openapi.New(mux, "Test", "1", nil), "/api/v1", "key")
 	call := func(target string) *httptest.ResponseRecorder {
-		r := httptest.NewRequestWithContext(gate.With(t.Context(),
-			&gate.Caller{Account: "acc_1", Key: &apikey.Key{AccountID: "acc_1"}}), http.MethodGet, target, nil)
+		r := httptest.NewRequestWithContext(gate.With(
+			t.Context(),
+			&gate.Caller{
+				Account: "acc_1",
+				Key:     &apikey.Key{AccountID: "acc_1", Permissions: apikey.Read},
+			},
+		), http.MethodGet, target, nil)
 		got := httptest.NewRecorder()
 		mux.ServeHTTP(got, r)
 		return got
@@ -190,7 +196,7 @@ tools:
 		t.Fatal(err)
 	}
 	mux := httpserver.NewMux(nil)
-	face := &findhttp.Face{BaseURL: base, Library: shelf}
+	face := &findhttp.Handler{BaseURL: base, Operations: operation.New(operation.Ports{Library: shelf}, base)}
 	face.Describe(openapi.New(mux, "Test", "1", nil), "/api/v1", "key")
 	for id, want := range map[string]string{
 		"desk__search":       "[desk__find_tickets]",
@@ -199,7 +205,11 @@ tools:
 	} {
 		caller := &gate.Caller{
 			Account: "acc_1",
-			Key:     &apikey.Key{AccountID: "acc_1", Restrict: apikey.Restrictions{Tools: []string{id}}},
+			Key: &apikey.Key{
+				AccountID:   "acc_1",
+				Permissions: apikey.Read,
+				Restrict:    apikey.Restrictions{Tools: []string{id}},
+			},
 		}
 		r := httptest.NewRequestWithContext(gate.With(t.Context(), caller), http.MethodPost, "/api/v1/tools/find",
 			strings.NewReader(`{"task":"tickets of a customer"}`))

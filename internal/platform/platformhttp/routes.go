@@ -41,11 +41,8 @@ type Deps struct {
 	Operations *operation.Service
 	Accounts   *account.Service // whose sessions the gate reads
 	Keys       *apikey.Service  // which the gate authenticates
-	// Library is what there is to use, Connections what an account has connected.
-	Library     findhttp.Library
-	Connections findhttp.Connections
-	Limits      gate.Limits
-	Pages       Pages
+	Limits     gate.Limits
+	Pages      Pages
 }
 
 // Pages are what people read on this host. The same gate admits to them.
@@ -164,7 +161,7 @@ func (s *server) routes(mux gate.Mux) {
 		_, _ = w.Write([]byte(`{"status":"ok"}` + "\n"))
 	})
 	s.describeKeys()
-	finding := &findhttp.Face{BaseURL: s.Site.BaseURL, Library: s.Library, Connections: s.Connections}
+	finding := &findhttp.Handler{BaseURL: s.Site.BaseURL, Operations: s.Operations}
 	finding.Describe(s.api, Base, keyScheme)
 	mux.HandleFunc("GET /logos/{file}", finding.Logo)
 	connectors := &connectorhttp.Handler{Operations: s.Operations}

@@ -26,7 +26,6 @@ import (
 	"ace/internal/platform/library"
 	"ace/internal/platform/operation"
 	"ace/internal/platform/platformhttp"
-	"ace/internal/platform/platformhttp/connecthttp"
 	"ace/internal/platform/platformhttp/gate"
 	"ace/internal/platform/tool"
 	"ace/internal/platform/tool/file"
@@ -89,10 +88,10 @@ func setupWith(t *testing.T, limits gate.Limits) *world {
 	w.connect(t, apps, box)
 	runs := platformstore.Runs{Store: w.store}
 	face, err := platformhttp.New(platformhttp.Deps{
-		Library: apps, Connections: connecthttp.States{Service: w.connections},
 		Operations: operation.New(operation.Ports{
 			Accounts: w.accounts, Keys: w.keys, Audit: w.store, Connections: w.connections,
 			ConnectionCounts: platformstore.Connections{Store: w.store}, Clients: clients.New(w.store, box), Apps: apps,
+			Library:     apps,
 			Connectors:  connector.New(connector.Ports{Store: w.store, Connections: w.connections}, nil),
 			Idempotency: operation.NewIdempotency(idempotency.New(idempotency.NewMemory(), box.MAC)),
 			Tools: tool.New(tool.Ports{

@@ -33,7 +33,6 @@ import (
 	"ace/internal/platform/oauthclient"
 	"ace/internal/platform/operation"
 	"ace/internal/platform/platformhttp"
-	"ace/internal/platform/platformhttp/connecthttp"
 	"ace/internal/platform/platformhttp/gate"
 	"ace/internal/platform/tool"
 	"ace/internal/storage"
@@ -145,12 +144,12 @@ func setup(t *testing.T) *world {
 		ConnectionCounts: platformstore.Connections{Store: w.store},
 		Clients:          kept,
 		Apps:             w.library,
+		Library:          w.library,
 		Connectors:       w.connectors,
 		Idempotency:      operation.NewIdempotency(idempotency.New(idempotency.NewMemory(), box.MAC)),
 	}, base)
 	face, err := platformhttp.New(platformhttp.Deps{
 		Site: platformhttp.Site{BaseURL: base, Name: "Test"}, Accounts: w.accounts, Keys: w.keys,
-		Library: w.library, Connections: connecthttp.States{Service: w.connections},
 		Operations: operations,
 		Limits:     gate.Limits{Keys: free, Addresses: free, Failures: free},
 	})

@@ -1,56 +1,29 @@
-// Package findhttp is the face of the platform for what there is to use: the
-// public catalogue, apps as one account sees them, and tools found by plain
-// words.
+// Package findhttp mounts the REST routes about what there is to use: the public
+// catalog, apps as one account sees them, and tools found by plain words.
 //
 //	GET  /catalog            no key; every listed app
 //	GET  /apps?search=       with the account's connections
 //	POST /tools/find         tools for a task
-//	GET  /logos/{app}.svg    a monogram in the colours of the app's name
-//	     library.View -> toolindex -> wire
+//	GET  /logos/{app}.svg    a monogram in the colors of the app's name
+//
+// A handler decodes the request, calls one operation and encodes its result.
 package findhttp
 
 import (
-	"context"
-
 	"ace/internal/foundation/openapi"
-	"ace/internal/platform/app"
-	"ace/internal/platform/library"
+	"ace/internal/platform/operation"
 )
 
-// Library answers what an account can use.
-type Library interface {
-	Shared() *library.View
-	For(ctx context.Context, accountID string) (*library.View, error)
+// Handler serves finding. Its fields are set once.
+type Handler struct {
+	BaseURL    string // of the platform, without a slash at the end
+	Operations *operation.Service
 }
 
-// AppState is what an account has of an app.
-type AppState struct {
-	Status    string // connected, needs_reconnect
-	Count     int
-	DefaultID string // id of the connection that is chosen where none is named
-}
-
-// Connections answers what an account has connected.
-type Connections interface {
-	// AppStates answers states by app id, of connections of the end user, or of
-	// the account itself for "".
-	AppStates(ctx context.Context, accountID, endUser string) (map[string]AppState, error)
-	// Connectable reports whether this installation can connect an app, and why
-	// not: oauth_client_missing, disabled_by_admin.
-	Connectable(ctx context.Context, accountID string, a *app.App) (ok bool, reason string, err error)
-}
-
-// Face serves finding. Its fields are set once.
-type Face struct {
-	BaseURL     string // of the platform, without a slash at the end
-	Library     Library
-	Connections Connections // nil: nothing can be connected
-}
-
-// Describe mounts and documents the calls. base is where the REST API stands,
+// Describe mounts and documents the calls. base is the path of the REST API,
 // security the name of the scheme for keys.
-func (f *Face) Describe(api *openapi.API, base, security string) {
-	f.describeCatalog(api, base)
-	f.describeApps(api, base, security)
-	f.describeFind(api, base, security)
+func (h *Handler) Describe(api *openapi.API, base, security string) {
+	h.describeCatalog(api, base)
+	h.describeApps(api, base, security)
+	h.describeFind(api, base, security)
 }

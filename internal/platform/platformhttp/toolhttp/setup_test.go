@@ -141,10 +141,9 @@ func setup(t testing.TB) *world {
 	free := ratelimit.Unlimited{}
 	face, err := platformhttp.New(platformhttp.Deps{
 		Site: platformhttp.Site{BaseURL: base, Name: "Test"}, Accounts: w.accounts, Keys: w.keys,
-		Library: shelf,
-		Limits:  gate.Limits{Keys: free, Addresses: free, Failures: free},
+		Limits: gate.Limits{Keys: free, Addresses: free, Failures: free},
 		Operations: operation.New(operation.Ports{
-			Apps:   shelf,
+			Apps: shelf, Library: shelf,
 			Tools:  w.tools,
 			Counts: &usage.Service{Store: platformstore.Runs{Store: w.store}, Settled: w.tools.Settled},
 		}, base),

@@ -1,4 +1,4 @@
-package listing_test
+package reply_test
 
 import (
 	"context"
@@ -10,7 +10,8 @@ import (
 
 	"ace/internal/foundation/httpserver"
 	"ace/internal/foundation/openapi"
-	"ace/internal/platform/platformhttp/listing"
+	"ace/internal/platform/operation"
+	"ace/internal/platform/platformhttp/reply"
 )
 
 const base = "https://platform.example"
@@ -19,40 +20,33 @@ type Input struct {
 	Search string `query:"search"`
 	Limit  int    `query:"limit" default:"2"`
 	Cursor string `query:"cursor"`
-	listing.Include
+	operation.Include
 }
 
 type page struct {
-	listing.Counted
-	NextCursor *string `json:"next_cursor" nullable:"true"`
+	operation.Paged
 }
 
-type output struct {
-	listing.Linked
-	Body page
-}
-
-// serve answers one list whose first page has another after it.
+// serve returns a handler of one list whose first page has another after it.
 func serve(count func() (int, error)) http.Handler {
 	mux := httpserver.NewMux(nil)
 	api := openapi.New(mux, "Test", "1", nil)
-	listing.Handle(api, openapi.Operation{
+	reply.HandleList(api, openapi.Operation{
 		Method: http.MethodGet, Path: "/api/v1/things/{kind}", ID: "listThings",
 		Summary: "Things",
 	}, func(ctx context.Context, in *struct {
 		Kind string `path:"kind"`
 		Input
 	},
-	) (*output, error) {
-		out := &output{}
+	) (*reply.Page[page], error) {
+		out := &page{}
 		if in.Cursor == "" {
 			next := "a+b/="
-			out.Body.NextCursor = &next
+			out.NextCursor = &next
 		}
-		out.Linked = listing.Next(ctx, base, out.Body.NextCursor)
 		var err error
-		out.Body.Counted, err = in.Total(count)
-		return out, err
+		out.Counted, err = in.Total(count)
+		return reply.List(ctx, base, out, err)
 	})
 	return mux
 }
@@ -113,10 +107,10 @@ func TestTotal(t *testing.T) {
 	if got := get(t, failing, "/api/v1/things/x?include=total"); got.Code != http.StatusInternalServerError {
 		t.Errorf("a count that fails: %d %s", got.Code, got.Body)
 	}
-	if got := (listing.Include{}).Known(3).Total; got != nil {
+	if got := (operation.Include{}).Known(3).Total; got != nil {
 		t.Errorf("Known without include = %d", *got)
 	}
-	if got := (listing.Include{Include: "total"}).Known(3).Total; got == nil || *got != 3 {
+	if got := (operation.Include{Include: "total"}).Known(3).Total; got == nil || *got != 3 {
 		t.Errorf("Known = %v, want 3", got)
 	}
 }

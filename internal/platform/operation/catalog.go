@@ -1,0 +1,122 @@
+package operation
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"ace/internal/foundation/problem"
+	"ace/internal/platform/app"
+	"ace/internal/platform/library"
+)
+
+// Library returns what an account can use.
+type Library interface {
+	Shared() *library.View
+	For(ctx context.Context, accountID string) (*library.View, error)
+}
+
+// CatalogApp is an app as everybody sees it.
+type CatalogApp struct {
+	App           string   `json:"app" doc:"Id of the app." example:"gmail"`
+	Name          string   `json:"name"`
+	Description   string   `json:"description"`
+	Categories    []string `json:"categories"`
+	LogoURL       string   `json:"logo_url"`
+	Auth          []string `json:"auth" doc:"Ways to sign in: oauth2, key, basic, mcp and others."`
+	ToolsCount    int      `json:"tools_count"`
+	TriggersCount int      `json:"triggers_count"`
+	Tier          string   `json:"tier" enum:"full,api,mcp,request" doc:"full: tools made by hand; api: derived from the app's own description; mcp: of its MCP server; request: sign-in and requests of your own making."`
+	Status        string   `json:"status" enum:"active"`
+	Connectable   bool     `json:"connectable" doc:"Whether this installation can connect it."`
+	Reason        string   `json:"connectable_reason,omitempty" doc:"Why not: oauth_client_missing means that the operator has not registered with the vendor."`
+	DocsURL       string   `json:"docs_url"`
+}
+
+// Catalog is a page of apps.
+type Catalog struct {
+	Apps       []CatalogApp `json:"apps"`
+	NextCursor *string      `json:"next_cursor" nullable:"true"`
+	Total      int          `json:"total" doc:"Apps on all pages, counted."`
+}
+
+// CatalogRequest selects apps. What is empty selects all.
+type CatalogRequest struct {
+	Category    string `query:"category" json:"category,omitempty" maxLength:"40"`
+	Auth        string `query:"auth" json:"auth,omitempty" maxLength:"40" doc:"Only apps with this way to sign in."`
+	HasTriggers string `query:"has_triggers" json:"has_triggers,omitempty" enum:"true,false" doc:"Only apps with, or without, triggers."`
+	Limit       int    `query:"limit" json:"limit,omitempty" minimum:"1" maximum:"2000" default:"100" doc:"Apps per page; 2000 takes all at once."`
+	Cursor      string `query:"cursor" json:"cursor,omitempty" maxLength:"20"`
+}
+
+// Catalog returns every listed app, for anybody. Its problem is invalid_cursor
+// (Malformed).
+func (s *Service) Catalog(ctx context.Context, in CatalogRequest) (*Catalog, error) {
+	var listed []CatalogApp
+	for _, a := range s.Library.Shared().Catalog.Apps() {
+		if !a.Listed || !in.admits(a) {
+			continue
+		}
+		one, err := s.showApp(ctx, "", a)
+		if err != nil {
+			return nil, err
+		}
+		listed = append(listed, one)
+	}
+	page, next, err := cut(listed, in.Cursor, limited(in.Limit, 100, 2000))
+	if err != nil {
+		return nil, err
+	}
+	return &Catalog{page, next, len(listed)}, nil
+}
+
+func (r *CatalogRequest) admits(a *app.App) bool {
+	return (r.Category == "" || slices.Contains(a.Categories, r.Category)) &&
+		(r.Auth == "" || slices.Contains(waysIn(a), r.Auth)) &&
+		(r.HasTriggers == "" || (a.Triggers.Len() > 0) == (r.HasTriggers == "true"))
+}
+
+// cut returns a page of a list that was read as a whole. The cursor is the number
+// of entries before it.
+func cut[T any](all []T, cursor string, limit int) (page []T, next *string, err error) {
+	from := 0
+	if cursor != "" {
+		if from, err = strconv.Atoi(cursor); err != nil || from < 0 || from > len(all) {
+			return nil, nil, problem.New(problem.Malformed, "invalid_cursor",
+				"This cursor does not belong to this list. Begin at the first page.").At("cursor")
+		}
+	}
+	to := min(from+limit, len(all))
+	if to < len(all) {
+		text := strconv.Itoa(to)
+		next = &text
+	}
+	return append([]T{}, all[from:to]...), next, nil
+}
+
+// waysIn returns the types of an app's schemes, each once.
+func waysIn(a *app.App) []string {
+	ways := []string{}
+	for i := range a.Schemes {
+		if !slices.Contains(ways, a.Schemes[i].Type) {
+			ways = append(ways, a.Schemes[i].Type)
+		}
+	}
+	return ways
+}
+
+// showApp shows an app to an account, or to everybody for "".
+func (s *Service) showApp(ctx context.Context, accountID string, a *app.App) (CatalogApp, error) {
+	out := CatalogApp{
+		App: a.ID, Name: a.Name, Description: a.About, Categories: append([]string{}, a.Categories...),
+		LogoURL: s.baseURL + "/logos/" + a.ID + ".svg", Auth: waysIn(a),
+		ToolsCount: a.Tools.Len(), TriggersCount: a.Triggers.Len(), Tier: string(a.Tier), Status: "active",
+		DocsURL: s.baseURL + "/apps/" + a.ID,
+	}
+	if s.Connections == nil {
+		return out, nil
+	}
+	var err error
+	out.Connectable, out.Reason, err = s.Connections.Connectable(ctx, accountID, a)
+	return out, err
+}
