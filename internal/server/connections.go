@@ -22,25 +22,25 @@ const demoApp = "demo-notes"
 // connect wires connected apps.
 //
 //	store, library, clients, vendors by OAuth and by HTTP -> connection.Service
-func (s *Server) connect(ctx context.Context, p *platform, store *platformstore.Store, shelf *library.Library) error {
-	p.clients = clients.New(store, s.box)
+func (s *Server) connect(ctx context.Context, p *platform, store *platformstore.Store, apps *library.Library) error {
+	p.clients = clients.New(store, s.sealer)
 	vendors := oauthclient.New(s.guard.Client(egress.OAuth()), &oauthclient.Options{
 		PlatformURL: s.cfg.PlatformBaseURL(), Name: s.cfg.PlatformName, Registrations: p.clients,
 		Certified: s.certified,
 	})
 	p.connections = connection.New(connection.Ports{
-		Store: platformstore.Connections{Store: store}, Apps: shelf, Clients: p.clients, Authorizer: vendors,
+		Store: platformstore.Connections{Store: store}, Apps: apps, Clients: p.clients, Authorizer: vendors,
 		Checker: p.executor, Stepper: vendors,
 		Landings: store, Notices: &notifier.Notifier{
 			Sessions: platformstore.Connections{
 				Store: store,
 			},
 			Sender: stdwebhook.NewSender(s.guard.Client(egress.Webhook()), nil),
-			MAC:    s.box.MAC,
+			MAC:    s.sealer.MAC,
 			Log:    s.log,
 			Check:  func(address string) error { return s.guard.Check(egress.Webhook(), address) },
 		},
-	}, s.box, &connection.Options{BaseURL: s.cfg.PlatformBaseURL(), Log: s.log, Step: s.step})
+	}, s.sealer, &connection.Options{BaseURL: s.cfg.PlatformBaseURL(), Log: s.log, Step: s.step})
 	p.connectors.Connections, p.connectors.Clients = p.connections, p.clients
 	return s.keepClients(ctx, p.clients)
 }
@@ -59,7 +59,7 @@ func (s *Server) certified(certificate tls.Certificate) (oauthclient.HTTPClient,
 
 // keepClients seals the operator's OAuth clients into the database, and the one
 // that the demo app knows from the start.
-func (s *Server) keepClients(ctx context.Context, keeper *clients.Keeper) error {
+func (s *Server) keepClients(ctx context.Context, keeper *clients.Clients) error {
 	set, err := s.cfg.OAuthClients()
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func (s *Server) keepClients(ctx context.Context, keeper *clients.Keeper) error 
 	if s.cfg.SandboxOn() {
 		all = append(all, &connection.Client{App: demoApp, ID: notes.ClientID, Secret: notes.ClientSecret})
 	}
-	if err := keeper.KeepAll(ctx, all); err != nil {
+	if err := keeper.StoreAll(ctx, all); err != nil {
 		return fmt.Errorf("storing the OAuth clients of the operator: %w", err)
 	}
 	return nil

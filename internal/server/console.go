@@ -17,7 +17,7 @@ import (
 func (s *Server) console(
 	p *platform,
 	operations *operation.Service,
-	shelf *library.Library,
+	apps *library.Library,
 ) (platformhttp.Pages, error) {
 	document, err := platformhttp.Document()
 	if err != nil {
@@ -25,8 +25,8 @@ func (s *Server) console(
 	}
 	deps := console.Deps{
 		Site:       console.Site{BaseURL: s.cfg.PlatformBaseURL(), Name: s.cfg.PlatformName, Contact: s.cfg.Contact},
-		Operations: operations, Accounts: p.accounts, Library: shelf, Connections: p.connections,
-		Approvals: p.tools, Sealer: s.box, Log: s.log, Document: document,
+		Operations: operations, Accounts: p.accounts, Library: apps, Connections: p.connections,
+		Approvals: p.tools, Sealer: s.sealer, Log: s.log, Document: document,
 	}
 	if strings.HasPrefix(s.cfg.PlatformBaseURL(), "https://") { // only there do issuers read it
 		deps.ClientDocument = func() ([]byte, error) {

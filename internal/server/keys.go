@@ -54,13 +54,13 @@ func (s *Server) signer(ctx context.Context, store *storage.Store, name string,
 		if err != nil {
 			return nil, err
 		}
-		text, err := s.box.Seal(der, place)
+		text, err := s.sealer.Seal(der, place)
 		return []byte(text), err
 	})
 	if err != nil {
 		return nil, err
 	}
-	der, err := s.box.Open(string(sealed), place)
+	der, err := s.sealer.Open(string(sealed), place)
 	if err != nil {
 		return nil, fmt.Errorf("opening the signing key %s (was it sealed with another master key?): %w", name, err)
 	}

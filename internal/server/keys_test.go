@@ -33,7 +33,7 @@ func TestSigners(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		signers, err := (&Server{box: box}).signers(t.Context(), store)
+		signers, err := (&Server{sealer: box}).signers(t.Context(), store)
 		if err != nil {
 			return nil, err
 		}

@@ -30,19 +30,19 @@ const (
 type lifecycle struct {
 	log *slog.Logger
 
-	requests stage           // the listeners of the hosts
+	requests shutdownStep    // the listeners of the hosts
 	draining <-chan struct{} // closed when the listeners close
-	work     stage           // claims and runs jobs
-	finish   stage           // ends what requests and jobs have started; runs only at the end
-	loops    stage           // what serves all of the above, and writes its buffers at its end
-	last     stage           // what is needed until the very end
+	work     shutdownStep    // claims and runs jobs
+	finish   shutdownStep    // ends what requests and jobs have started; runs only at the end
+	loops    shutdownStep    // what serves all of the above, and writes its buffers at its end
+	last     shutdownStep    // what is needed until the very end
 	close    func(context.Context) error
 }
 
 // run runs everything until ctx ends or a listener fails, and then ends it.
 func (l *lifecycle) run(ctx context.Context) error {
 	background := context.WithoutCancel(ctx)
-	for _, s := range []*stage{&l.last, &l.loops, &l.work, &l.requests} {
+	for _, s := range []*shutdownStep{&l.last, &l.loops, &l.work, &l.requests} {
 		s.start(background)
 	}
 	select {
@@ -64,7 +64,7 @@ func (l *lifecycle) run(ctx context.Context) error {
 	errs := []error{l.requests.wait(finished)}
 	l.finish.start(background)
 	errs = append(errs, l.finish.wait(finished), l.work.wait(finished))
-	for _, s := range []*stage{&l.loops, &l.last} {
+	for _, s := range []*shutdownStep{&l.loops, &l.last} {
 		s.stop()
 		errs = append(errs, s.wait(end))
 	}
@@ -72,7 +72,7 @@ func (l *lifecycle) run(ctx context.Context) error {
 }
 
 // stage is a set of parts that start and stop together.
-type stage struct {
+type shutdownStep struct {
 	parts []part
 
 	stop  context.CancelFunc
@@ -94,7 +94,7 @@ func loop(name string, run func(ctx context.Context)) part {
 	return part{name, func(ctx context.Context) error { run(ctx); return nil }}
 }
 
-func (s *stage) start(ctx context.Context) {
+func (s *shutdownStep) start(ctx context.Context) {
 	ctx, s.stop = context.WithCancel(ctx)
 	s.ended = make(chan struct{})
 	s.mu.Lock()
@@ -117,7 +117,7 @@ func (s *stage) start(ctx context.Context) {
 
 // wait returns when all parts have ended, or when the time is over: with an
 // error that names the ones that have not.
-func (s *stage) wait(until context.Context) error {
+func (s *shutdownStep) wait(until context.Context) error {
 	select {
 	case <-s.ended:
 	case <-until.Done():

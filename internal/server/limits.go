@@ -47,7 +47,7 @@ func (s *Server) limits() (admission.Limits, error) {
 	}
 	var err error
 	s.shared, err = redislimit.Open(s.cfg.RedisURL, s.log, &redislimit.Options{
-		Digest: func(key string) string { return s.box.MAC("rate limit", []byte(key)) },
+		Digest: func(key string) string { return s.sealer.MAC("rate limit", []byte(key)) },
 	})
 	if err != nil {
 		return admission.Limits{}, fmt.Errorf("ACE_REDIS_URL: %w", err)

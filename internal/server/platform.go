@@ -38,7 +38,7 @@ type platform struct {
 	handler  http.Handler
 
 	connections *connection.Service
-	clients     *clients.Keeper
+	clients     *clients.Clients
 	connectors  *connector.Service
 	executor    *caller // calls apps
 	tools       *tool.Service
@@ -50,30 +50,30 @@ type platform struct {
 func (s *Server) buildPlatform(ctx context.Context) (*platform, error) {
 	store := platformstore.New(s.db, s.lanes)
 	p := &platform{
-		accounts: account.New(store, password.New(), s.box.MAC),
-		keys:     apikey.New(store, s.box.MAC),
+		accounts: account.New(store, password.New(), s.sealer.MAC),
+		keys:     apikey.New(store, s.sealer.MAC),
 	}
 	p.executor = s.newCaller()
 	p.connectors = s.newConnectors(store, p.executor)
-	shelf, err := s.shelf(p.connectors)
+	apps, err := s.openLibrary(p.connectors)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.connect(ctx, p, store, shelf); err != nil {
+	if err := s.connect(ctx, p, store, apps); err != nil {
 		return nil, err
 	}
-	s.runTools(p, store, shelf)
+	s.runTools(p, store, apps)
 	requests := operation.NewIdempotency(
-		idempotency.New(storage.Requests{Store: storage.New(s.db, s.lanes)}, s.box.MAC),
+		idempotency.New(storage.Requests{Store: storage.New(s.db, s.lanes)}, s.sealer.MAC),
 	)
 	operations := operation.New(operation.Ports{
 		Accounts: p.accounts, Keys: p.keys, Audit: store, Connections: p.connections,
-		ConnectionCounts: platformstore.Connections{Store: store}, Clients: p.clients, Apps: shelf,
-		Library:    shelf,
+		ConnectionCounts: platformstore.Connections{Store: store}, Clients: p.clients, Apps: apps,
+		Library:    apps,
 		Connectors: p.connectors, Idempotency: requests, Tools: p.tools,
 		Counts: &usage.Service{Store: platformstore.Runs{Store: store}, Settled: p.tools.Settled},
 	}, s.cfg.PlatformBaseURL())
-	pages, err := s.console(p, operations, shelf)
+	pages, err := s.console(p, operations, apps)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func (s *Server) buildPlatform(ctx context.Context) (*platform, error) {
 }
 
 // shelf reads the definitions of apps; own are the apps of accounts.
-func (s *Server) shelf(own library.Own) (*library.Library, error) {
+func (s *Server) openLibrary(own library.Own) (*library.Library, error) {
 	from := definitions.Options{Dir: s.cfg.CatalogDir, Private: len(s.cfg.EgressAllow) > 0}
 	if s.cfg.SandboxOn() {
 		from.Sandbox = s.cfg.SandboxBaseURL()

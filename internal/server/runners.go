@@ -155,8 +155,8 @@ func (r runner[R]) Run(ctx context.Context, arguments json.RawMessage,
 	if err != nil {
 		return nil, err
 	}
-	return r.run(ctx, request, func(stage string, done, planned int) {
-		progress(paidservice.Progress{Stage: stage, Done: done, Total: planned})
+	return r.run(ctx, request, func(phase string, done, planned int) {
+		progress(paidservice.Progress{Phase: phase, Done: done, Total: planned})
 	})
 }
 

@@ -26,8 +26,8 @@ type sandboxWorld struct {
 // master key, so that they stay the same and are stored nowhere.
 func openSandbox(ctx context.Context, s *Server) (*sandboxWorld, error) {
 	w := &sandboxWorld{
-		key:           "sk_test_" + letters(s.box.MAC("sandbox key")),
-		webhookSecret: "whsec_" + letters(s.box.MAC("sandbox webhook")),
+		key:           "sk_test_" + letters(s.sealer.MAC("sandbox key")),
+		webhookSecret: "whsec_" + letters(s.sealer.MAC("sandbox webhook")),
 	}
 	if s.operator {
 		return w, nil // it is reached over HTTP, if it runs

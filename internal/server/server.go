@@ -47,7 +47,7 @@ type Server struct {
 	step     func(string)
 	lookup   func(ctx context.Context, host string) ([]netip.Addr, error)
 	vault    *vaultstore.Vault
-	box      *seal.Box // the vault's
+	sealer   *seal.Sealer // the vault's
 	tls      *tls.Config
 	guard    *egress.Guard
 	db       *sqldb.DB
@@ -212,9 +212,9 @@ func (s *Server) buildStore(ctx context.Context) (http.Handler, error) {
 			ContentSignal: s.cfg.ContentSignal(), SecurityContact: s.cfg.SecurityContact, Burst: s.cfg.RateBurst,
 		},
 		Catalog: catalog, Pages: s.pages, Checkout: sales, Orders: s.orders, Events: processor,
-		Requests: idempotency.New(storage.Requests{Store: store}, s.box.MAC), MAC: s.box.MAC, Log: s.log,
+		Requests: idempotency.New(storage.Requests{Store: store}, s.sealer.MAC), MAC: s.sealer.MAC, Log: s.log,
 		Platforms: ucpprofile.New(s.signedClient(egress.UCPProfile()), nil), Signers: signers, BotKeys: botKeys,
-		Tasks: storage.Tasks{Store: store}, CardSigner: cardSigner, Services: s.servicesFace(),
+		Tasks: storage.Tasks{Store: store}, CardSigner: cardSigner, Services: s.servicesHandler(),
 		Gate: gate,
 	})
 }
@@ -307,13 +307,13 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	l := &lifecycle{
 		log: s.log, draining: s.front.Draining(), close: s.close,
-		requests: stage{parts: []part{{"requests", s.front.Run}}},
-		work:     stage{parts: []part{loop("jobs", s.worker.Run)}},
-		finish: stage{parts: []part{
+		requests: shutdownStep{parts: []part{{"requests", s.front.Run}}},
+		work:     shutdownStep{parts: []part{loop("jobs", s.worker.Run)}},
+		finish: shutdownStep{parts: []part{
 			loop("paid services", func(context.Context) { s.services.Close() }),
 			loop("runs of tools", func(context.Context) { s.platform.tools.Close() }),
 		}},
-		loops: stage{parts: []part{
+		loops: shutdownStep{parts: []part{
 			loop("pages", s.pages.Run), loop("facilitators", s.services.Watch), loop("vault", s.vault.Run),
 			loop("times of last use", func(ctx context.Context) { s.platform.run(ctx, s.log) }),
 			{"operator commands", s.serveControl},

@@ -31,7 +31,7 @@ const longestCall = 15 * time.Second
 // buildServices wires the paid services: what they cost, who does the work and
 // who settles. Without a facilitator they are listed, and none is available.
 func (s *Server) buildServices(ctx context.Context, store *storage.Store) error {
-	deps := paidservice.Deps{Vault: s.box, Log: s.log}
+	deps := paidservice.Deps{Vault: s.sealer, Log: s.log}
 	paid := storage.Paid{Store: store}
 	deps.Store, deps.Results, deps.Prices = paid, paid, paid
 	mode := modeFacilitator
@@ -68,8 +68,8 @@ func (s *Server) paidStep(name string) {
 }
 
 // servicesFace is the face of the paid services.
-func (s *Server) servicesFace() *servicehttp.Face {
-	return &servicehttp.Face{
+func (s *Server) servicesHandler() *servicehttp.Handler {
+	return &servicehttp.Handler{
 		BaseURL: s.cfg.BaseURL(), Service: s.services,
 		MaxTime: s.cfg.ServiceRunWait + s.cfg.X402SettleBudget + longestCall,
 	}
@@ -172,7 +172,7 @@ func (s *Server) sandboxPayments(deps *paidservice.Deps) error {
 		return fmt.Errorf("wiring the sandbox's facilitator: %w", err)
 	}
 	var payTo evm.Address
-	sum := evm.Keccak([]byte(s.box.MAC("dev pay-to")))
+	sum := evm.Keccak([]byte(s.sealer.MAC("dev pay-to")))
 	copy(payTo[:], sum[:])
 	deps.Facilitator, deps.Networks = remote, []paidservice.Network{network(evm.DevToken(), payTo)}
 	return nil

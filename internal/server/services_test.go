@@ -32,7 +32,7 @@ func seller(t *testing.T, change func(*config.Settings)) (*Server, *bytes.Buffer
 		change(cfg)
 	}
 	log := &bytes.Buffer{}
-	return &Server{cfg: cfg, box: box, guard: egress.New(nil), log: slog.New(slog.NewTextHandler(log, nil))}, log
+	return &Server{cfg: cfg, sealer: box, guard: egress.New(nil), log: slog.New(slog.NewTextHandler(log, nil))}, log
 }
 
 const payTo = "0x90F79bf6EB2c4f870365E785982E1f101E93b906"

@@ -23,15 +23,15 @@ import (
 //
 //	tool.Service -> connections, executor -> apps, through the egress guard
 //	            \-> runs and files in the database
-func (s *Server) runTools(p *platform, store *platformstore.Store, shelf *library.Library) {
+func (s *Server) runTools(p *platform, store *platformstore.Store, apps *library.Library) {
 	runs := platformstore.Runs{Store: store}
 	p.tools = tool.New(tool.Ports{
-		Runs: runs, Queue: runs, History: runs, Tools: lookup.Tools{Apps: shelf},
-		Files: file.New(runs, s.box, &file.Options{
+		Runs: runs, Queue: runs, History: runs, Tools: lookup.Tools{Apps: apps},
+		Files: file.New(runs, s.sealer, &file.Options{
 			BaseURL: s.cfg.PlatformBaseURL(), Fetcher: httptool.NewFetcher(s.guard.Client(egress.FileFetch())),
 		}),
 		Connections: p.connections, Executor: p.executor, Opener: links{p.connections}, Keys: p.keys,
-	}, s.box, &tool.Options{Log: s.log, Step: s.step})
+	}, s.sealer, &tool.Options{Log: s.log, Step: s.step})
 }
 
 // patient returns a purpose whose calls may take as long as a run may: how long
@@ -56,7 +56,7 @@ func (l links) Link(ctx context.Context, c *tool.Caller, appID, connectionID, en
 		id := sessionID(c.AccountID, c.Actor.Kind, c.Actor.ID, appID, connectionID, endUser, fmt.Sprint(window),
 			fmt.Sprint(n))
 		session, err := l.connections.Open(ctx, c.Actor, c.AccountID, connection.Request{
-			ID: id, App: appID, Wish: connection.Wish{EndUser: endUser, Reconnects: connectionID},
+			ID: id, App: appID, Options: connection.ConnectOptions{EndUser: endUser, Reconnects: connectionID},
 		})
 		if err != nil {
 			return nil, err

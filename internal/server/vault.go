@@ -48,7 +48,7 @@ func (s *Server) openVault(ctx context.Context) error {
 	if s.vault, err = vaultstore.Open(ctx, s.db, o); err != nil {
 		return err
 	}
-	s.box = s.vault.Sealer()
+	s.sealer = s.vault.Sealer()
 	return nil
 }
 

@@ -117,7 +117,7 @@ func TestVaultControl(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := seal.Place{Table: "signing_key", Column: "sealed", Row: "a"}
-	text, err := s.box.Seal([]byte("sesame"), at)
+	text, err := s.sealer.Seal([]byte("sesame"), at)
 	if err != nil {
 		t.Fatal(err)
 	}

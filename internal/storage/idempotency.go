@@ -34,12 +34,15 @@ func scanIdempotency(from row.Scanner) (idempotency.Record, error) {
 type Requests struct{ *Store }
 
 // Claim implements idempotency.Store.
-func (s Requests) Claim(ctx context.Context, rec idempotency.Record) (kept idempotency.Record, owned bool, err error) {
+func (s Requests) Claim(
+	ctx context.Context,
+	rec idempotency.Record,
+) (stored idempotency.Record, owned bool, err error) {
 	err = s.db.Tx(ctx, func(tx *sql.Tx) error {
-		kept, owned, err = claimRequest(ctx, tx, rec)
+		stored, owned, err = claimRequest(ctx, tx, rec)
 		return err
 	})
-	return kept, owned, err
+	return stored, owned, err
 }
 
 func claimRequest(ctx context.Context, tx *sql.Tx, rec idempotency.Record) (idempotency.Record, bool, error) {
@@ -48,7 +51,7 @@ func claimRequest(ctx context.Context, tx *sql.Tx, rec idempotency.Record) (idem
 		rec.Scope, rec.Key, row.Millis(now)); err != nil {
 		return rec, false, err
 	}
-	kept, err := scanIdempotency(tx.QueryRowContext(ctx,
+	stored, err := scanIdempotency(tx.QueryRowContext(ctx,
 		`SELECT `+idempotencyColumns+` FROM idempotency WHERE scope = $1 AND key = $2`, rec.Scope, rec.Key))
 	if errors.Is(err, sql.ErrNoRows) {
 		_, err = row.Exec(ctx, tx,
@@ -56,13 +59,13 @@ func claimRequest(ctx context.Context, tx *sql.Tx, rec idempotency.Record) (idem
 			rec.Scope, rec.Key, rec.Fingerprint, rec.ResourceID, row.Millis(rec.LeaseUntil), row.Millis(rec.ExpiresAt))
 		return rec, err == nil, err
 	}
-	if err != nil || kept.Answer != nil || kept.Fingerprint != rec.Fingerprint || kept.LeaseUntil.After(now) {
-		return kept, false, err
+	if err != nil || stored.Answer != nil || stored.Fingerprint != rec.Fingerprint || stored.LeaseUntil.After(now) {
+		return stored, false, err
 	}
-	kept.LeaseUntil, kept.ExpiresAt = rec.LeaseUntil, rec.ExpiresAt
+	stored.LeaseUntil, stored.ExpiresAt = rec.LeaseUntil, rec.ExpiresAt
 	_, err = row.Exec(ctx, tx, `UPDATE idempotency SET lease_until = $3, expires_at = $4 WHERE scope = $1 AND key = $2`,
 		rec.Scope, rec.Key, row.Millis(rec.LeaseUntil), row.Millis(rec.ExpiresAt))
-	return kept, err == nil, err
+	return stored, err == nil, err
 }
 
 // Answer implements idempotency.Store.

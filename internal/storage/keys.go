@@ -14,9 +14,9 @@ import (
 // first, and all return its key. create may run for nothing, and more than once.
 func (s *Store) SigningKey(ctx context.Context, name string, create func() ([]byte, error)) ([]byte, error) {
 	const read = `SELECT sealed FROM signing_key WHERE name = $1`
-	kept, err := scanKey(s.db.Reader().QueryRowContext(ctx, read, name))
-	if kept != nil || err != nil {
-		return kept, err
+	stored, err := scanKey(s.db.Reader().QueryRowContext(ctx, read, name))
+	if stored != nil || err != nil {
+		return stored, err
 	}
 	made, err := create()
 	if err != nil {
@@ -28,10 +28,10 @@ func (s *Store) SigningKey(ctx context.Context, name string, create func() ([]by
 			string(made)); err != nil {
 			return err
 		}
-		kept, err = scanKey(tx.QueryRowContext(ctx, read, name))
+		stored, err = scanKey(tx.QueryRowContext(ctx, read, name))
 		return err
 	})
-	return kept, err
+	return stored, err
 }
 
 // scanKey returns nil where there is none.

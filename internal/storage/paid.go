@@ -30,7 +30,7 @@ func scanPaid(from row.Scanner) (*paidservice.Order, error) {
 	err := from.Scan(&o.ID, &o.Service, &o.PriceVersion, &a.Network, &a.Asset, &a.Payer, &a.Nonce, &a.PayTo, &a.Amount,
 		&a.ValidBefore, &o.Fingerprint,
 		&o.State, &o.Version, &o.Transport, &arguments, &o.Payload, &o.SignatureSum, &o.Head, &o.Lease.Owner, &lease,
-		&o.Progress.Stage, &o.Progress.Done, &o.Progress.Total,
+		&o.Progress.Phase, &o.Progress.Done, &o.Progress.Total,
 		&o.RunAttempts, &o.SettleAttempts, &doubt, &o.ResultID, &o.ResultSum, &o.Tx, &settlement, &o.Reason, &o.Detail,
 		&o.Attention, &o.SupersededBy,
 		&created, &updated, &sealed, &settled, &delivered, &final)
@@ -58,7 +58,7 @@ func paidValues(o *paidservice.Order) []any {
 		o.ID, o.Service, o.PriceVersion, o.Auth.PayTo, o.Auth.Amount, o.Auth.ValidBefore, o.Fingerprint,
 		string(o.State), o.Version, string(o.Transport),
 		string(o.Arguments), o.Payload, o.SignatureSum, o.Head, o.Lease.Owner, row.Millis(o.Lease.Until),
-		o.Progress.Stage, o.Progress.Done, o.Progress.Total,
+		o.Progress.Phase, o.Progress.Done, o.Progress.Total,
 		o.RunAttempts, o.SettleAttempts, row.Millis(o.DoubtAt), o.ResultID, o.ResultSum, o.Tx, string(o.Settlement),
 		o.Reason, o.Detail, o.Attention, o.SupersededBy,
 		row.Millis(o.UpdatedAt), row.Millis(o.SealedAt), row.Millis(o.SettledAt), row.Millis(o.DeliveredAt),
@@ -135,9 +135,9 @@ func (s Paid) TxUsed(ctx context.Context, network, tx, exceptID string) (bool, e
 
 // Insert implements paidservice.Store.
 func (s Paid) Insert(ctx context.Context, c paidservice.Change, check func(paidservice.Holds) error) error {
-	kept := *c.Order
-	kept.Version = 1
-	c.Order, c.From = &kept, ""
+	stored := *c.Order
+	stored.Version = 1
+	c.Order, c.From = &stored, ""
 	err := s.db.Tx(ctx, func(tx *sql.Tx) error {
 		// A call that finds its own order there must hear of that, not of limits.
 		if err := insertPaid(ctx, tx, c.Order); err != nil {
@@ -157,13 +157,13 @@ func (s Paid) Insert(ctx context.Context, c paidservice.Change, check func(paids
 
 // Save implements paidservice.Store.
 func (s Paid) Save(ctx context.Context, c paidservice.Change, check func(paidservice.Holds) error) error {
-	kept := *c.Order
-	kept.Version++
-	c.Order = &kept
+	stored := *c.Order
+	stored.Version++
+	c.Order = &stored
 	err := s.db.Tx(ctx, func(tx *sql.Tx) error {
 		var n int
 		err := tx.QueryRowContext(ctx, `SELECT COUNT(*) FROM paid_order WHERE id = $1 AND state = $2 AND version = $3`,
-			kept.ID, string(c.From), kept.Version-1).Scan(&n)
+			stored.ID, string(c.From), stored.Version-1).Scan(&n)
 		if err != nil {
 			return fmt.Errorf("comparing the state of an order: %w", err)
 		}
@@ -293,7 +293,7 @@ func (s Paid) Beat(ctx context.Context, id string, lease paidservice.Lease,
 			id,
 			lease.Owner,
 			row.Millis(lease.Until),
-			p.Stage,
+			p.Phase,
 			p.Done,
 			p.Total,
 		)

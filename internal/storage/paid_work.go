@@ -77,12 +77,12 @@ func (s Paid) File(ctx context.Context, id, name string) (*paidservice.File, err
 	if len(files) == 1 {
 		return &files[0], nil
 	}
-	var kept int
+	var count int
 	if err := s.db.Reader().QueryRowContext(ctx, `SELECT COUNT(*) FROM paid_result WHERE id = $1`,
-		id).Scan(&kept); err != nil {
+		id).Scan(&count); err != nil {
 		return nil, fmt.Errorf("looking for a work: %w", err)
 	}
-	if kept == 0 {
+	if count == 0 {
 		return nil, errWorkGone()
 	}
 	return nil, problem.New(problem.NotFound, "service_file_not_found",

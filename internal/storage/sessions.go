@@ -76,9 +76,9 @@ func (s *Store) session(ctx context.Context, where, arg string) (*checkout.Sessi
 // Insert implements checkout.Store.
 func (s *Store) Insert(ctx context.Context, c checkout.Change, check func(checkout.Holds) error) error {
 	defer s.changes.Add(1)
-	kept := *c.Session
-	kept.Version = 1
-	c.Session = &kept
+	stored := *c.Session
+	stored.Version = 1
+	c.Session = &stored
 	err := s.db.Tx(ctx, func(tx *sql.Tx) error {
 		if err := checkHolds(ctx, tx, c.Session, storedSession{}, check); err != nil {
 			return err
@@ -103,12 +103,16 @@ func (s *Store) Insert(ctx context.Context, c checkout.Change, check func(checko
 // Save implements checkout.Store.
 func (s *Store) Save(ctx context.Context, c checkout.Change, check func(checkout.Holds) error) error {
 	defer s.changes.Add(1)
-	kept := *c.Session
-	kept.Version++
-	c.Session = &kept
+	stored := *c.Session
+	stored.Version++
+	c.Session = &stored
 	err := s.db.Tx(ctx, func(tx *sql.Tx) error {
-		before, err := scanStored(tx.QueryRowContext(ctx,
-			`SELECT `+storedColumns+` FROM checkout_session WHERE id = $1 AND version = $2`, kept.ID, kept.Version-1))
+		before, err := scanStored(tx.QueryRowContext(
+			ctx,
+			`SELECT `+storedColumns+` FROM checkout_session WHERE id = $1 AND version = $2`,
+			stored.ID,
+			stored.Version-1,
+		))
 		if errors.Is(err, sql.ErrNoRows) {
 			return checkout.ErrVersion
 		}

@@ -49,8 +49,8 @@ func resolveClient(r *http.Request, trusted []netip.Prefix) netip.Addr {
 // malformed; ok is false when there are no hops.
 func walkHops(hops []string, trusted []netip.Prefix) (client netip.Addr, ok bool) {
 	for _, hop := range slices.Backward(hops) {
-		hop, good := parseHop(hop)
-		if !good {
+		hop, parsed := parseHop(hop)
+		if !parsed {
 			return netip.Addr{}, true
 		}
 		client = hop

@@ -95,7 +95,7 @@ func shownPath(pattern string, r *http.Request) string {
 	return r.URL.Path
 }
 
-func (x *exchange) write(r *http.Request, rec *recorder, took time.Duration, aborted bool) {
+func (x *exchange) write(r *http.Request, rec *recorder, elapsed time.Duration, aborted bool) {
 	x.mu.Lock()
 	client, pattern, optional := x.client, x.pattern, []slog.Attr{
 		slog.String("operation", x.operation), slog.String("problem", x.problem), slog.String("signature", x.signature),
@@ -110,7 +110,7 @@ func (x *exchange) write(r *http.Request, rec *recorder, took time.Duration, abo
 	attrs = append(attrs,
 		slog.String("request_id", x.id), slog.String("method", r.Method), slog.String("route", pattern),
 		slog.String("path", shownPath(pattern, r)), slog.Int("status", status), slog.Int64("bytes", rec.bytes),
-		slog.Float64("duration_ms", float64(took.Microseconds())/1000))
+		slog.Float64("duration_ms", float64(elapsed.Microseconds())/1000))
 	if client.IsValid() {
 		attrs = append(attrs, slog.String("client", client.String()))
 	}

@@ -53,7 +53,7 @@ type Store interface {
 	// no answer and the same fingerprint, extends its lease to rec's. It
 	// answers the record that is kept now and whether the caller owns it.
 	// A record past its ExpiresAt counts as not there.
-	Claim(ctx context.Context, rec Record) (kept Record, owned bool, err error)
+	Claim(ctx context.Context, rec Record) (stored Record, owned bool, err error)
 	// Answer keeps the answer of a record that has none.
 	Answer(ctx context.Context, scope, key string, answer Answer, expiresAt time.Time) error
 	// Release ends the lease of a record that has no answer.
@@ -85,7 +85,7 @@ type Attempt struct {
 // Begin starts or replays the request with key in scope. Scope is whatever
 // tells callers and operations apart; body is the canonical form of the
 // request. newID makes the id of what the request would create.
-func (k *Keeper) Begin(ctx context.Context, scope, key string, body []byte, newID func() string) (*Attempt, error) {
+func (k *Keeper) Start(ctx context.Context, scope, key string, body []byte, newID func() string) (*Attempt, error) {
 	now := time.Now()
 	// The scope may name a client address: only its digest is kept.
 	scope = k.mac("idempotency scope", []byte(scope))
@@ -93,20 +93,20 @@ func (k *Keeper) Begin(ctx context.Context, scope, key string, body []byte, newI
 		Scope: scope, Key: k.mac("idempotency key", []byte(key)), Fingerprint: k.mac("idempotency body", body),
 		ResourceID: newID(), LeaseUntil: now.Add(lease), ExpiresAt: now.Add(Retention),
 	}
-	kept, owned, err := k.store.Claim(ctx, rec)
+	stored, owned, err := k.store.Claim(ctx, rec)
 	switch {
 	case err != nil:
 		return nil, err
-	case kept.Fingerprint != rec.Fingerprint:
+	case stored.Fingerprint != rec.Fingerprint:
 		return nil, problem.New(problem.Unprocessable, "idempotency_key_reused",
 			"This idempotency key was used for a different request. Use a new key for a new request.")
-	case kept.Answer != nil:
-		return &Attempt{Replay: kept.Answer}, nil
+	case stored.Answer != nil:
+		return &Attempt{Replay: stored.Answer}, nil
 	case !owned:
 		return nil, problem.New(problem.Conflict, "idempotency_in_progress",
 			"The first request with this idempotency key is still running. Repeat it in a moment.").After(time.Second)
 	}
-	return &Attempt{ResourceID: kept.ResourceID, keeper: k, scope: kept.Scope, key: kept.Key}, nil
+	return &Attempt{ResourceID: stored.ResourceID, keeper: k, scope: stored.Scope, key: stored.Key}, nil
 }
 
 // Finish keeps the answer of a fresh attempt.

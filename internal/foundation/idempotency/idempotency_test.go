@@ -24,7 +24,7 @@ func TestADeadAttemptIsTakenOver(t *testing.T) {
 		}
 		keeper := idempotency.New(idempotency.NewMemory(), box.MAC)
 		begin := func(id string) (*idempotency.Attempt, error) {
-			return keeper.Begin(t.Context(), "scope", "key", []byte("{}"), func() string { return id })
+			return keeper.Start(t.Context(), "scope", "key", []byte("{}"), func() string { return id })
 		}
 		if _, err := begin("a"); err != nil {
 			t.Fatal(err)

@@ -20,17 +20,17 @@ func (m *Memory) Claim(_ context.Context, rec Record) (Record, bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	id, now := [2]string{rec.Scope, rec.Key}, time.Now()
-	kept, found := m.rows[id]
-	if !found || !kept.ExpiresAt.After(now) {
+	stored, found := m.rows[id]
+	if !found || !stored.ExpiresAt.After(now) {
 		m.rows[id] = rec
 		return rec, true, nil
 	}
-	if kept.Answer != nil || kept.Fingerprint != rec.Fingerprint || kept.LeaseUntil.After(now) {
-		return kept, false, nil
+	if stored.Answer != nil || stored.Fingerprint != rec.Fingerprint || stored.LeaseUntil.After(now) {
+		return stored, false, nil
 	}
-	kept.LeaseUntil, kept.ExpiresAt = rec.LeaseUntil, rec.ExpiresAt
-	m.rows[id] = kept
-	return kept, true, nil
+	stored.LeaseUntil, stored.ExpiresAt = rec.LeaseUntil, rec.ExpiresAt
+	m.rows[id] = stored
+	return stored, true, nil
 }
 
 // Answer implements Store.

@@ -188,17 +188,17 @@ func (f *feed) claim(ctx context.Context) (claimed []Job, more bool, err error) 
 		return nil, false, nil
 	case f.slots <- struct{}{}:
 	}
-	room := 1
-	for room < maxClaim && f.another() {
-		room++
+	free := 1
+	for free < maxClaim && f.another() {
+		free++
 	}
 	if !f.worker.stopped() {
-		claimed, err = f.source.Claim(ctx, room, lease)
+		claimed, err = f.source.Claim(ctx, free, lease)
 	}
-	for range room - len(claimed) {
+	for range free - len(claimed) {
 		<-f.slots
 	}
-	return claimed, len(claimed) == room, err
+	return claimed, len(claimed) == free, err
 }
 
 // another takes a further slot of the lane if one is free.

@@ -13,7 +13,7 @@ func ExampleTable() {
 	table := ratelimit.NewTable(&ratelimit.TableOptions{Slots: 1024})
 	api := table.Limiter(ratelimit.Policy{Name: "client", Quantity: 1, Window: time.Second, Burst: 2})
 	for range 3 {
-		result, err := api.Take(context.Background(), "192.0.2.1", 1)
+		result, err := api.Allow(context.Background(), "192.0.2.1", 1)
 		if err != nil {
 			panic(err)
 		}

@@ -82,7 +82,7 @@ func (t *Table) Limiter(p Policy) *GCRA {
 }
 
 // Take implements Limiter. The error is always nil.
-func (g *GCRA) Take(_ context.Context, key string, cost int) (Result, error) {
+func (g *GCRA) Allow(_ context.Context, key string, cost int) (Result, error) {
 	h := maphash.String(g.seed, key) | 1 // never the 0 of an empty slot
 	now := int64(time.Since(g.table.epoch))
 	s := &g.table.sets[h>>20&g.table.mask]

@@ -19,7 +19,7 @@ import (
 type Limiter interface {
 	// Take takes cost units of the client's quota, all or none. A cost of 0
 	// takes nothing and reads the state.
-	Take(ctx context.Context, key string, cost int) (Result, error)
+	Allow(ctx context.Context, key string, cost int) (Result, error)
 }
 
 // Refunder is a Limiter that gives units back: for what turned out to cost
@@ -159,6 +159,6 @@ func ClientKey(a netip.Addr) string {
 type Unlimited struct{}
 
 // Take always allows.
-func (Unlimited) Take(context.Context, string, int) (Result, error) {
+func (Unlimited) Allow(context.Context, string, int) (Result, error) {
 	return Result{Allowed: true}, nil
 }

@@ -25,7 +25,7 @@ func perSecond() ratelimit.Policy {
 
 func take(t *testing.T, l ratelimit.Limiter, key string, cost int) ratelimit.Result {
 	t.Helper()
-	r, err := l.Take(t.Context(), key, cost)
+	r, err := l.Allow(t.Context(), key, cost)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +189,7 @@ func TestTableUnderFlood(t *testing.T) {
 	var addr [16]byte
 	for i := range 2_000_000 {
 		binary.BigEndian.PutUint64(addr[:], uint64(i)*0x9E3779B97F4A7C15)
-		if r, _ := l.Take(context.Background(), ratelimit.ClientKey(netip.AddrFrom16(addr)), 1); !r.Allowed {
+		if r, _ := l.Allow(context.Background(), ratelimit.ClientKey(netip.AddrFrom16(addr)), 1); !r.Allowed {
 			t.Fatalf("new address %d was refused", i)
 		}
 	}
@@ -223,7 +223,7 @@ func TestConcurrentTakesAreExact(t *testing.T) {
 			for range 8 {
 				group.Go(func() {
 					for range 50 {
-						if r, _ := l.Take(context.Background(), "one", 1); r.Allowed {
+						if r, _ := l.Allow(context.Background(), "one", 1); r.Allowed {
 							allowed.Add(1)
 						}
 					}
@@ -326,7 +326,7 @@ func BenchmarkGCRA(b *testing.B) {
 	b.Run("one client", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			_, _ = l.Take(context.Background(), "client", 1)
+			_, _ = l.Allow(context.Background(), "client", 1)
 		}
 	})
 	b.Run("million clients", func(b *testing.B) {
@@ -335,7 +335,7 @@ func BenchmarkGCRA(b *testing.B) {
 			i := rand.Uint32()
 			for pb.Next() {
 				i = i*1664525 + 1013904223
-				_, _ = l.Take(context.Background(), keys[i>>12], 1)
+				_, _ = l.Allow(context.Background(), keys[i>>12], 1)
 			}
 		})
 	})
@@ -345,7 +345,7 @@ func BenchmarkWindow(b *testing.B) {
 	l := ratelimit.NewWindow(ratelimit.Policy{Name: "default", Quantity: 120, Window: time.Minute}, nil)
 	b.ReportAllocs()
 	for b.Loop() {
-		_, _ = l.Take(context.Background(), "key_0123456789", 1)
+		_, _ = l.Allow(context.Background(), "key_0123456789", 1)
 	}
 }
 

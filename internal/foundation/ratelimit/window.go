@@ -34,7 +34,7 @@ type shard struct {
 // trail is when a key took its last units: a ring of milliseconds since the
 // epoch, modulo 2^32.
 type trail struct {
-	ring     []uint32
+	slots    []uint32
 	first, n int
 	last     int64 // milliseconds since the epoch, whole
 }
@@ -59,7 +59,7 @@ func NewWindow(p Policy, o *WindowOptions) *Window {
 }
 
 // Take implements Limiter. The error is always nil.
-func (w *Window) Take(_ context.Context, key string, cost int) (Result, error) {
+func (w *Window) Allow(_ context.Context, key string, cost int) (Result, error) {
 	s := &w.shards[maphash.String(w.seed, key)%uint64(len(w.shards))]
 	span := w.policy.Window.Milliseconds()
 	s.mu.Lock()
@@ -70,7 +70,7 @@ func (w *Window) Take(_ context.Context, key string, cost int) (Result, error) {
 		if len(s.keys) >= w.most {
 			s.forget(now, span)
 		}
-		tr = &trail{ring: make([]uint32, w.policy.Quantity)}
+		tr = &trail{slots: make([]uint32, w.policy.Quantity)}
 		s.keys[key] = tr
 	}
 	tr.prune(now, span)
@@ -96,21 +96,21 @@ func (tr *trail) prune(now, span int64) {
 	if now-tr.last >= span {
 		tr.n = 0 // also the guard against ages that do not fit 32 bits
 	}
-	for tr.n > 0 && int64(uint32(now)-tr.ring[tr.first]) >= span {
-		tr.first = (tr.first + 1) % len(tr.ring)
+	for tr.n > 0 && int64(uint32(now)-tr.slots[tr.first]) >= span {
+		tr.first = (tr.first + 1) % len(tr.slots)
 		tr.n--
 	}
 }
 
 // leaves returns when the k-th oldest unit leaves the window.
 func (tr *trail) leaves(k int, now, span int64) time.Duration {
-	at := tr.ring[(tr.first+k-1)%len(tr.ring)]
+	at := tr.slots[(tr.first+k-1)%len(tr.slots)]
 	return time.Duration(span-int64(uint32(now)-at)) * time.Millisecond
 }
 
 func (tr *trail) add(now int64, cost int) {
 	for range cost {
-		tr.ring[(tr.first+tr.n)%len(tr.ring)] = uint32(now)
+		tr.slots[(tr.first+tr.n)%len(tr.slots)] = uint32(now)
 		tr.n++
 	}
 	tr.last = now

@@ -42,13 +42,13 @@ const (
 var ErrOpen = errors.New("sealed value does not open here")
 
 // Box seals and digests with one ring. It is safe for concurrent use.
-type Box struct {
-	ring atomic.Pointer[opened]
+type Sealer struct {
+	keys atomic.Pointer[opened]
 	mac  []byte
 
-	reread  func() (*Ring, error) // nil: the ring is all there is
-	reading chan struct{}         // holds one: whoever reads the ring anew
-	began   time.Time             // of the last reading
+	reread  func() (*Keyring, error) // nil: the ring is all there is
+	reading chan struct{}            // holds one: whoever reads the ring anew
+	began   time.Time                // of the last reading
 }
 
 // opened is a ring that is ready for use.
@@ -62,45 +62,45 @@ type Place struct{ Table, Column, Row, Account string }
 
 // New returns a box for a master key of KeySize bytes alone: its ring is that
 // of LegacyRing.
-func New(master []byte) (*Box, error) {
-	ring, err := LegacyRing(master)
+func New(master []byte) (*Sealer, error) {
+	keyring, err := LegacyRing(master)
 	if err != nil {
 		return nil, err
 	}
-	return NewBox(ring)
+	return NewBox(keyring)
 }
 
 // NewBox returns a box that uses a ring.
-func NewBox(r *Ring) (*Box, error) {
-	b := &Box{mac: r.digest, reading: make(chan struct{}, 1)}
+func NewBox(r *Keyring) (*Sealer, error) {
+	b := &Sealer{mac: r.digest, reading: make(chan struct{}, 1)}
 	return b, b.Replace(r)
 }
 
 // Replace makes the box use another ring from now on. The digest key stays the
 // one that the box was made with.
-func (b *Box) Replace(r *Ring) error {
+func (b *Sealer) Replace(r *Keyring) error {
 	next, err := r.open()
 	if err != nil {
 		return err
 	}
-	b.ring.Store(next)
+	b.keys.Store(next)
 	return nil
 }
 
 // OnUnknown sets how the ring is read anew when a ciphertext names a key that
 // is not in it. Call it before the box is shared. read is called by one
 // goroutine at a time, and at most about once a second.
-func (b *Box) OnUnknown(read func() (*Ring, error)) { b.reread = read }
+func (b *Sealer) OnUnknown(read func() (*Keyring, error)) { b.reread = read }
 
 // Primary is the id of the key that seals now.
-func (b *Box) Primary() string { return b.ring.Load().primary }
+func (b *Sealer) Primary() string { return b.keys.Load().primary }
 
 // Knows reports whether the box opens what the key of an id has sealed.
-func (b *Box) Knows(id string) bool { return b.ring.Load().usable[id] != nil }
+func (b *Sealer) Knows(id string) bool { return b.keys.Load().usable[id] != nil }
 
 // Seal encrypts plain for its place and answers text for a column.
-func (b *Box) Seal(plain []byte, at Place) (string, error) {
-	r := b.ring.Load()
+func (b *Sealer) Seal(plain []byte, at Place) (string, error) {
+	r := b.keys.Load()
 	sealed, err := r.usable[r.primary].Encrypt(plain, at.bytes(r.primary))
 	if err != nil {
 		return "", fmt.Errorf("sealing: %w", err)
@@ -111,7 +111,7 @@ func (b *Box) Seal(plain []byte, at Place) (string, error) {
 // Open decrypts what Seal answered for the same place. It returns ErrOpen for
 // anything else, and another error where the ring had to be read anew and
 // could not be: then the value may open later.
-func (b *Box) Open(text string, at Place) ([]byte, error) {
+func (b *Sealer) Open(text string, at Place) ([]byte, error) {
 	id, ok := KeyOf(text)
 	if !ok {
 		return nil, ErrOpen
@@ -120,9 +120,9 @@ func (b *Box) Open(text string, at Place) ([]byte, error) {
 	if err != nil {
 		return nil, ErrOpen
 	}
-	key := b.ring.Load().usable[id]
+	key := b.keys.Load().usable[id]
 	if key == nil {
-		if key, err = b.learn(id); err != nil {
+		if key, err = b.discover(id); err != nil {
 			return nil, err
 		}
 	}
@@ -139,28 +139,28 @@ const restBetweenReads = time.Second
 
 // learn reads the ring anew to find a key. Callers that wait together share
 // one reading; one that began before a call does not count for it.
-func (b *Box) learn(id string) (*subtle.AESGCM, error) {
+func (b *Sealer) discover(id string) (*subtle.AESGCM, error) {
 	if b.reread == nil {
 		return nil, ErrOpen
 	}
 	called := time.Now()
 	b.reading <- struct{}{}
 	defer func() { <-b.reading }()
-	if key := b.ring.Load().usable[id]; key != nil {
+	if key := b.keys.Load().usable[id]; key != nil {
 		return key, nil
 	}
 	if !b.began.After(called) {
 		time.Sleep(restBetweenReads - time.Since(b.began))
 		b.began = time.Now()
-		ring, err := b.reread()
+		keyring, err := b.reread()
 		if err != nil {
 			return nil, fmt.Errorf("reading the keys anew: %w", err)
 		}
-		if err := b.Replace(ring); err != nil {
+		if err := b.Replace(keyring); err != nil {
 			return nil, err
 		}
 	}
-	if key := b.ring.Load().usable[id]; key != nil {
+	if key := b.keys.Load().usable[id]; key != nil {
 		return key, nil
 	}
 	return nil, ErrOpen
@@ -168,7 +168,7 @@ func (b *Box) learn(id string) (*subtle.AESGCM, error) {
 
 // Reseal seals with the primary what another key of the ring has sealed for
 // the same place.
-func (b *Box) Reseal(text string, at Place) (string, error) {
+func (b *Sealer) Reseal(text string, at Place) (string, error) {
 	plain, err := b.Open(text, at)
 	if err != nil {
 		return "", err
@@ -179,7 +179,7 @@ func (b *Box) Reseal(text string, at Place) (string, error) {
 // MAC is a keyed digest of parts under a label, as 43 characters of base64.
 // The parts are delimited: ("ab", "c") and ("a", "bc") differ. It is the same
 // for as long as the ring lives, whatever keys are added to it.
-func (b *Box) MAC(label string, parts ...[]byte) string {
+func (b *Sealer) MAC(label string, parts ...[]byte) string {
 	h := hmac.New(sha256.New, b.mac)
 	for _, part := range append([][]byte{[]byte(label)}, parts...) {
 		h.Write(delimited(nil, part))
@@ -188,7 +188,7 @@ func (b *Box) MAC(label string, parts ...[]byte) string {
 }
 
 // Format keeps keys out of everything that prints a box.
-func (*Box) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("seal.Box")) }
+func (*Sealer) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("seal.Box")) }
 
 // Prefix is what every text begins with that the key of an id has sealed.
 func Prefix(id string) string {

@@ -8,7 +8,7 @@ import (
 	"ace/internal/foundation/seal"
 )
 
-func newBox(t *testing.T) *seal.Box {
+func newBox(t *testing.T) *seal.Sealer {
 	t.Helper()
 	box, err := seal.New(bytes.Repeat([]byte{7}, seal.KeySize))
 	if err != nil {

@@ -80,7 +80,7 @@ func TestStatementsAreParsedOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = conn.Raw(func(c any) error {
-			if n := reprepared(t, c.(*keeping).kept[tt.query]); n != 0 {
+			if n := reprepared(t, c.(*statementCache).stored[tt.query]); n != 0 {
 				t.Errorf("%s was parsed again %d times in %d runs", tt.query, n, len(tt.args))
 			}
 			return nil

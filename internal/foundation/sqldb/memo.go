@@ -13,13 +13,13 @@ const maxMemo = 1024
 type Memo[K comparable, V any] struct {
 	mu       sync.Mutex
 	revision uint64
-	kept     map[K]V
+	values   map[K]V
 }
 
 // Get answers what is kept under key, or else what read answers; keep tells
 // whether that may be kept. Values are shared between callers: nobody may change
 // them.
-func (m *Memo[K, V]) Get(db *DB, key K, read func() (value V, keep bool, err error)) (V, error) {
+func (m *Memo[K, V]) Get(db *DB, key K, read func() (value V, store bool, err error)) (V, error) {
 	// The revision is taken before the read: what a write overtakes is kept under
 	// a revision that is over. It is odd while the one writer commits.
 	revision := db.revision.Load()
@@ -30,8 +30,8 @@ func (m *Memo[K, V]) Get(db *DB, key K, read func() (value V, keep bool, err err
 	if value, ok := m.at(revision, key); ok {
 		return value, nil
 	}
-	value, keep, err := read()
-	if err == nil && keep {
+	value, store, err := read()
+	if err == nil && store {
 		m.put(revision, key, value)
 	}
 	return value, err
@@ -43,7 +43,7 @@ func (m *Memo[K, V]) at(revision uint64, key K) (value V, ok bool) {
 	if m.revision != revision {
 		return value, false
 	}
-	value, ok = m.kept[key]
+	value, ok = m.values[key]
 	return value, ok
 }
 
@@ -53,8 +53,8 @@ func (m *Memo[K, V]) put(revision uint64, key K, value V) {
 	switch {
 	case revision < m.revision: // somebody has read later
 		return
-	case m.kept == nil || revision > m.revision || len(m.kept) >= maxMemo:
-		m.kept, m.revision = map[K]V{}, revision
+	case m.values == nil || revision > m.revision || len(m.values) >= maxMemo:
+		m.values, m.revision = map[K]V{}, revision
 	}
-	m.kept[key] = value
+	m.values[key] = value
 }

@@ -47,7 +47,7 @@ func (c connector) Connect(context.Context) (driver.Conn, error) {
 	if !ok {
 		return nil, errors.Join(fmt.Errorf("connections of the driver lack a method: %T", opened), opened.Close())
 	}
-	return &keeping{conn: fixedPlans{whole}, kept: map[string]*statement{}}, nil
+	return &statementCache{conn: fixedPlans{whole}, stored: map[string]*statement{}}, nil
 }
 
 // Driver implements driver.Connector.
@@ -67,9 +67,9 @@ type conn interface {
 
 // keeping is a connection that keeps its statements. One goroutine uses it at a
 // time, as database/sql promises.
-type keeping struct {
+type statementCache struct {
 	conn
-	kept map[string]*statement
+	stored map[string]*statement
 }
 
 type statement struct {
@@ -85,7 +85,11 @@ type prepared interface {
 }
 
 // QueryContext implements driver.QueryerContext.
-func (k *keeping) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+func (k *statementCache) QueryContext(
+	ctx context.Context,
+	query string,
+	args []driver.NamedValue,
+) (driver.Rows, error) {
 	s, err := k.statement(ctx, query)
 	if err != nil {
 		return nil, err
@@ -102,7 +106,11 @@ func (k *keeping) QueryContext(ctx context.Context, query string, args []driver.
 }
 
 // ExecContext implements driver.ExecerContext.
-func (k *keeping) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+func (k *statementCache) ExecContext(
+	ctx context.Context,
+	query string,
+	args []driver.NamedValue,
+) (driver.Result, error) {
 	s, err := k.statement(ctx, query)
 	if err != nil {
 		return nil, err
@@ -114,8 +122,8 @@ func (k *keeping) ExecContext(ctx context.Context, query string, args []driver.N
 }
 
 // statement answers the kept statement of a text, nil where it is run apart.
-func (k *keeping) statement(ctx context.Context, query string) (*statement, error) {
-	if s := k.kept[query]; s != nil {
+func (k *statementCache) statement(ctx context.Context, query string) (*statement, error) {
+	if s := k.stored[query]; s != nil {
 		if s.busy {
 			return nil, nil
 		}
@@ -124,7 +132,7 @@ func (k *keeping) statement(ctx context.Context, query string) (*statement, erro
 	if !worthKeeping(query) {
 		return nil, nil
 	}
-	if len(k.kept) >= maxStatements {
+	if len(k.stored) >= maxStatements {
 		if err := k.forget(); err != nil {
 			return nil, err
 		}
@@ -138,7 +146,7 @@ func (k *keeping) statement(ctx context.Context, query string) (*statement, erro
 		return nil, stmt.Close()
 	}
 	s := &statement{prepared: whole}
-	k.kept[query] = s
+	k.stored[query] = s
 	return s, nil
 }
 
@@ -156,24 +164,24 @@ func worthKeeping(query string) bool {
 }
 
 // forget closes every statement that is not under way.
-func (k *keeping) forget() error {
+func (k *statementCache) forget() error {
 	var errs []error
-	for query, s := range k.kept {
+	for query, s := range k.stored {
 		if !s.busy {
 			errs = append(errs, s.Close())
-			delete(k.kept, query)
+			delete(k.stored, query)
 		}
 	}
 	return errors.Join(errs...)
 }
 
 // Close implements driver.Conn.
-func (k *keeping) Close() error {
+func (k *statementCache) Close() error {
 	var errs []error
-	for _, s := range k.kept {
+	for _, s := range k.stored {
 		errs = append(errs, s.Close())
 	}
-	clear(k.kept)
+	clear(k.stored)
 	return errors.Join(append(errs, k.conn.Close())...)
 }
 

@@ -170,16 +170,16 @@ func (x *Index) mostCommon(found []variant, most int) []variant {
 		return cmp.Or(cmp.Compare(len(x.postings[b.word]), len(x.postings[a.word])),
 			cmp.Compare(x.spelled[a.word], x.spelled[b.word]))
 	}
-	kept := make([]variant, 0, min(len(found), most)+1)
+	chosen := make([]variant, 0, min(len(found), most)+1)
 	for _, v := range found {
-		if len(kept) == most && order(v, kept[most-1]) > 0 {
+		if len(chosen) == most && order(v, chosen[most-1]) > 0 {
 			continue
 		}
-		at, _ := slices.BinarySearchFunc(kept, v, order)
-		kept = slices.Insert(kept, at, v)
-		kept = kept[:min(len(kept), most)]
+		at, _ := slices.BinarySearchFunc(chosen, v, order)
+		chosen = slices.Insert(chosen, at, v)
+		chosen = chosen[:min(len(chosen), most)]
 	}
-	return kept
+	return chosen
 }
 
 // typo is a word with one letter left out: two words that are one typo apart

@@ -37,38 +37,52 @@ func TestAddressesOfAWish(t *testing.T) {
 	w.Landings, w.Notices = listed{"https://agent.example/cb"}, notices{}
 	tests := []struct {
 		name string
-		wish connection.Wish
+		wish connection.ConnectOptions
 		code string
 	}{
-		{"on the list", connection.Wish{RedirectURL: "https://agent.example/cb/done?a=1"}, ""},
-		{"elsewhere", connection.Wish{RedirectURL: "https://evil.example/cb"}, "invalid_request"},
-		{"beside it", connection.Wish{RedirectURL: "https://agent.example/cbx"}, "invalid_request"},
-		{"the page that says who is there, elsewhere", connection.Wish{
+		{"on the list", connection.ConnectOptions{RedirectURL: "https://agent.example/cb/done?a=1"}, ""},
+		{"elsewhere", connection.ConnectOptions{RedirectURL: "https://evil.example/cb"}, "invalid_request"},
+		{"beside it", connection.ConnectOptions{RedirectURL: "https://agent.example/cbx"}, "invalid_request"},
+		{"the page that says who is there, elsewhere", connection.ConnectOptions{
 			Verify:    connection.VerifyCallback,
 			VerifyURL: "https://evil.example/", EndUser: "ann",
 		}, "invalid_request"},
-		{"a notice", connection.Wish{NotifyURL: "https://hook.example/in"}, ""}, // notices are no browsers
-		{"a notice inside", connection.Wish{NotifyURL: "https://10.0.0.1/"}, "webhook_url_not_allowed"},
-		{"a notice over http", connection.Wish{NotifyURL: "http://hook.example/"}, "webhook_url_not_allowed"},
+		{"a notice", connection.ConnectOptions{NotifyURL: "https://hook.example/in"}, ""}, // notices are no browsers
+		{"a notice inside", connection.ConnectOptions{NotifyURL: "https://10.0.0.1/"}, "webhook_url_not_allowed"},
+		{"a notice over http", connection.ConnectOptions{NotifyURL: "http://hook.example/"}, "webhook_url_not_allowed"},
 		{
 			"a notice with a password",
-			connection.Wish{NotifyURL: "https://u:p@hook.example/"},
+			connection.ConnectOptions{NotifyURL: "https://u:p@hook.example/"},
 			"webhook_url_not_allowed",
 		},
 	}
 	for _, tt := range tests {
-		_, err := w.Open(t.Context(), agent(), account, connection.Request{App: "notes", Wish: tt.wish})
+		_, err := w.Open(t.Context(), agent(), account, connection.Request{App: "notes", Options: tt.wish})
 		if code(err) != tt.code {
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.code)
 		}
 	}
-	if _, err := w.Open(t.Context(), agent(), stranger,
-		connection.Request{App: "notes", Wish: connection.Wish{RedirectURL: "https://evil.example/"}}); err != nil {
+	if _, err := w.Open(
+		t.Context(),
+		agent(),
+		stranger,
+		connection.Request{
+			App:     "notes",
+			Options: connection.ConnectOptions{RedirectURL: "https://evil.example/"},
+		},
+	); err != nil {
 		t.Errorf("another account, which has no list: %v", err)
 	}
 	w.Notices = nil
-	if _, err := w.Open(t.Context(), agent(), account,
-		connection.Request{App: "notes", Wish: connection.Wish{NotifyURL: "https://hook.example/in"}}); code(err) !=
+	if _, err := w.Open(
+		t.Context(),
+		agent(),
+		account,
+		connection.Request{
+			App:     "notes",
+			Options: connection.ConnectOptions{NotifyURL: "https://hook.example/in"},
+		},
+	); code(err) !=
 		"webhook_url_not_allowed" {
 		t.Errorf("where nobody is told: %v", err)
 	}

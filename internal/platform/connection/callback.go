@@ -27,7 +27,7 @@ func attemptPlace(session *Session) seal.Place {
 
 // begin sends the person to the vendor. A sign-in that was under way before is
 // forgotten: one link has one.
-func (s *Service) begin(ctx context.Context, m *making) (*Outcome, error) {
+func (s *Service) redirect(ctx context.Context, m *pendingConnection) (*Outcome, error) {
 	attempt := &Attempt{
 		AccountID: m.session.AccountID, State: random(), Verifier: random(),
 		Redirect: s.RedirectURI(m.app.ID), Scopes: m.scopes,
@@ -41,7 +41,7 @@ func (s *Service) begin(ctx context.Context, m *making) (*Outcome, error) {
 		return nil, fmt.Errorf("encoding a sign-in: %w", err)
 	}
 	session := m.session
-	if session.Attempt, err = s.box.Seal(text, attemptPlace(session)); err != nil {
+	if session.Attempt, err = s.sealer.Seal(text, attemptPlace(session)); err != nil {
 		return nil, err
 	}
 	session.StateDigest, session.Code, session.Detail = s.digest(labelState, attempt.State), "", ""
@@ -125,8 +125,8 @@ func (s *Service) byState(ctx context.Context, appID string, query url.Values) (
 
 // resume opens the sign-in under way and uses its state up: of two callbacks
 // with one state, one goes on.
-func (s *Service) resume(ctx context.Context, session *Session) (*making, *Attempt, error) {
-	text, err := s.box.Open(session.Attempt, attemptPlace(session))
+func (s *Service) resume(ctx context.Context, session *Session) (*pendingConnection, *Attempt, error) {
+	text, err := s.sealer.Open(session.Attempt, attemptPlace(session))
 	if err != nil {
 		return nil, nil, fmt.Errorf("opening a sign-in: %w", err)
 	}
@@ -151,7 +151,7 @@ func (s *Service) resume(ctx context.Context, session *Session) (*making, *Attem
 		return nil, nil, problem.New(problem.Gone, "sign_in_unknown",
 			"The app is connected in another way now. Open the link again.")
 	}
-	m := &making{
+	m := &pendingConnection{
 		session: session, app: a, scheme: scheme, params: there.Params, fields: there.Fields,
 		scopes: there.Attempt.Scopes,
 	}
@@ -161,7 +161,7 @@ func (s *Service) resume(ctx context.Context, session *Session) (*making, *Attem
 	if m.client, err = s.client(ctx, session.AccountID, a, scheme, there.Attempt.Issuer); err != nil {
 		return nil, nil, err
 	}
-	m.old, err = s.known(ctx, session, session.Wish.Reconnects)
+	m.old, err = s.known(ctx, session, session.Options.Reconnects)
 	return m, &there.Attempt, err
 }
 

@@ -29,7 +29,7 @@ func (s *Service) Choose(ctx context.Context, accountID string, a *app.App,
 		if c.App != a.ID || endUser != "" && c.EndUser != endUser {
 			return nil, connectionNotFound().With("app", a.ID)
 		}
-		return c, (&kept{c: c, app: a}).allowed()
+		return c, (&storedCredentials{c: c, app: a}).allowed()
 	}
 	var list []*Connection
 	if slices.ContainsFunc(a.Schemes, func(s app.Scheme) bool { return s.Type != app.TypeNone }) {
@@ -43,7 +43,7 @@ func (s *Service) Choose(ctx context.Context, accountID string, a *app.App,
 
 func choose(a *app.App, accountID string, list []*Connection) (*Connection, error) {
 	if i := slices.IndexFunc(list, func(c *Connection) bool { return c.Default }); i >= 0 {
-		return list[i], (&kept{c: list[i], app: a}).allowed()
+		return list[i], (&storedCredentials{c: list[i], app: a}).allowed()
 	}
 	var working []*Connection
 	for _, c := range list {
@@ -57,7 +57,7 @@ func choose(a *app.App, accountID string, list []*Connection) (*Connection, erro
 	case len(working) > 1:
 		return nil, ambiguous(a, working)
 	case len(list) > 0:
-		return nil, (&kept{c: mendable(list), app: a}).allowed()
+		return nil, (&storedCredentials{c: mendable(list), app: a}).allowed()
 	}
 	if i := slices.IndexFunc(a.Schemes, func(s app.Scheme) bool { return s.Type == app.TypeNone }); i >= 0 {
 		return Anonymous(accountID, a, &a.Schemes[i]).Connection, nil

@@ -154,7 +154,7 @@ type Stepper interface {
 	// what those before it kept, and answers all that was kept. Its errors are
 	// those of a Checker.
 	Steps(ctx context.Context, a *app.App, s *app.Scheme, live *Live,
-		steps []app.Step) (kept map[string]string, err error)
+		steps []app.Step) (values map[string]string, err error)
 }
 
 // RefreshClass says what a failed refresh means.

@@ -27,7 +27,7 @@ func Example() {
 	}, box, &connection.Options{BaseURL: "https://platform.example"})
 
 	session, err := service.Open(ctx, audit.System(), "acc_1",
-		connection.Request{App: "keyed", Wish: connection.Wish{Label: "Work"}})
+		connection.Request{App: "keyed", Options: connection.ConnectOptions{Label: "Work"}})
 	if err != nil {
 		panic(err)
 	}

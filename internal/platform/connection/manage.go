@@ -216,14 +216,14 @@ func (s *Service) Check(ctx context.Context, by audit.Actor, accountID, id strin
 
 // checkable refuses what a check cannot tell anything new about. A key that was
 // refused may have been made good at the vendor.
-func (k *kept) checkable() error {
+func (k *storedCredentials) checkable() error {
 	if k.c.Status == NeedsReconnect && !k.renewable() && living(k.c, time.Now()) {
 		return nil
 	}
 	return k.allowed()
 }
 
-func (s *Service) check(ctx context.Context, by audit.Actor, k *kept) (*Connection, error) {
+func (s *Service) check(ctx context.Context, by audit.Actor, k *storedCredentials) (*Connection, error) {
 	identity, err := s.ask(ctx, k, k.live(s))
 	if appCode(err) == codeUnauthorized && k.renewable() {
 		newer, _, refused := s.newer(ctx, k.live(s))
@@ -246,12 +246,12 @@ func (s *Service) check(ctx context.Context, by audit.Actor, k *kept) (*Connecti
 			map[string]string{"reason": ReasonUserRevoked})
 	}
 	return s.Store.ChangeConnection(ctx, k.c.AccountID, k.c.ID, func(c *Connection) error {
-		c.judge(code, identity)
+		c.setStatus(code, identity)
 		return nil
 	}, entry)
 }
 
-func (s *Service) ask(ctx context.Context, k *kept, live *Live) (Identity, error) {
+func (s *Service) ask(ctx context.Context, k *storedCredentials, live *Live) (Identity, error) {
 	if !tells(k.app) {
 		return Identity{}, nil
 	}
@@ -259,7 +259,7 @@ func (s *Service) ask(ctx context.Context, k *kept, live *Live) (Identity, error
 }
 
 // judge sets what a check found.
-func (c *Connection) judge(code string, identity Identity) {
+func (c *Connection) setStatus(code string, identity Identity) {
 	c.LastCheckedAt = now()
 	if c.Status == Disabled || c.Status == Revoked {
 		return

@@ -97,7 +97,7 @@ func TestChoose(t *testing.T) {
 			ids := []string{""}
 			for i, change := range tt.make {
 				w.vendor.Identity.ID = "u" + string(rune('1'+i))
-				wish := connection.Wish{}
+				wish := connection.ConnectOptions{}
 				if tt.endUsers != nil {
 					wish.EndUser = tt.endUsers[i]
 				}
@@ -135,9 +135,9 @@ func (w *world) choose(t *testing.T, accountID, appID, connectionID, endUser str
 func TestAmbiguousNamesTheChoices(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	first := w.typeKey(t, "keyed", connection.Wish{Label: "Work"}, "sk_1")
+	first := w.typeKey(t, "keyed", connection.ConnectOptions{Label: "Work"}, "sk_1")
 	w.vendor.Identity = connection.Identity{ID: "u2", Email: "bob@acme.example"}
-	w.typeKey(t, "keyed", connection.Wish{}, "sk_2")
+	w.typeKey(t, "keyed", connection.ConnectOptions{}, "sk_2")
 	_, err := w.choose(t, account, "keyed", "", "")
 	p := asProblem(t, err)
 	choices, _ := p.Members["connections"].([]connection.Choice)
@@ -152,7 +152,7 @@ func TestChooseOneThatNeedsThePerson(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := setup(t)
-		c := w.signIn(t, connection.Wish{})
+		c := w.signIn(t, connection.ConnectOptions{})
 		w.vendor.Fail = &connection.RefreshError{Class: connection.GrantOver, Code: "invalid_grant"}
 		time.Sleep(2 * time.Hour)
 		_, _ = w.Use(t.Context(), account, c.ID)
@@ -163,7 +163,7 @@ func TestChooseOneThatNeedsThePerson(t *testing.T) {
 		}
 		// Another that works is taken: nothing was the default.
 		w.vendor.Set(func(v *connectiontest.Vendor) { v.Fail, v.Identity.ID = nil, "u2" })
-		second := w.signIn(t, connection.Wish{})
+		second := w.signIn(t, connection.ConnectOptions{})
 		if got, err := w.choose(t, account, "notes", "", ""); err != nil || got.ID != second.ID {
 			t.Errorf("Choose = %+v, %v, want the one that works", got, err)
 		}
@@ -173,7 +173,7 @@ func TestChooseOneThatNeedsThePerson(t *testing.T) {
 func TestUpdate(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	c := w.typeKey(t, "keyed", connection.Wish{}, "sk_1")
+	c := w.typeKey(t, "keyed", connection.ConnectOptions{}, "sk_1")
 	if _, err := w.Update(t.Context(), agent(), stranger,
 		c.ID, connection.Change{Label: ptr("x")}); code(err) != "connection_not_found" {
 		t.Errorf("another account: %v", err)
@@ -216,7 +216,7 @@ func TestCheck(t *testing.T) {
 		t.Run("answers "+tt.answer, func(t *testing.T) {
 			t.Parallel()
 			w := setup(t)
-			c := w.typeKey(t, "keyed", connection.Wish{}, "sk_1")
+			c := w.typeKey(t, "keyed", connection.ConnectOptions{}, "sk_1")
 			if tt.answer != "" {
 				w.vendor.Answer = connectiontest.Refusal(tt.answer)
 			}
@@ -237,7 +237,7 @@ func TestCheck(t *testing.T) {
 	t.Run("a fault of our own", func(t *testing.T) {
 		t.Parallel()
 		w := setup(t)
-		c := w.typeKey(t, "keyed", connection.Wish{}, "sk_1")
+		c := w.typeKey(t, "keyed", connection.ConnectOptions{}, "sk_1")
 		w.vendor.Answer = errors.New("no route")
 		if _, err := w.Check(t.Context(), agent(), account, c.ID); err == nil {
 			t.Error("Check hides a fault of our own")
@@ -252,7 +252,7 @@ func TestCheckRenewsWhatTheAppRefuses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := setup(t)
-		c := w.signIn(t, connection.Wish{})
+		c := w.signIn(t, connection.ConnectOptions{})
 		time.Sleep(10 * time.Minute)
 		w.vendor.Set(func(v *connectiontest.Vendor) { v.Stale = "access-1" })
 		got, err := w.Check(t.Context(), agent(), account, c.ID)
@@ -273,7 +273,7 @@ func TestCheckRenewsWhatTheAppRefuses(t *testing.T) {
 func TestWorked(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	c := w.typeKey(t, "keyed", connection.Wish{}, "sk_1")
+	c := w.typeKey(t, "keyed", connection.ConnectOptions{}, "sk_1")
 	w.vendor.Answer = connectiontest.Refusal("app_timeout")
 	if _, err := w.Check(t.Context(), agent(), account, c.ID); err != nil {
 		t.Fatal(err)
@@ -292,7 +292,7 @@ func TestDelete(t *testing.T) {
 		w := setup(t)
 		stop := w.work(t)
 		defer stop()
-		c := w.signIn(t, connection.Wish{Label: "Work"})
+		c := w.signIn(t, connection.ConnectOptions{Label: "Work"})
 		if err := w.Delete(t.Context(), agent(), stranger, c.ID, true); code(err) != "connection_not_found" {
 			t.Errorf("another account deletes: %v", err)
 		}
@@ -333,7 +333,7 @@ func TestDelete(t *testing.T) {
 func TestDeleteWhereNobodyIsTold(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	c := w.typeKey(t, "keyed", connection.Wish{}, "sk_1")
+	c := w.typeKey(t, "keyed", connection.ConnectOptions{}, "sk_1")
 	if err := w.Delete(t.Context(), agent(), account, c.ID, true); err != nil {
 		t.Fatal(err)
 	}
@@ -352,7 +352,7 @@ func TestDeleteGivesUpAtTheVendor(t *testing.T) {
 		stop := w.work(t)
 		defer stop()
 		w.vendor.Revoking = errors.New("vendor gone")
-		c := w.signIn(t, connection.Wish{})
+		c := w.signIn(t, connection.ConnectOptions{})
 		if err := w.Delete(t.Context(), agent(), account, c.ID, true); err != nil {
 			t.Fatal(err)
 		}
@@ -372,8 +372,8 @@ func TestDeleteLeavesASharedGrantAlone(t *testing.T) {
 		w := setup(t)
 		stop := w.work(t)
 		defer stop()
-		mine := w.signIn(t, connection.Wish{})
-		theirs := w.signIn(t, connection.Wish{EndUser: "ann"}) // the same account at the vendor
+		mine := w.signIn(t, connection.ConnectOptions{})
+		theirs := w.signIn(t, connection.ConnectOptions{EndUser: "ann"}) // the same account at the vendor
 		if mine.ID == theirs.ID {
 			t.Fatal("connections of two end users are one")
 		}
@@ -398,7 +398,7 @@ func TestLastUse(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := setup(t)
-		c := w.typeKey(t, "keyed", connection.Wish{}, "sk_1")
+		c := w.typeKey(t, "keyed", connection.ConnectOptions{}, "sk_1")
 		used := time.Now()
 		for range 3 {
 			w.mustUse(t, c.ID)

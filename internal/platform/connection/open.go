@@ -28,7 +28,7 @@ type Request struct {
 	// ID, if set, is the id of the session, so that a repeated request makes one.
 	ID      string
 	App     string
-	Wish    Wish
+	Options ConnectOptions
 	Profile string        // a named set of scopes of the app
 	TTL     time.Duration // 0: SessionLifetime; at least a minute, at most MaxSessionLifetime
 }
@@ -49,29 +49,29 @@ func (s *Service) Open(ctx context.Context, by audit.Actor, accountID string, in
 	if in.TTL == 0 {
 		in.TTL = SessionLifetime
 	}
-	if in.Wish.Verify == "" {
-		in.Wish.Verify = VerifyAccount
+	if in.Options.Verify == "" {
+		in.Options.Verify = VerifyAccount
 	}
 	if err := in.check(); err != nil {
 		return nil, err
 	}
-	if err := s.addresses(ctx, accountID, &in.Wish); err != nil {
+	if err := s.addresses(ctx, accountID, &in.Options); err != nil {
 		return nil, err
 	}
 	if err := s.reconnects(ctx, accountID, &in); err != nil {
 		return nil, err
 	}
-	scheme, err := s.wishedScheme(ctx, accountID, a, in.Wish.Scheme)
+	scheme, err := s.wishedScheme(ctx, accountID, a, in.Options.Scheme)
 	if err != nil {
 		return nil, err
 	}
-	if in.Wish.Scheme != "" {
-		in.Wish.Scheme = scheme.ID
+	if in.Options.Scheme != "" {
+		in.Options.Scheme = scheme.ID
 	}
-	if in.Wish.Scopes, err = scheme.WishedScopes(in.Wish.Scopes, in.Profile); err != nil {
+	if in.Options.Scopes, err = scheme.WishedScopes(in.Options.Scopes, in.Profile); err != nil {
 		return nil, err
 	}
-	if in.Wish.Params, err = a.TakeParams(in.Wish.Params); err != nil {
+	if in.Options.Params, err = a.TakeParams(in.Options.Params); err != nil {
 		return nil, err
 	}
 	id := in.ID
@@ -79,21 +79,21 @@ func (s *Service) Open(ctx context.Context, by audit.Actor, accountID string, in
 		id = NewSessionID()
 	}
 	session := &Session{
-		ID: id, AccountID: accountID, App: a.ID, Status: SessionPending, Wish: in.Wish, AskedBy: by,
-		CreatedAt: now(), ExpiresAt: now().Add(in.TTL), TokenDigest: s.digest(labelKept, s.token(id)),
+		ID: id, AccountID: accountID, App: a.ID, Status: SessionPending, Options: in.Options, AskedBy: by,
+		CreatedAt: now(), ExpiresAt: now().Add(in.TTL), TokenDigest: s.digest(labelStored, s.token(id)),
 	}
 	entry := audit.New(accountID, by, "connect.asked", id,
-		map[string]string{"app": a.ID, "reconnects": in.Wish.Reconnects})
-	kept, _, err := s.Store.InsertSession(ctx, session, entry)
+		map[string]string{"app": a.ID, "reconnects": in.Options.Reconnects})
+	stored, _, err := s.Store.InsertSession(ctx, session, entry)
 	if err != nil {
 		return nil, fmt.Errorf("keeping connect session %s: %w", id, err)
 	}
-	return kept, nil
+	return stored, nil
 }
 
 // addresses judges where a wish sends browsers and notices: within the account's
 // list, and through the guard.
-func (s *Service) addresses(ctx context.Context, accountID string, w *Wish) error {
+func (s *Service) addresses(ctx context.Context, accountID string, w *ConnectOptions) error {
 	if s.Landings != nil && w.RedirectURL+w.VerifyURL != "" {
 		list, err := s.Landings.RedirectURLs(ctx, accountID)
 		if err != nil {
@@ -131,22 +131,22 @@ func webhookRefused(detail string) error {
 
 // reconnects completes the wish for a connection that is to be mended.
 func (s *Service) reconnects(ctx context.Context, accountID string, in *Request) error {
-	if in.Wish.Reconnects == "" {
+	if in.Options.Reconnects == "" {
 		return nil
 	}
-	c, err := s.Store.Connection(ctx, accountID, in.Wish.Reconnects)
+	c, err := s.Store.Connection(ctx, accountID, in.Options.Reconnects)
 	if err != nil {
 		return err
 	}
-	if c.App != in.App || c.Status == Revoked || in.Wish.EndUser != "" && in.Wish.EndUser != c.EndUser {
+	if c.App != in.App || c.Status == Revoked || in.Options.EndUser != "" && in.Options.EndUser != c.EndUser {
 		return connectionNotFound()
 	}
-	in.Wish.EndUser = c.EndUser
-	if in.Wish.Scheme == "" {
-		in.Wish.Scheme = c.Scheme
+	in.Options.EndUser = c.EndUser
+	if in.Options.Scheme == "" {
+		in.Options.Scheme = c.Scheme
 	}
-	if in.Wish.Params == nil {
-		in.Wish.Params = map[string]string{}
+	if in.Options.Params == nil {
+		in.Options.Params = map[string]string{}
 	}
 	return nil
 }
@@ -183,7 +183,7 @@ func plain(text string) bool {
 }
 
 func (in *Request) check() error {
-	w := &in.Wish
+	w := &in.Options
 	w.Label = strings.TrimSpace(w.Label)
 	switch {
 	case utf8.RuneCountInString(w.Label) > maxLabel || !plain(w.Label):

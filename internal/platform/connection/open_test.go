@@ -11,7 +11,7 @@ import (
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	mine := w.typeKey(t, "keyed", connection.Wish{}, "sk_1")
+	mine := w.typeKey(t, "keyed", connection.ConnectOptions{}, "sk_1")
 	long := strings.Repeat("x", 3000)
 	tests := []struct {
 		name string
@@ -21,59 +21,82 @@ func TestOpenRefuses(t *testing.T) {
 		{"an app that is not there", connection.Request{App: "none"}, "app_not_found"},
 		{"an app that needs none", connection.Request{App: "weather"}, "app_needs_no_connection"},
 		{"no OAuth client", connection.Request{App: "other"}, "app_not_connectable"},
-		{"another way in", connection.Request{App: "notes", Wish: connection.Wish{Scheme: "saml"}}, "invalid_request"},
+		{
+			"another way in",
+			connection.Request{App: "notes", Options: connection.ConnectOptions{Scheme: "saml"}},
+			"invalid_request",
+		},
 		{
 			"a scope with a space",
-			connection.Request{App: "notes", Wish: connection.Wish{Scopes: []string{"read write"}}},
+			connection.Request{App: "notes", Options: connection.ConnectOptions{Scopes: []string{"read write"}}},
 			"invalid_request",
 		},
 		{"a profile that is not there", connection.Request{App: "notes", Profile: "admin"}, "invalid_request"},
 		{
 			"params of another app",
-			connection.Request{App: "keyed", Wish: connection.Wish{Params: map[string]string{"team": "acme"}}},
+			connection.Request{
+				App:     "keyed",
+				Options: connection.ConnectOptions{Params: map[string]string{"team": "acme"}},
+			},
 			"unknown_app_params",
 		},
 		{
 			"a learned param",
-			connection.Request{App: "notes", Wish: connection.Wish{Params: map[string]string{"cloud": "x"}}},
+			connection.Request{
+				App:     "notes",
+				Options: connection.ConnectOptions{Params: map[string]string{"cloud": "x"}},
+			},
 			"unknown_app_params",
 		},
 		{
 			"a param that leads elsewhere",
-			connection.Request{App: "notes", Wish: connection.Wish{Params: map[string]string{"team": "evil.test/"}}},
+			connection.Request{
+				App:     "notes",
+				Options: connection.ConnectOptions{Params: map[string]string{"team": "evil.test/"}},
+			},
 			"invalid_request",
 		},
 		{
 			"a label of two lines",
-			connection.Request{App: "notes", Wish: connection.Wish{Label: "a\nb"}},
+			connection.Request{App: "notes", Options: connection.ConnectOptions{Label: "a\nb"}},
 			"invalid_request",
 		},
-		{"a long label", connection.Request{App: "notes", Wish: connection.Wish{Label: long}}, "invalid_request"},
+		{
+			"a long label",
+			connection.Request{App: "notes", Options: connection.ConnectOptions{Label: long}},
+			"invalid_request",
+		},
 		{
 			"http elsewhere",
-			connection.Request{App: "notes", Wish: connection.Wish{RedirectURL: "http://agent.example/"}},
+			connection.Request{App: "notes", Options: connection.ConnectOptions{RedirectURL: "http://agent.example/"}},
 			"invalid_request",
 		},
 		{
 			"a script",
-			connection.Request{App: "notes", Wish: connection.Wish{RedirectURL: "javascript:alert(1)"}},
+			connection.Request{App: "notes", Options: connection.ConnectOptions{RedirectURL: "javascript:alert(1)"}},
 			"invalid_request",
 		},
 		{
 			"user information",
-			connection.Request{App: "notes", Wish: connection.Wish{RedirectURL: "https://platform.test@evil.test/"}},
+			connection.Request{
+				App:     "notes",
+				Options: connection.ConnectOptions{RedirectURL: "https://platform.test@evil.test/"},
+			},
 			"invalid_request",
 		},
 		{
 			"a long address",
-			connection.Request{App: "notes", Wish: connection.Wish{RedirectURL: "https://agent.example/" + long}},
+			connection.Request{
+				App:     "notes",
+				Options: connection.ConnectOptions{RedirectURL: "https://agent.example/" + long},
+			},
 			"invalid_request",
 		},
 		{
 			"a header in an address",
 			connection.Request{
-				App:  "notes",
-				Wish: connection.Wish{RedirectURL: "https://agent.example/\r\nSet-Cookie: a"},
+				App:     "notes",
+				Options: connection.ConnectOptions{RedirectURL: "https://agent.example/\r\nSet-Cookie: a"},
 			},
 			"invalid_request",
 		},
@@ -81,35 +104,35 @@ func TestOpenRefuses(t *testing.T) {
 		{"too long", connection.Request{App: "notes", TTL: 25 * time.Hour}, "invalid_request"},
 		{
 			"no such way to verify",
-			connection.Request{App: "notes", Wish: connection.Wish{Verify: "trust"}},
+			connection.Request{App: "notes", Options: connection.ConnectOptions{Verify: "trust"}},
 			"invalid_request",
 		},
 		{
 			"a callback without a person",
 			connection.Request{
-				App:  "notes",
-				Wish: connection.Wish{Verify: "callback", VerifyURL: "https://agent.example/"},
+				App:     "notes",
+				Options: connection.ConnectOptions{Verify: "callback", VerifyURL: "https://agent.example/"},
 			},
 			"invalid_request",
 		},
 		{
 			"a callback nowhere",
-			connection.Request{App: "notes", Wish: connection.Wish{Verify: "callback", EndUser: "u"}},
+			connection.Request{App: "notes", Options: connection.ConnectOptions{Verify: "callback", EndUser: "u"}},
 			"invalid_request",
 		},
 		{
 			"mends what is not there",
-			connection.Request{App: "keyed", Wish: connection.Wish{Reconnects: "con_none"}},
+			connection.Request{App: "keyed", Options: connection.ConnectOptions{Reconnects: "con_none"}},
 			"connection_not_found",
 		},
 		{
 			"mends another app's",
-			connection.Request{App: "notes", Wish: connection.Wish{Reconnects: mine.ID}},
+			connection.Request{App: "notes", Options: connection.ConnectOptions{Reconnects: mine.ID}},
 			"connection_not_found",
 		},
 		{
 			"mends another end user's",
-			connection.Request{App: "keyed", Wish: connection.Wish{Reconnects: mine.ID, EndUser: "bob"}},
+			connection.Request{App: "keyed", Options: connection.ConnectOptions{Reconnects: mine.ID, EndUser: "bob"}},
 			"connection_not_found",
 		},
 	}
@@ -123,8 +146,8 @@ func TestOpenRefuses(t *testing.T) {
 	}
 	if _, err := w.Open(t.Context(), agent(), stranger,
 		connection.Request{
-			App:  "keyed",
-			Wish: connection.Wish{Reconnects: mine.ID},
+			App:     "keyed",
+			Options: connection.ConnectOptions{Reconnects: mine.ID},
 		}); code(err) != "connection_not_found" {
 		t.Errorf("another account mends it: %v", err)
 	}
@@ -135,7 +158,7 @@ func TestOpenKeepsTheWish(t *testing.T) {
 	w := setup(t)
 	in := connection.Request{
 		ID: connection.NewSessionID(), App: "notes", Profile: "all", TTL: 2 * time.Hour,
-		Wish: connection.Wish{
+		Options: connection.ConnectOptions{
 			Label: " Work ", Scopes: []string{"admin"}, Params: map[string]string{"team": "acme"},
 			RedirectURL: "http://127.0.0.1:3000/done?x=1", State: "s",
 		},
@@ -144,14 +167,15 @@ func TestOpenKeepsTheWish(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.ID != in.ID || s.Status != connection.SessionPending || s.Wish.Label != "Work" || strings.Join(s.Wish.Scopes,
-		" ") != "admin read write" || s.Wish.Verify != connection.VerifyAccount ||
-		s.ExpiresAt.Sub(s.CreatedAt) != 2*time.Hour || s.AskedBy.Name != "Laptop" {
+	if s.ID != in.ID || s.Status != connection.SessionPending || s.Options.Label != "Work" || strings.Join(s.Options.Scopes,
+		" ") != "admin read write" || s.Options.Verify != connection.VerifyAccount ||
+		s.ExpiresAt.Sub(s.CreatedAt) != 2*time.Hour ||
+		s.AskedBy.Name != "Laptop" {
 		t.Errorf("session = %+v", s)
 	}
 	byType, err := w.Open(t.Context(), agent(), account,
-		connection.Request{App: "notes", Wish: connection.Wish{Scheme: "key"}})
-	if err != nil || byType.Wish.Scheme != "key" {
+		connection.Request{App: "notes", Options: connection.ConnectOptions{Scheme: "key"}})
+	if err != nil || byType.Options.Scheme != "key" {
 		t.Errorf("by the kind of sign-in: %+v, %v", byType, err)
 	}
 	again, err := w.Open(t.Context(), agent(), account, in)

@@ -82,14 +82,14 @@ func (s *Service) Visit(ctx context.Context, token string, v Visitor) (*Visit, e
 	if visit.App, err = s.Apps.App(ctx, session.AccountID, session.App); err != nil {
 		return nil, err
 	}
-	if visit.Reconnects, err = s.known(ctx, session, session.Wish.Reconnects); err != nil {
+	if visit.Reconnects, err = s.known(ctx, session, session.Options.Reconnects); err != nil {
 		return nil, err
 	}
 	if visit.Connection, err = s.known(ctx, session, session.ConnectionID); err != nil {
 		return nil, err
 	}
 	visit.CanUndo = s.undoable(session) && s.bound(session, v)
-	visit.Unverified = session.Wish.Verify == VerifyCallback && !session.Confirmed
+	visit.Unverified = session.Options.Verify == VerifyCallback && !session.Confirmed
 	if visit.Status.Over() {
 		return visit, nil
 	}
@@ -139,7 +139,7 @@ func (s *Service) offered(ctx context.Context, session *Session, a *app.App) ([]
 	}
 	var offered []*app.Scheme
 	for _, scheme := range usable {
-		if scheme.Type != app.TypeNone && (session.Wish.Scheme == "" || session.Wish.Scheme == scheme.ID) {
+		if scheme.Type != app.TypeNone && (session.Options.Scheme == "" || session.Options.Scheme == scheme.ID) {
 			offered = append(offered, scheme)
 		}
 	}
@@ -151,7 +151,7 @@ func (s *Service) offered(ctx context.Context, session *Session, a *app.App) ([]
 
 // byToken finds the session of a link and checks that the visitor may see it.
 func (s *Service) byToken(ctx context.Context, token string, v Visitor) (*Session, error) {
-	session, err := s.Store.SessionByToken(ctx, s.digest(labelKept, token))
+	session, err := s.Store.SessionByToken(ctx, s.digest(labelStored, token))
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +163,7 @@ func (s *Service) byToken(ctx context.Context, token string, v Visitor) (*Sessio
 }
 
 func (s *Service) admit(session *Session, v Visitor) error {
-	if session.Wish.Verify == VerifyAccount {
+	if session.Options.Verify == VerifyAccount {
 		switch v.AccountID {
 		case "":
 			return problem.New(problem.Unauthenticated, "sign_in_required",
@@ -208,7 +208,7 @@ func (s *Service) enter(ctx context.Context, token string, v Visitor) (*Session,
 			"The browser did not send the cookie of this page. Allow cookies for it and load it again.")
 	}
 	session.BrowserDigest, session.Status = s.digest(labelBrowser, v.Browser), SessionOpened
-	if session.Wish.Verify == VerifyCallback {
+	if session.Options.Verify == VerifyCallback {
 		session.FlowDigest = s.digest(labelFlow, s.flow(session))
 	}
 	saved, err := s.Store.SaveSession(ctx, session, audit.Entry{})
@@ -224,7 +224,7 @@ func (s *Service) enter(ctx context.Context, token string, v Visitor) (*Session,
 // flow is the id by which the developer's page confirms who is there. It
 // follows from the session and the browser it is bound to.
 func (s *Service) flow(session *Session) string {
-	return "flow_" + s.box.MAC(labelFlow+" id", []byte(session.ID), []byte(session.BrowserDigest))
+	return "flow_" + s.sealer.MAC(labelFlow+" id", []byte(session.ID), []byte(session.BrowserDigest))
 }
 
 // open refuses a session that is over.
@@ -255,7 +255,7 @@ func (s *Service) Submit(ctx context.Context, token string, v Visitor, form Form
 	if err != nil {
 		return nil, err
 	}
-	if session.Wish.Verify == VerifyCallback && !session.Confirmed {
+	if session.Options.Verify == VerifyCallback && !session.Confirmed {
 		return s.outcome(session, s.verifier(session)), nil
 	}
 	a, err := s.Apps.App(ctx, session.AccountID, session.App)
@@ -277,14 +277,14 @@ func (s *Service) Submit(ctx context.Context, token string, v Visitor, form Form
 		return nil, err
 	}
 	if scheme.Consents() {
-		return s.begin(ctx, made)
+		return s.redirect(ctx, made)
 	}
 	return s.exchange(ctx, made, v)
 }
 
 // verifier is the address of the developer's page for a session.
 func (s *Service) verifier(session *Session) string {
-	return landing.With(session.Wish.VerifyURL, url.Values{"flow_id": {s.flow(session)}, "session_id": {session.ID}})
+	return landing.With(session.Options.VerifyURL, url.Values{"flow_id": {s.flow(session)}, "session_id": {session.ID}})
 }
 
 // Confirm says, on behalf of the developer's page, whose browser the flow's is.
@@ -304,7 +304,7 @@ func (s *Service) Confirm(ctx context.Context, by audit.Actor, accountID, id, fl
 	right := session.FlowDigest != "" && subtle.ConstantTimeCompare([]byte(s.digest(labelFlow, flow)),
 		[]byte(session.FlowDigest)) == 1
 	entry := audit.New(accountID, by, "connect.confirmed", id, nil)
-	if !right || endUser != session.Wish.EndUser {
+	if !right || endUser != session.Options.EndUser {
 		session.end(SessionFailed, "connect_unverified",
 			"The person who opened the link is not the one it was made for.")
 		entry.Action = "connect.refused"
@@ -406,7 +406,7 @@ func (s *Service) outcome(session *Session, redirect string) *Outcome {
 // handBack is the developer's address with how the session ended; the link's
 // page where there is none, or nothing has ended.
 func (s *Service) handBack(session *Session) string {
-	if session.Wish.RedirectURL == "" || !session.Status.Over() {
+	if session.Options.RedirectURL == "" || !session.Status.Over() {
 		return s.Link(session.ID)
 	}
 	query := url.Values{"session_id": {session.ID}, "status": {string(SessionFailed)}}
@@ -416,8 +416,8 @@ func (s *Service) handBack(session *Session) string {
 	} else if session.Code != "" {
 		query.Set("error", session.Code)
 	}
-	if session.Wish.State != "" {
-		query.Set("state", session.Wish.State)
+	if session.Options.State != "" {
+		query.Set("state", session.Options.State)
 	}
-	return landing.With(session.Wish.RedirectURL, query)
+	return landing.With(session.Options.RedirectURL, query)
 }

@@ -20,8 +20,16 @@ func connectionApp(t *testing.T, id string) (*app.App, error) {
 func TestSignIn(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	s, link := w.ask(t, "notes",
-		connection.Wish{Label: "Work", Scheme: "oauth2", RedirectURL: "https://agent.example/done?a=1", State: "st"})
+	s, link := w.ask(
+		t,
+		"notes",
+		connection.ConnectOptions{
+			Label:       "Work",
+			Scheme:      "oauth2",
+			RedirectURL: "https://agent.example/done?a=1",
+			State:       "st",
+		},
+	)
 	visit, err := w.Visit(t.Context(), link, ann())
 	if err != nil || visit.Status != connection.SessionPending || len(visit.Schemes) != 1 ||
 		visit.App.Name != "Notes" || visit.Session.AskedBy.Name != "Laptop" {
@@ -101,7 +109,7 @@ func TestLinkIsForOnePerson(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			w := setup(t)
-			_, link := w.ask(t, "notes", connection.Wish{Verify: tt.verify})
+			_, link := w.ask(t, "notes", connection.ConnectOptions{Verify: tt.verify})
 			if tt.first != nil {
 				if _, err := w.Submit(t.Context(), link, *tt.first, connection.Form{}); err != nil {
 					t.Fatal(err)
@@ -122,7 +130,7 @@ func ptr[T any](v T) *T { return &v }
 func TestLinkThatIsNone(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	s, link := w.ask(t, "notes", connection.Wish{})
+	s, link := w.ask(t, "notes", connection.ConnectOptions{})
 	changed := "x" + link[1:]
 	if changed == link {
 		changed = "y" + link[1:]
@@ -194,7 +202,7 @@ func TestCallback(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			w := setup(t)
-			s, link := w.ask(t, "notes", connection.Wish{Scheme: "oauth2"})
+			s, link := w.ask(t, "notes", connection.ConnectOptions{Scheme: "oauth2"})
 			o, err := w.Submit(t.Context(), link, ann(), connection.Form{})
 			if err != nil {
 				t.Fatal(err)
@@ -230,7 +238,7 @@ func TestCallback(t *testing.T) {
 func TestSignInAgainAfterAFailure(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	s, link := w.ask(t, "notes", connection.Wish{Scheme: "oauth2"})
+	s, link := w.ask(t, "notes", connection.ConnectOptions{Scheme: "oauth2"})
 	for _, answer := range []string{"stolen", "good"} {
 		o, err := w.Submit(t.Context(), link, ann(), connection.Form{})
 		if err != nil {
@@ -295,7 +303,7 @@ func TestFormIsCheckedBeforeItIsKept(t *testing.T) {
 			t.Parallel()
 			w := setup(t)
 			w.vendor.Answer = tt.answer
-			s, link := w.ask(t, tt.app, connection.Wish{Scheme: "key"})
+			s, link := w.ask(t, tt.app, connection.ConnectOptions{Scheme: "key"})
 			o, err := w.Submit(t.Context(), link, ann(), connection.Form{Fields: tt.fields, Params: tt.params})
 			if code(err) != tt.code {
 				t.Fatalf("Submit = %v, want %q", err, tt.code)
@@ -324,8 +332,8 @@ func TestConsentIsKeptWhileTheAppIsAway(t *testing.T) {
 	t.Parallel()
 	for answer, kept := range map[string]bool{"app_unauthorized": false, "app_forbidden": true, "app_timeout": true} {
 		w := setup(t)
-		w.typeKey(t, "keyed", connection.Wish{}, "sk_1")
-		s, link := w.ask(t, "notes", connection.Wish{Scheme: "oauth2"})
+		w.typeKey(t, "keyed", connection.ConnectOptions{}, "sk_1")
+		s, link := w.ask(t, "notes", connection.ConnectOptions{Scheme: "oauth2"})
 		o, err := w.Submit(t.Context(), link, ann(), connection.Form{})
 		if err != nil {
 			t.Fatal(err)
@@ -347,9 +355,9 @@ func TestSessionEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := setup(t)
-		expired, expiredLink := w.ask(t, "keyed", connection.Wish{})
-		denied, deniedLink := w.ask(t, "keyed", connection.Wish{RedirectURL: "https://agent.example/"})
-		cancelled, cancelledLink := w.ask(t, "keyed", connection.Wish{})
+		expired, expiredLink := w.ask(t, "keyed", connection.ConnectOptions{})
+		denied, deniedLink := w.ask(t, "keyed", connection.ConnectOptions{RedirectURL: "https://agent.example/"})
+		cancelled, cancelledLink := w.ask(t, "keyed", connection.ConnectOptions{})
 		o, err := w.Deny(t.Context(), deniedLink, ann())
 		if err != nil || !strings.Contains(o.Redirect, "status=failed") || !strings.Contains(o.Redirect,
 			"error=sign_in_denied") {
@@ -390,7 +398,7 @@ func TestConsentAfterTheLinkHasExpired(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := setup(t)
-		_, link := w.ask(t, "notes", connection.Wish{})
+		_, link := w.ask(t, "notes", connection.ConnectOptions{})
 		o, err := w.Submit(t.Context(), link, ann(), connection.Form{})
 		if err != nil {
 			t.Fatal(err)
@@ -407,7 +415,7 @@ func TestWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := setup(t)
-		s, link := w.ask(t, "keyed", connection.Wish{})
+		s, link := w.ask(t, "keyed", connection.ConnectOptions{})
 		start := time.Now()
 		if got, err := w.Wait(t.Context(), account, s.ID, 10*time.Second); err != nil ||
 			got.Status != connection.SessionPending || time.Since(start) < 9*time.Second {
@@ -446,7 +454,7 @@ func TestVerifyCallback(t *testing.T) {
 			t.Parallel()
 			w := setup(t)
 			visitor := connection.Visitor{Browser: browser}
-			s, link := w.ask(t, "keyed", connection.Wish{
+			s, link := w.ask(t, "keyed", connection.ConnectOptions{
 				Verify:    connection.VerifyCallback,
 				VerifyURL: "https://agent.example/who", EndUser: "ann",
 			})
@@ -482,7 +490,7 @@ func TestUndo(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := setup(t)
-		s, link := w.ask(t, "keyed", connection.Wish{Verify: connection.VerifyLink})
+		s, link := w.ask(t, "keyed", connection.ConnectOptions{Verify: connection.VerifyLink})
 		o, err := w.Submit(t.Context(), link, ann(), connection.Form{Fields: connection.Credentials{"key": "sk_1"}})
 		if err != nil {
 			t.Fatal(err)
@@ -501,7 +509,7 @@ func TestUndo(t *testing.T) {
 		if got := w.status(t, s.ID); got.Status != connection.SessionCanceled || got.Code != "undone" {
 			t.Errorf("session afterwards: %s %s", got.Status, got.Code)
 		}
-		_, late := w.ask(t, "keyed", connection.Wish{Verify: connection.VerifyLink})
+		_, late := w.ask(t, "keyed", connection.ConnectOptions{Verify: connection.VerifyLink})
 		if _, err := w.Submit(t.Context(), late, ann(),
 			connection.Form{Fields: connection.Credentials{"key": "sk_1"}}); err != nil {
 			t.Fatal(err)
@@ -538,15 +546,15 @@ func TestReconnect(t *testing.T) {
 			t.Parallel()
 			w := setup(t)
 			w.vendor.Identity = connection.Identity{ID: "u1", Tenant: "t1", Email: "ann@acme.example"}
-			old := w.signIn(t, connection.Wish{Label: "Work"})
+			old := w.signIn(t, connection.ConnectOptions{Label: "Work"})
 			if _, err := w.Update(t.Context(), agent(), account, old.ID,
 				connection.Change{Default: ptr(true)}); err != nil {
 				t.Fatal(err)
 			}
 			w.vendor.Identity = tt.identity
-			wish := connection.Wish{Scheme: "oauth2"}
+			wish := connection.ConnectOptions{Scheme: "oauth2"}
 			if tt.mends {
-				wish = connection.Wish{Reconnects: old.ID}
+				wish = connection.ConnectOptions{Reconnects: old.ID}
 			}
 			s, link := w.ask(t, "notes", wish)
 			o, err := w.Submit(t.Context(), link, ann(), connection.Form{})
@@ -598,7 +606,7 @@ func TestScopesThatWereNotGranted(t *testing.T) {
 			t.Parallel()
 			w := setup(t)
 			w.vendor.Granted = strings.Fields(tt.granted)
-			c := w.signIn(t, connection.Wish{Scopes: strings.Fields(tt.asked)})
+			c := w.signIn(t, connection.ConnectOptions{Scopes: strings.Fields(tt.asked)})
 			if c.Status != connection.Active || c.Reason != tt.reason || strings.Join(c.Scopes, " ") != tt.granted {
 				t.Errorf("connection = %s %q %v, want active with %q", c.Status, c.Reason, c.Scopes, tt.reason)
 			}
@@ -611,7 +619,7 @@ func TestTwoReplicas(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	other := w.replica(nil)
-	s, link := w.ask(t, "notes", connection.Wish{Scheme: "oauth2"})
+	s, link := w.ask(t, "notes", connection.ConnectOptions{Scheme: "oauth2"})
 	o, err := other.Submit(t.Context(), link, ann(), connection.Form{})
 	if err != nil {
 		t.Fatal(err)

@@ -20,7 +20,7 @@ type Apps interface {
 type Sessions interface {
 	// InsertSession keeps a new session. A session with its id that is there
 	// already is answered instead, with inserted false.
-	InsertSession(ctx context.Context, s *Session, e audit.Entry) (kept *Session, inserted bool, err error)
+	InsertSession(ctx context.Context, s *Session, e audit.Entry) (stored *Session, inserted bool, err error)
 	// Session returns connect_session_not_found (NotFound), also for one of
 	// another account.
 	Session(ctx context.Context, accountID, id string) (*Session, error)

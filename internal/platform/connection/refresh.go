@@ -16,7 +16,7 @@ import (
 // on all replicas, and answers what is kept afterwards: the new version, or the
 // old one with why it could not be renewed. The call to the vendor goes on when
 // its caller leaves: what it answers may be good only once.
-func (s *Service) renew(ctx context.Context, k *kept) (*kept, error) {
+func (s *Service) renew(ctx context.Context, k *storedCredentials) (*storedCredentials, error) {
 	flight := k.c.AccountID + "/" + k.c.ID + "/" + strconv.FormatInt(k.c.Version, 10)
 	done := s.renewal.DoChan(flight, func() (any, error) {
 		return s.renewAlone(context.WithoutCancel(ctx), k)
@@ -28,12 +28,12 @@ func (s *Service) renew(ctx context.Context, k *kept) (*kept, error) {
 		if result.Err != nil {
 			return nil, result.Err
 		}
-		return result.Val.(*kept), nil
+		return result.Val.(*storedCredentials), nil
 	}
 }
 
 // renewAlone takes the lease, or waits for who holds it.
-func (s *Service) renewAlone(ctx context.Context, k *kept) (*kept, error) {
+func (s *Service) renewAlone(ctx context.Context, k *storedCredentials) (*storedCredentials, error) {
 	start := time.Now()
 	for {
 		at := time.Now()
@@ -62,7 +62,7 @@ func (s *Service) renewAlone(ctx context.Context, k *kept) (*kept, error) {
 }
 
 // renewUnder calls the vendor while the lease is held.
-func (s *Service) renewUnder(ctx context.Context, k *kept, lease *Lease) (*kept, error) {
+func (s *Service) renewUnder(ctx context.Context, k *storedCredentials, lease *Lease) (*storedCredentials, error) {
 	s.options.Step("lease taken")
 	grant, err := s.callVendor(ctx, k, lease, k.in.Credentials)
 	if over(err) && lease.Crashed {
@@ -75,7 +75,12 @@ func (s *Service) renewUnder(ctx context.Context, k *kept, lease *Lease) (*kept,
 	return s.keepRenewal(ctx, k, lease, grant)
 }
 
-func (s *Service) callVendor(ctx context.Context, k *kept, lease *Lease, credentials Credentials) (*Grant, error) {
+func (s *Service) callVendor(
+	ctx context.Context,
+	k *storedCredentials,
+	lease *Lease,
+	credentials Credentials,
+) (*Grant, error) {
 	until := time.Now().Add(callTimeout)
 	if last := lease.Until.Add(-5 * time.Second); last.Before(until) {
 		until = last
@@ -89,7 +94,7 @@ func (s *Service) callVendor(ctx context.Context, k *kept, lease *Lease, credent
 
 // callWithPrevious tries the refresh token before the last: the process that
 // held the lease died, and it may have died between writing and telling.
-func (s *Service) callWithPrevious(ctx context.Context, k *kept, lease *Lease, grant *Grant,
+func (s *Service) callWithPrevious(ctx context.Context, k *storedCredentials, lease *Lease, grant *Grant,
 	err error,
 ) (*Grant, error) {
 	previous := k.in.Credentials[previousRefresh]
@@ -108,7 +113,12 @@ func over(err error) bool {
 
 // keepRenewal writes a renewed grant. The vendor may have ended the old one:
 // writing is tried for as long as the lease lasts.
-func (s *Service) keepRenewal(ctx context.Context, k *kept, lease *Lease, grant *Grant) (*kept, error) {
+func (s *Service) keepRenewal(
+	ctx context.Context,
+	k *storedCredentials,
+	lease *Lease,
+	grant *Grant,
+) (*storedCredentials, error) {
 	next := k.renewed(grant)
 	secret, err := s.seal(next.c, next.in)
 	if err != nil {
@@ -129,7 +139,7 @@ func (s *Service) keepRenewal(ctx context.Context, k *kept, lease *Lease, grant 
 }
 
 // renewed is the connection with a renewed grant.
-func (k *kept) renewed(grant *Grant) *kept {
+func (k *storedCredentials) renewed(grant *Grant) *storedCredentials {
 	next, c := *k, *k.c
 	next.c = &c
 	next.in = &contents{
@@ -168,7 +178,12 @@ func (k *kept) renewed(grant *Grant) *kept {
 // failRenewal records a refresh that failed by what it means, and frees the
 // lease. A grant that is over ends the connection only if nobody has stored
 // another meanwhile: the fencing number tells.
-func (s *Service) failRenewal(ctx context.Context, k *kept, lease *Lease, cause error) (*kept, error) {
+func (s *Service) failRenewal(
+	ctx context.Context,
+	k *storedCredentials,
+	lease *Lease,
+	cause error,
+) (*storedCredentials, error) {
 	refused := classify(cause)
 	next, c := *k, *k.c
 	next.c = &c

@@ -28,7 +28,7 @@ func TestTokensAreRenewedBeforeTheyEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := setup(t)
-		c := w.signIn(t, connection.Wish{})
+		c := w.signIn(t, connection.ConnectOptions{})
 		steps := []struct {
 			after     time.Duration // since the last step
 			token     string
@@ -79,7 +79,7 @@ func TestFiftyCallsRefreshOnce(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := setup(t)
 				w.vendor.Lifetime = tt.lifetime
-				c := w.signIn(t, connection.Wish{})
+				c := w.signIn(t, connection.ConnectOptions{})
 				w.vendor.Set(func(v *connectiontest.Vendor) { v.Slow, v.Reuse = tt.slow, tt.reuse })
 				time.Sleep(2 * time.Hour)
 				if tt.kill != "" {
@@ -152,7 +152,7 @@ func crash(t *testing.T, reuse bool, then func(t *testing.T, w *world, id string
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		box := setup(t)
-		c := box.signIn(t, connection.Wish{})
+		c := box.signIn(t, connection.ConnectOptions{})
 		box.vendor.Reuse = reuse
 		time.Sleep(time.Hour)
 		box.die(t, c.ID, "vendor answered")
@@ -167,7 +167,7 @@ func TestPreviousTokenAfterACrash(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := setup(t)
-		c := w.signIn(t, connection.Wish{})
+		c := w.signIn(t, connection.ConnectOptions{})
 		time.Sleep(time.Hour)
 		if _, err := w.Use(t.Context(), account, c.ID); err != nil { // refresh-2 is stored, refresh-1 before it
 			t.Fatal(err)
@@ -195,7 +195,7 @@ func TestLateWriterIsFenced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := setup(t)
 		w.vendor.Reuse = true
-		c := w.signIn(t, connection.Wish{})
+		c := w.signIn(t, connection.ConnectOptions{})
 		time.Sleep(time.Hour)
 		late := w.replica(func(step string) {
 			if step == "vendor answered" {
@@ -260,7 +260,7 @@ func TestFailedRefreshes(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				w := setup(t)
-				c := w.signIn(t, connection.Wish{})
+				c := w.signIn(t, connection.ConnectOptions{})
 				w.vendor.Set(func(v *connectiontest.Vendor) { v.Fail = tt.fail })
 				time.Sleep(56 * time.Minute)
 				live, err := w.Use(t.Context(), account, c.ID)
@@ -297,7 +297,7 @@ func TestUnknownRefusalsEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := setup(t)
-		c := w.signIn(t, connection.Wish{})
+		c := w.signIn(t, connection.ConnectOptions{})
 		w.vendor.Fail = &connection.RefreshError{Class: connection.Unknown, Status: 418}
 		start := time.Now()
 		stop := w.work(t)
@@ -318,7 +318,7 @@ func TestRetryAfterTellsWhenToComeBack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := setup(t)
-		c := w.signIn(t, connection.Wish{})
+		c := w.signIn(t, connection.ConnectOptions{})
 		w.vendor.Fail = &connection.RefreshError{Class: connection.Temporary, Status: 429, After: 10 * time.Minute}
 		time.Sleep(2 * time.Hour)
 		_, err := w.Use(t.Context(), account, c.ID)
@@ -337,7 +337,7 @@ func TestRefused(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := setup(t)
-		c := w.signIn(t, connection.Wish{})
+		c := w.signIn(t, connection.ConnectOptions{})
 		time.Sleep(10 * time.Minute)
 		replicas := []*connection.Service{w.Service, w.replica(nil), w.replica(nil)}
 		old, err := w.Use(t.Context(), account, c.ID)
@@ -388,7 +388,7 @@ func TestRefusedAfterARenewal(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				w := setup(t)
-				c := w.signIn(t, connection.Wish{})
+				c := w.signIn(t, connection.ConnectOptions{})
 				time.Sleep(10 * time.Minute)
 				newer, err := w.Refused(t.Context(), w.mustUse(t, c.ID))
 				if err != nil || newer == nil {
@@ -418,7 +418,7 @@ func TestRefusedKey(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := setup(t)
-		c := w.typeKey(t, "keyed", connection.Wish{}, "sk_1")
+		c := w.typeKey(t, "keyed", connection.ConnectOptions{}, "sk_1")
 		time.Sleep(10 * time.Minute)
 		live, err := w.Use(t.Context(), account, c.ID)
 		if err != nil {
@@ -461,7 +461,7 @@ func TestIdleConnectionsAreKeptAlive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := setup(t)
 		w.vendor.Lifetime = 30 * 24 * time.Hour
-		c := w.signIn(t, connection.Wish{})
+		c := w.signIn(t, connection.ConnectOptions{})
 		stop := w.work(t)
 		defer stop()
 		time.Sleep(5 * 24 * time.Hour)
@@ -483,7 +483,7 @@ func TestProactiveRefreshesSpareCallers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := setup(t)
-		c := w.signIn(t, connection.Wish{})
+		c := w.signIn(t, connection.ConnectOptions{})
 		stop := w.work(t)
 		defer stop()
 		w.vendor.Set(func(v *connectiontest.Vendor) { v.Slow = 20 * time.Second })
@@ -504,7 +504,7 @@ func TestDisabledWhileItIsRenewed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := setup(t)
-		c := w.signIn(t, connection.Wish{})
+		c := w.signIn(t, connection.ConnectOptions{})
 		w.vendor.Slow = 10 * time.Second
 		time.Sleep(time.Hour)
 		var wg sync.WaitGroup
@@ -529,7 +529,7 @@ func TestCallerLeaves(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := setup(t)
-		c := w.signIn(t, connection.Wish{})
+		c := w.signIn(t, connection.ConnectOptions{})
 		w.vendor.Slow = 10 * time.Second
 		time.Sleep(time.Hour)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -548,9 +548,9 @@ func TestCallerLeaves(t *testing.T) {
 func TestSwappedRowsDoNotOpen(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	mine := w.typeKey(t, "keyed", connection.Wish{}, "sk_mine")
+	mine := w.typeKey(t, "keyed", connection.ConnectOptions{}, "sk_mine")
 	w.vendor.Identity.ID = "u2"
-	other := w.typeKey(t, "keyed", connection.Wish{EndUser: "bob"}, "sk_other")
+	other := w.typeKey(t, "keyed", connection.ConnectOptions{EndUser: "bob"}, "sk_other")
 	w.store.Swap(mine.ID, other.ID)
 	_, err := w.Use(t.Context(), account, mine.ID)
 	if p := asProblem(t, err); p.Code != "reconnect_required" || p.Members["reason"] != connection.ReasonUndecryptable {
@@ -576,7 +576,7 @@ func TestSwappedRowsDoNotOpen(t *testing.T) {
 func TestUseIsScoped(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	c := w.typeKey(t, "keyed", connection.Wish{}, "sk_1")
+	c := w.typeKey(t, "keyed", connection.ConnectOptions{}, "sk_1")
 	if _, err := w.Use(t.Context(), stranger, c.ID); code(err) != "connection_not_found" {
 		t.Errorf("Use by another account = %v", err)
 	}

@@ -68,8 +68,8 @@ func TestClientStaysWithItsServer(t *testing.T) {
 			w.Service = connection.New(connection.Ports{
 				Store: w.store, Apps: only{git}, Clients: w.clients, Authorizer: w.vendor, Checker: w.vendor,
 				Stepper: w.vendor,
-			}, w.box, &connection.Options{BaseURL: base, Log: slog.New(slog.DiscardHandler)})
-			wish := connection.Wish{}
+			}, w.sealer, &connection.Options{BaseURL: base, Log: slog.New(slog.DiscardHandler)})
+			wish := connection.ConnectOptions{}
 			if tt.wish != "" {
 				wish.Params = map[string]string{"host": tt.wish}
 			}

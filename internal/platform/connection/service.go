@@ -53,7 +53,7 @@ type Options struct {
 type Service struct {
 	Ports
 	options Options
-	box     *seal.Box
+	sealer  *seal.Sealer
 	renewal singleflight.Group
 
 	mu      sync.Mutex
@@ -62,8 +62,8 @@ type Service struct {
 }
 
 // New answers a service that seals with box.
-func New(p Ports, box *seal.Box, o *Options) *Service {
-	s := &Service{Ports: p, box: box, pending: map[string]time.Time{}, touched: map[string]time.Time{}}
+func New(p Ports, sealer *seal.Sealer, o *Options) *Service {
+	s := &Service{Ports: p, sealer: sealer, pending: map[string]time.Time{}, touched: map[string]time.Time{}}
 	if o != nil {
 		s.options = *o
 	}
@@ -90,13 +90,13 @@ func random() string {
 // another.
 const (
 	labelToken   = "connect token"
-	labelKept    = "connect token digest"
+	labelStored  = "connect token digest"
 	labelBrowser = "connect browser"
 	labelState   = "connect state"
 	labelFlow    = "connect flow"
 )
 
-func (s *Service) digest(label, secret string) string { return s.box.MAC(label, []byte(secret)) }
+func (s *Service) digest(label, secret string) string { return s.sealer.MAC(label, []byte(secret)) }
 
 // Link is the address of a session's page. It is a secret: whoever has it may
 // be the one who connects. It follows from the session's id and the master key,

@@ -70,7 +70,7 @@ type Session struct {
 	AccountID string
 	App       string
 	Status    SessionStatus
-	Wish      Wish
+	Options   ConnectOptions
 	AskedBy   audit.Actor
 
 	ConnectionID string // once connected
@@ -92,7 +92,7 @@ type Session struct {
 }
 
 // Wish is what a connect session was asked for.
-type Wish struct {
+type ConnectOptions struct {
 	Scheme      string            `json:"scheme,omitempty"` // "": the person chooses
 	Label       string            `json:"label,omitempty"`
 	Scopes      []string          `json:"scopes,omitempty"` // empty: the app's own choice

@@ -27,7 +27,7 @@ type world struct {
 	store   *connectiontest.Memory
 	vendor  *connectiontest.Vendor
 	clients connectiontest.Clients
-	box     *seal.Box
+	sealer  *seal.Sealer
 }
 
 func setup(t *testing.T) *world {
@@ -42,7 +42,7 @@ func setup(t *testing.T) *world {
 		clients: connectiontest.Clients{"notes": {
 			App: "notes", ID: "client", Secret: "hush",
 			Extra: map[string]string{"developer_token": "dev"},
-		}}, box: box,
+		}}, sealer: box,
 	}
 	w.Service = w.replica(nil)
 	return w
@@ -53,7 +53,7 @@ func (w *world) replica(step func(string)) *connection.Service {
 	return connection.New(connection.Ports{
 		Store: w.store, Apps: connectiontest.Catalog(), Clients: w.clients, Authorizer: w.vendor, Checker: w.vendor,
 		Stepper: w.vendor,
-	}, w.box, &connection.Options{BaseURL: base, Log: slog.New(slog.DiscardHandler), Step: step})
+	}, w.sealer, &connection.Options{BaseURL: base, Log: slog.New(slog.DiscardHandler), Step: step})
 }
 
 func ann() connection.Visitor {
@@ -66,9 +66,9 @@ func ann() connection.Visitor {
 func agent() audit.Actor { return audit.Actor{Kind: audit.ByKey, ID: "key_1", Name: "Laptop"} }
 
 // ask opens a session and answers it with the token of its link.
-func (w *world) ask(t *testing.T, appID string, wish connection.Wish) (*connection.Session, string) {
+func (w *world) ask(t *testing.T, appID string, wish connection.ConnectOptions) (*connection.Session, string) {
 	t.Helper()
-	s, err := w.Open(t.Context(), agent(), account, connection.Request{App: appID, Wish: wish})
+	s, err := w.Open(t.Context(), agent(), account, connection.Request{App: appID, Options: wish})
 	if err != nil {
 		t.Fatalf("Open(%s): %v", appID, err)
 	}
@@ -78,7 +78,7 @@ func (w *world) ask(t *testing.T, appID string, wish connection.Wish) (*connecti
 func token(link string) string { return path.Base(link) }
 
 // signIn walks a session of notes to the vendor and back.
-func (w *world) signIn(t *testing.T, wish connection.Wish) *connection.Connection {
+func (w *world) signIn(t *testing.T, wish connection.ConnectOptions) *connection.Connection {
 	t.Helper()
 	wish.Scheme = "oauth2"
 	s, link := w.ask(t, "notes", wish)
@@ -94,7 +94,7 @@ func (w *world) signIn(t *testing.T, wish connection.Wish) *connection.Connectio
 }
 
 // typeKey connects the app by a key.
-func (w *world) typeKey(t *testing.T, appID string, wish connection.Wish, key string) *connection.Connection {
+func (w *world) typeKey(t *testing.T, appID string, wish connection.ConnectOptions, key string) *connection.Connection {
 	t.Helper()
 	wish.Scheme = "key"
 	_, link := w.ask(t, appID, wish)

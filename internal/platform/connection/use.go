@@ -15,7 +15,7 @@ import (
 
 // kept is a connection with its credentials open. It is shared between callers:
 // nobody changes it.
-type kept struct {
+type storedCredentials struct {
 	c      *Connection
 	app    *app.App
 	scheme *app.Scheme
@@ -67,7 +67,7 @@ func (s *Service) Refused(ctx context.Context, live *Live) (*Live, error) {
 
 // newer answers credentials after those of live; else newest, where there can be
 // none: a key, or a token that has only just been renewed.
-func (s *Service) newer(ctx context.Context, live *Live) (after *Live, newest *kept, err error) {
+func (s *Service) newer(ctx context.Context, live *Live) (after *Live, newest *storedCredentials, err error) {
 	k, err := s.load(ctx, live.Connection.AccountID, live.Connection.ID)
 	if err == nil {
 		err = k.allowed()
@@ -98,7 +98,7 @@ func (s *Service) newer(ctx context.Context, live *Live) (after *Live, newest *k
 
 // confirmRefusal asks the app whose account the credentials open, before one
 // refused call is taken for the end of a connection: at most once a minute.
-func (s *Service) confirmRefusal(ctx context.Context, k *kept) error {
+func (s *Service) confirmRefusal(ctx context.Context, k *storedCredentials) error {
 	if !tells(k.app) || k.c.LastCheckedAt.Add(restAfter).After(time.Now()) {
 		return nil
 	}
@@ -121,12 +121,12 @@ func Anonymous(accountID string, a *app.App, s *app.Scheme) *Live {
 }
 
 // load reads a connection and opens its credentials.
-func (s *Service) load(ctx context.Context, accountID, id string) (*kept, error) {
+func (s *Service) load(ctx context.Context, accountID, id string) (*storedCredentials, error) {
 	sealed, err := s.Store.Secret(ctx, accountID, id)
 	if err != nil {
 		return nil, err
 	}
-	k := &kept{c: sealed.Connection}
+	k := &storedCredentials{c: sealed.Connection}
 	if k.app, err = s.Apps.App(ctx, accountID, k.c.App); err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func (s *Service) load(ctx context.Context, accountID, id string) (*kept, error)
 // unreadable records that credentials do not open where they stand: they were
 // moved or changed, or another master key is in use. The connection works again
 // as soon as they open.
-func (s *Service) unreadable(ctx context.Context, k *kept, cause error) error {
+func (s *Service) unreadable(ctx context.Context, k *storedCredentials, cause error) error {
 	if !errors.Is(cause, seal.ErrOpen) {
 		return fmt.Errorf("opening the credentials of %s: %w", k.c.ID, cause)
 	}
@@ -164,7 +164,7 @@ func (s *Service) unreadable(ctx context.Context, k *kept, cause error) error {
 }
 
 // allowed refuses connections that nobody may use now.
-func (k *kept) allowed() error {
+func (k *storedCredentials) allowed() error {
 	switch k.c.Status {
 	case Disabled:
 		return disabled(k.app, k.c)
@@ -178,16 +178,16 @@ func (k *kept) allowed() error {
 }
 
 // renewable reports whether the credentials can be renewed without the person.
-func (k *kept) renewable() bool { return renewable(k.scheme, k.in.Credentials) }
+func (k *storedCredentials) renewable() bool { return renewable(k.scheme, k.in.Credentials) }
 
-func (k *kept) live(s *Service) *Live {
+func (k *storedCredentials) live(s *Service) *Live {
 	c := *k.c
 	return &Live{Connection: &c, Values: s.values(&c, k.in.Credentials, k.client)}
 }
 
 // freshen renews a token that is about to end, or answers the old one while it
 // lives and there is nothing better.
-func (s *Service) freshen(ctx context.Context, k *kept) (*kept, error) {
+func (s *Service) freshen(ctx context.Context, k *storedCredentials) (*storedCredentials, error) {
 	at := time.Now()
 	switch {
 	case k.renewable():
@@ -220,7 +220,7 @@ func (s *Service) freshen(ctx context.Context, k *kept) (*kept, error) {
 }
 
 // stuck says why a token that is over could not be renewed.
-func (k *kept) stuck(at time.Time) error {
+func (k *storedCredentials) stuck(at time.Time) error {
 	switch k.c.RefreshClass {
 	case ClientBroken:
 		return problem.New(problem.Conflict, "client_misconfigured",

@@ -45,12 +45,12 @@ func (s *Service) sealAt(at seal.Place, in *contents) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("encoding credentials: %w", err)
 	}
-	return s.box.Seal(text, at)
+	return s.sealer.Seal(text, at)
 }
 
 // openAt answers seal.ErrOpen for a text that was moved or changed.
 func (s *Service) openAt(at seal.Place, secret string) (*contents, error) {
-	text, err := s.box.Open(secret, at)
+	text, err := s.sealer.Open(secret, at)
 	if err != nil {
 		return nil, err
 	}

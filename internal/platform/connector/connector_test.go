@@ -18,48 +18,48 @@ import (
 )
 
 // shelf keeps one connector.
-type shelf struct{ kept *Connector }
+type fakeStore struct{ stored *Connector }
 
-func (s *shelf) InsertConnector(_ context.Context, c *Connector, _ int, _ audit.Entry) error {
+func (s *fakeStore) InsertConnector(_ context.Context, c *Connector, _ int, _ audit.Entry) error {
 	copied := *c
-	s.kept = &copied
+	s.stored = &copied
 	return nil
 }
 
-func (s *shelf) Connector(_ context.Context, accountID, id string) (*Connector, error) {
-	if s.kept == nil || s.kept.ID != id || s.kept.AccountID != accountID {
+func (s *fakeStore) Connector(_ context.Context, accountID, id string) (*Connector, error) {
+	if s.stored == nil || s.stored.ID != id || s.stored.AccountID != accountID {
 		return nil, problem.New(problem.NotFound, "custom_connector_not_found", "None.")
 	}
-	copied := *s.kept
+	copied := *s.stored
 	return &copied, nil
 }
 
-func (s *shelf) Connectors(context.Context, string) ([]*Connector, error) {
-	if s.kept == nil {
+func (s *fakeStore) Connectors(context.Context, string) ([]*Connector, error) {
+	if s.stored == nil {
 		return nil, nil
 	}
-	return []*Connector{s.kept}, nil
+	return []*Connector{s.stored}, nil
 }
 
-func (s *shelf) ConnectorVersion(context.Context, string) (string, error) {
-	if s.kept == nil {
+func (s *fakeStore) ConnectorVersion(context.Context, string) (string, error) {
+	if s.stored == nil {
 		return "", nil
 	}
-	return time.Duration(s.kept.Revision).String(), nil
+	return time.Duration(s.stored.Revision).String(), nil
 }
 
-func (s *shelf) SaveConnector(_ context.Context, c *Connector, _ audit.Entry) (bool, error) {
-	if s.kept == nil || s.kept.Revision != c.Revision {
+func (s *fakeStore) SaveConnector(_ context.Context, c *Connector, _ audit.Entry) (bool, error) {
+	if s.stored == nil || s.stored.Revision != c.Revision {
 		return false, nil
 	}
 	copied := *c
 	copied.Revision++
-	s.kept = &copied
+	s.stored = &copied
 	return true, nil
 }
 
-func (s *shelf) DeleteConnector(context.Context, string, string, audit.Entry) error {
-	s.kept = nil
+func (s *fakeStore) DeleteConnector(context.Context, string, string, audit.Entry) error {
+	s.stored = nil
 	return nil
 }
 
@@ -125,8 +125,8 @@ func one(name, about string) *app.Tool {
 	}
 }
 
-func begin(s *server, links *signIns) (*Service, *shelf) {
-	store := &shelf{}
+func begin(s *server, links *signIns) (*Service, *fakeStore) {
+	store := &fakeStore{}
 	return New(Ports{Store: store, Connections: links, Lister: s, Fetcher: s}, nil), store
 }
 
@@ -188,8 +188,8 @@ func TestJobGoesOn(t *testing.T) {
 			jobs.Job{Kind: JobImport, Ref: JobRef("acc_1", made.Connector.ID)}); err != nil {
 			t.Fatal(err)
 		}
-		if store.kept.Status != Ready || len(store.kept.Tools) != 1 {
-			t.Errorf("after the job: %+v", store.kept)
+		if store.stored.Status != Ready || len(store.stored.Tools) != 1 {
+			t.Errorf("after the job: %+v", store.stored)
 		}
 	})
 }
@@ -209,9 +209,9 @@ func TestSignIn(t *testing.T) {
 			t.Error("the job ended before anybody signed in")
 		}
 		links.made = []*connection.Connection{{ID: "con_1"}}
-		if err := s.Handlers()[JobImport].Run(t.Context(), job); err != nil || store.kept.Status != Ready ||
-			store.kept.ConnectionID != "con_1" {
-			t.Errorf("after the sign-in: %+v, %v", store.kept, err)
+		if err := s.Handlers()[JobImport].Run(t.Context(), job); err != nil || store.stored.Status != Ready ||
+			store.stored.ConnectionID != "con_1" {
+			t.Errorf("after the sign-in: %+v, %v", store.stored, err)
 		}
 	})
 }
@@ -220,8 +220,8 @@ func TestIncompleteKeyLeavesNothing(t *testing.T) {
 	t.Parallel()
 	s, store := begin(&server{}, &signIns{})
 	if _, err := s.Create(t.Context(), audit.Operator(), "acc_1", mcpRequest(AuthBearer)); !problem.Is(err,
-		"invalid_request") || store.kept != nil {
-		t.Errorf("Create = %v, kept %v", err, store.kept)
+		"invalid_request") || store.stored != nil {
+		t.Errorf("Create = %v, kept %v", err, store.stored)
 	}
 }
 

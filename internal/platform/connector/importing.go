@@ -216,7 +216,7 @@ type Trial struct {
 	OK           bool
 	Code, Detail string
 	Tools        int           // that the server offers now
-	Took         time.Duration // of the whole test
+	Duration     time.Duration // of the whole test
 }
 
 // Test asks the connector's software whether it answers, and an MCP server also
@@ -239,7 +239,7 @@ func (s *Service) Test(ctx context.Context, accountID, id string) (*Trial, error
 	} else {
 		err = s.Fetcher.Reach(bound, c.Base)
 	}
-	trial.Took = time.Since(started)
+	trial.Duration = time.Since(started)
 	if err != nil {
 		var ok bool
 		if trial.Code, trial.Detail, ok = reason(err); !ok {

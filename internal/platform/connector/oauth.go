@@ -23,7 +23,7 @@ type OAuth struct {
 
 // Clients keeps the OAuth clients of accounts; clients.Keeper is one.
 type Clients interface {
-	Keep(ctx context.Context, by audit.Actor, c *connection.Client) error
+	Store(ctx context.Context, by audit.Actor, c *connection.Client) error
 	// Registered answers nil where there is none.
 	Registered(ctx context.Context, accountID, appID, issuer string) (*connection.Client, error)
 	// Delete returns oauth_client_not_found (NotFound).
@@ -110,7 +110,7 @@ func (s *Service) completeOAuth(ctx context.Context, c *Connector, document []by
 		}
 		for _, f := range flows {
 			if f.Grant == auth.OAuth.Grant {
-				auth.take(f)
+				auth.addFlow(f)
 				return auth.checkOAuth(s.Fetcher.Allowed)
 			}
 		}
@@ -122,7 +122,7 @@ func (s *Service) completeOAuth(ctx context.Context, c *Connector, document []by
 
 // take completes the OAuth with a flow of a document; what the caller sent
 // stays.
-func (a *Auth) take(f openapiimport.Flow) {
+func (a *Auth) addFlow(f openapiimport.Flow) {
 	if a.OAuth.TokenURL == "" {
 		a.OAuth.TokenURL = f.TokenURL
 	}
@@ -144,7 +144,7 @@ func (s *Service) keepClient(ctx context.Context, by audit.Actor, c *Connector, 
 	if secret.ClientID == "" || secret.ClientSecret == "" && auth.OAuth.ClientAuth != app.ClientNone {
 		return incomplete()
 	}
-	return s.Clients.Keep(ctx, by,
+	return s.Clients.Store(ctx, by,
 		&connection.Client{App: c.Slug, AccountID: c.AccountID, ID: secret.ClientID, Secret: secret.ClientSecret})
 }
 

@@ -94,9 +94,9 @@ func NewID() string { return typeid.New(idPrefix) }
 // for a document that was sent along.
 func (s *Service) Create(ctx context.Context, by audit.Actor, accountID string, in Request) (*Result, error) {
 	if in.ID != "" { // a request that broke off and is repeated
-		switch kept, err := s.Store.Connector(ctx, accountID, in.ID); {
+		switch stored, err := s.Store.Connector(ctx, accountID, in.ID); {
 		case err == nil:
-			return &Result{Connector: kept}, nil
+			return &Result{Connector: stored}, nil
 		case !problem.Is(err, "custom_connector_not_found"):
 			return nil, err
 		}
@@ -171,11 +171,16 @@ func (s *Service) connect(ctx context.Context, by audit.Actor, c *Connector, sec
 		c.ConnectionID = ""
 		return "", nil
 	}
-	wish := connection.Wish{Scheme: kind, Label: "", Verify: connection.VerifyAccount, Reconnects: c.ConnectionID}
-	if !consents {
-		wish.Verify = connection.VerifyLink
+	options := connection.ConnectOptions{
+		Scheme:     kind,
+		Label:      "",
+		Verify:     connection.VerifyAccount,
+		Reconnects: c.ConnectionID,
 	}
-	session, err := s.Connections.Open(ctx, by, c.AccountID, connection.Request{App: c.Slug, Wish: wish})
+	if !consents {
+		options.Verify = connection.VerifyLink
+	}
+	session, err := s.Connections.Open(ctx, by, c.AccountID, connection.Request{App: c.Slug, Options: options})
 	if err != nil {
 		return "", err
 	}

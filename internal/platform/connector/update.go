@@ -180,7 +180,7 @@ func (s *Service) restore(ctx context.Context, by audit.Actor, c *Connector, cli
 	case err != nil:
 		return err
 	case client != nil && (there == nil || there.ID != client.ID || there.Secret != client.Secret):
-		return s.Clients.Keep(ctx, by, client)
+		return s.Clients.Store(ctx, by, client)
 	case client == nil && there != nil:
 		return s.dropClient(ctx, by, c)
 	}

@@ -103,7 +103,7 @@ func (w *world) furnish(t *testing.T) (keyID, connectionID string) {
 	}
 	b := w.signedIn(t, w.account)
 	for _, who := range []string{"ann", "bob", "cleo"} {
-		s := w.ask(t, "desk", connection.Wish{Label: map[string]string{"ann": "Work"}[who], Scheme: "key"})
+		s := w.ask(t, "desk", connection.ConnectOptions{Label: map[string]string{"ann": "Work"}[who], Scheme: "key"})
 		if got := b.connectByKey(w, s, who); got.Code != 303 {
 			t.Fatalf("connecting: %d %s", got.Code, got.text)
 		}
@@ -137,13 +137,13 @@ func TestPagesInBrowser(t *testing.T) {
 	source := axe(t)
 	w, address := live(t, options{identity: true})
 	keyID, connectionID := w.furnish(t)
-	ask := func(wish connection.Wish) string {
+	ask := func(wish connection.ConnectOptions) string {
 		return w.connections.Link(w.ask(t, "desk", wish).ID)
 	}
-	choose, oauth, doubt := ask(connection.Wish{}), ask(connection.Wish{
+	choose, oauth, doubt := ask(connection.ConnectOptions{}), ask(connection.ConnectOptions{
 		Scheme:      "oauth",
 		RedirectURL: "https://agent.example/done",
-	}), ask(connection.Wish{
+	}), ask(connection.ConnectOptions{
 		Verify:  connection.VerifyLink,
 		EndUser: "u_42",
 	})
@@ -194,7 +194,7 @@ func TestPagesInBrowser(t *testing.T) {
 			}
 			tab.Open(address + w.link(t))
 			tab.Press("main button")
-			tab.Open(ask(connection.Wish{Scheme: "key", Label: "Work"}))
+			tab.Open(ask(connection.ConnectOptions{Scheme: "key", Label: "Work"}))
 			tab.Fill(`[name="param.subdomain"]`, "acme")
 			tab.Fill(`[name="field.email"]`, "ann@acme.example")
 			tab.Fill(`[name="field.key"]`, "wrong")

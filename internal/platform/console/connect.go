@@ -191,7 +191,7 @@ func (c *Console) ask(w http.ResponseWriter, r *http.Request, status int, visit 
 		return
 	}
 	f.Narrow = true
-	options := visit.Session.Wish
+	options := visit.Session.Options
 	view := connectView{
 		Frame: f, Action: r.URL.Path, App: rowOfApp(visit.App), Doubt: options.Verify == connection.VerifyLink,
 		Label: options.Label, EndUser: options.EndUser,
@@ -231,7 +231,7 @@ func (v *connectView) offer(visit *connection.Visit, scheme *app.Scheme, form co
 				wayTab{wayOf(visit.App, s).Title, v.Action + "?" + url.Values{"way": {s.ID}}.Encode(), s == scheme})
 		}
 	}
-	v.Scopes = visit.Session.Wish.Scopes
+	v.Scopes = visit.Session.Options.Scopes
 	if len(v.Scopes) == 0 && scheme.OAuth != nil {
 		v.Scopes = scheme.OAuth.Scopes.Default
 	}
@@ -239,7 +239,7 @@ func (v *connectView) offer(visit *connection.Visit, scheme *app.Scheme, form co
 	for _, item := range p.Items {
 		faults[item.Pointer] = item.Detail
 	}
-	if options := visit.Session.Wish; options.Verify == connection.VerifyCallback && !visit.Session.Confirmed {
+	if options := visit.Session.Options; options.Verify == connection.VerifyCallback && !visit.Session.Confirmed {
 		v.Verify = returnHost(options.VerifyURL) // nothing is typed before that
 		return
 	}
@@ -264,7 +264,7 @@ func paramInputs(visit *connection.Visit, scheme *app.Scheme, form connection.Fo
 		if visit.Reconnects != nil && visit.Reconnects.Params[name] != "" {
 			value = visit.Reconnects.Params[name]
 		}
-		for _, from := range []map[string]string{visit.Session.Wish.Params, form.Params} {
+		for _, from := range []map[string]string{visit.Session.Options.Params, form.Params} {
 			if given, ok := from[name]; ok {
 				value = given
 			}
@@ -333,7 +333,7 @@ func away(s *app.Scheme) bool {
 // last.
 func leadsTo(visit *connection.Visit, scheme *app.Scheme) string {
 	var to []string
-	options := visit.Session.Wish
+	options := visit.Session.Options
 	if away(scheme) || options.Verify == connection.VerifyCallback {
 		to = append(to, "https:")
 	}

@@ -33,7 +33,7 @@ func TestConnectByKey(t *testing.T) {
 	t.Parallel()
 	w := setup(t, options{})
 	b := w.signedIn(t, w.account)
-	s := w.ask(t, "desk", connection.Wish{Label: "Work", Params: map[string]string{"subdomain": "acme"}})
+	s := w.ask(t, "desk", connection.ConnectOptions{Label: "Work", Params: map[string]string{"subdomain": "acme"}})
 	path := w.path(s)
 	contains(t, "the page", b.get(path).text, "Connect Desk", "the API key “Laptop”", "<strong>demo</strong>", "Work",
 		"tickets.read", "2 tools of Desk", "15 more minutes", "Continue to Desk", "Key of an agent")
@@ -114,7 +114,7 @@ func TestConnectByOAuth(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			b := w.signedIn(t, w.account)
 			s := w.ask(t, "desk",
-				connection.Wish{Scheme: "oauth", RedirectURL: "https://agent.example/done?x=1", State: "abc"})
+				connection.ConnectOptions{Scheme: "oauth", RedirectURL: "https://agent.example/done?x=1", State: "abc"})
 			shown := b.get(w.path(s))
 			contains(t, "the page", shown.text, "Then back to", "agent.example")
 			if policy := shown.Header().Get("Content-Security-Policy"); !strings.Contains(policy,
@@ -154,7 +154,7 @@ func TestCallbackRefusals(t *testing.T) {
 	begin := func(t *testing.T) (b *browser, s *connection.Session, state string) {
 		t.Helper()
 		b = w.signedIn(t, w.account)
-		s = w.ask(t, "desk", connection.Wish{Scheme: "oauth"})
+		s = w.ask(t, "desk", connection.ConnectOptions{Scheme: "oauth"})
 		b.get(w.path(s))
 		if got := b.post(w.path(s), "param.subdomain", "acme", "param.region", "eu"); got.Code != http.StatusSeeOther {
 			t.Fatalf("beginning: %d %s", got.Code, got.text)
@@ -223,7 +223,7 @@ func TestFormPost(t *testing.T) {
 	t.Parallel()
 	w := setup(t, options{})
 	b := w.signedIn(t, w.account)
-	s := w.ask(t, "desk", connection.Wish{Scheme: "oauth"})
+	s := w.ask(t, "desk", connection.ConnectOptions{Scheme: "oauth"})
 	b.get(w.path(s))
 	b.post(w.path(s), "param.subdomain", "acme", "param.region", "eu")
 	from := w.browser(t) // browsers send no cookies of ours with it
@@ -248,7 +248,7 @@ func TestWhoMayConnect(t *testing.T) {
 	t.Parallel()
 	w := setup(t, options{})
 	mine, nobody, other := w.signedIn(t, w.account), w.browser(t), w.signedIn(t, w.other(t, "acme"))
-	s := w.ask(t, "desk", connection.Wish{Scheme: "key"})
+	s := w.ask(t, "desk", connection.ConnectOptions{Scheme: "key"})
 	path := w.path(s)
 	if got := nobody.get(path); got.to() != "/sign-in?next="+escape(path) {
 		t.Errorf("nobody: %d to %q", got.Code, got.to())
@@ -270,7 +270,7 @@ func TestWhoMayConnect(t *testing.T) {
 		t.Errorf("a link made up: %d", got.Code)
 	}
 
-	link := w.ask(t, "desk", connection.Wish{Scheme: "key", Verify: connection.VerifyLink, EndUser: "u_42"})
+	link := w.ask(t, "desk", connection.ConnectOptions{Scheme: "key", Verify: connection.VerifyLink, EndUser: "u_42"})
 	contains(t, "the page", nobody.get(w.path(link)).text, "Is this your request?", "u_42", "No, this is not mine",
 		"the API key “Laptop”", "<strong>demo</strong>")
 	first, second := w.browser(t), w.browser(t)
@@ -290,8 +290,10 @@ func TestWhoMayConnect(t *testing.T) {
 	if got := second.post(w.path(link) + "/undo"); got.Code != http.StatusForbidden {
 		t.Errorf("undoing from another browser: %d", got.Code)
 	}
-	if got := w.browser(t).post(w.path(w.ask(t, "desk", connection.Wish{Verify: connection.VerifyLink})), "scheme",
-		"key"); got.Code != http.StatusForbidden || !strings.Contains(got.text, "cookie") {
+	if got := w.browser(t).
+		post(w.path(w.ask(t, "desk", connection.ConnectOptions{Verify: connection.VerifyLink})), "scheme",
+			"key"); got.Code != http.StatusForbidden ||
+		!strings.Contains(got.text, "cookie") {
 		t.Errorf("a browser without cookies: %d %s", got.Code, got.text)
 	}
 }
@@ -300,7 +302,7 @@ func TestWhoMayConnect(t *testing.T) {
 func TestVerifyCallback(t *testing.T) {
 	t.Parallel()
 	w := setup(t, options{})
-	s := w.ask(t, "desk", connection.Wish{
+	s := w.ask(t, "desk", connection.ConnectOptions{
 		Scheme: "key", Verify: connection.VerifyCallback,
 		VerifyURL: "https://dev.example/who", EndUser: "u_1",
 	})
@@ -332,19 +334,19 @@ func TestDeny(t *testing.T) {
 	t.Parallel()
 	w := setup(t, options{})
 	b := w.signedIn(t, w.account)
-	s := w.ask(t, "desk", connection.Wish{})
+	s := w.ask(t, "desk", connection.ConnectOptions{})
 	b.get(w.path(s))
 	if got := b.post(w.path(s) + "/deny"); got.to() != w.base+w.path(s) {
 		t.Fatalf("saying no: %d %s", got.Code, got.text)
 	}
 	contains(t, "the page", b.get(w.path(s)).text, "Access denied")
-	s = w.ask(t, "desk", connection.Wish{RedirectURL: "http://127.0.0.1:7777/done"})
+	s = w.ask(t, "desk", connection.ConnectOptions{RedirectURL: "http://127.0.0.1:7777/done"})
 	b.get(w.path(s))
 	if got := b.post(w.path(s) + "/deny"); !strings.HasPrefix(got.to(),
 		"http://127.0.0.1:7777/done?error=sign_in_denied") {
 		t.Errorf("saying no leads to %q", got.to())
 	}
-	s = w.ask(t, "desk", connection.Wish{})
+	s = w.ask(t, "desk", connection.ConnectOptions{})
 	if err := w.connections.Cancel(t.Context(), s.AskedBy, w.account.ID, s.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -357,8 +359,8 @@ func TestLinksRunOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := setup(t, options{})
 		b := w.signedIn(t, w.account)
-		s := w.ask(t, "desk", connection.Wish{Scheme: "key"})
-		done := w.ask(t, "desk", connection.Wish{Scheme: "key"})
+		s := w.ask(t, "desk", connection.ConnectOptions{Scheme: "key"})
+		done := w.ask(t, "desk", connection.ConnectOptions{Scheme: "key"})
 		b.connectByKey(w, done, "ann")
 		time.Sleep(11 * time.Minute)
 		if text := b.get(w.path(done)).text; strings.Contains(text, "Undo") || !strings.Contains(text,
@@ -452,7 +454,7 @@ func TestHealth(t *testing.T) {
 	t.Parallel()
 	w := setup(t, options{})
 	b := w.signedIn(t, w.account)
-	b.connectByKey(w, w.ask(t, "desk", connection.Wish{Scheme: "key"}), "ann")
+	b.connectByKey(w, w.ask(t, "desk", connection.ConnectOptions{Scheme: "key"}), "ann")
 	id := w.all(t)[0].ID
 	tests := []struct {
 		status connection.Status
@@ -487,7 +489,7 @@ func TestVendorAway(t *testing.T) {
 	w.vendor.fault = problem.New(problem.Unavailable, "provider_unavailable",
 		"Desk does not answer at the moment. Try again in a minute.")
 	b := w.signedIn(t, w.account)
-	s := w.ask(t, "desk", connection.Wish{})
+	s := w.ask(t, "desk", connection.ConnectOptions{})
 	b.get(w.path(s))
 	got := b.post(w.path(s), "scheme", "oauth", "param.subdomain", "acme", "param.region", "eu")
 	if got.Code != http.StatusServiceUnavailable {

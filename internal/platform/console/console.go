@@ -45,7 +45,7 @@ type Deps struct {
 	Library    *library.Library
 	// Connections is what stands behind a connect link.
 	Connections *connection.Service
-	Sealer      *seal.Box // seals what waits in a cookie while a person is elsewhere
+	Sealer      *seal.Sealer // seals what waits in a cookie while a person is elsewhere
 	Log         *slog.Logger
 	// Approvals are runs that wait for a person.
 	Approvals Approvals

@@ -93,7 +93,7 @@ func TestDemoApp(t *testing.T) {
 
 	t.Run("by OAuth", func(t *testing.T) {
 		tab := signIn(t, browsertest.Phone())
-		tab.Open(w.connections.Link(w.ask(t, a.ID, connection.Wish{Scheme: "oauth"}).ID))
+		tab.Open(w.connections.Link(w.ask(t, a.ID, connection.ConnectOptions{Scheme: "oauth"}).ID))
 		tab.See("notes.read")
 		tab.Shot("console-demo-ask")
 		tab.Press("form.form .button")
@@ -108,7 +108,7 @@ func TestDemoApp(t *testing.T) {
 	})
 	t.Run("refused there", func(t *testing.T) {
 		tab := signIn(t, browsertest.Options{NoScript: true})
-		tab.Open(w.connections.Link(w.ask(t, a.ID, connection.Wish{Scheme: "oauth"}).ID))
+		tab.Open(w.connections.Link(w.ask(t, a.ID, connection.ConnectOptions{Scheme: "oauth"}).ID))
 		tab.Press("form.form .button")
 		tab.Press(`button[value="deny"]`)
 		tab.See("Access denied")
@@ -117,7 +117,7 @@ func TestDemoApp(t *testing.T) {
 	t.Run("by OAuth and back to the developer", func(t *testing.T) {
 		tab := signIn(t, browsertest.Options{})
 		tab.Open(w.connections.Link(w.ask(t, a.ID,
-			connection.Wish{Scheme: "oauth", RedirectURL: developer.URL + "/done", State: "s-1"}).ID))
+			connection.ConnectOptions{Scheme: "oauth", RedirectURL: developer.URL + "/done", State: "s-1"}).ID))
 		tab.Press("form.form .button")
 		tab.Fill("#person", "Bea")
 		tab.Press(`button[value="allow"]`)
@@ -130,7 +130,7 @@ func TestDemoApp(t *testing.T) {
 		tab.Press("main .button")
 		key := tab.Text(".key")
 		tab.Open(w.connections.Link(w.ask(t, a.ID,
-			connection.Wish{RedirectURL: developer.URL + "/done", State: "s-1"}).ID) + "?way=key")
+			connection.ConnectOptions{RedirectURL: developer.URL + "/done", State: "s-1"}).ID) + "?way=key")
 		tab.Fill(`[name="field.key"]`, key[:len(key)-1]+"7")
 		tab.Press("form.form .button")
 		tab.See("does not accept this")
@@ -144,7 +144,10 @@ func TestDemoApp(t *testing.T) {
 	t.Run("turned down here", func(t *testing.T) {
 		tab := signIn(t, browsertest.Options{})
 		tab.Open(
-			w.connections.Link(w.ask(t, a.ID, connection.Wish{RedirectURL: developer.URL + "/done", State: "s-1"}).ID))
+			w.connections.Link(
+				w.ask(t, a.ID, connection.ConnectOptions{RedirectURL: developer.URL + "/done", State: "s-1"}).ID,
+			),
+		)
 		tab.Press("form.form .button.plain")
 		returned(t, tab, "failed")
 	})

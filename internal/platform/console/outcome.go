@@ -62,8 +62,8 @@ func (c *Console) showOutcome(w http.ResponseWriter, r *http.Request, visit *con
 		view.Again = "To try again, ask for a new link where you got this one, or connect the app from its own " +
 			"page here."
 	}
-	if visit.Session.Wish.RedirectURL != "" && visit.Status == connection.SessionConnected {
-		view.Return, view.ReturnHost = visit.Session.Wish.RedirectURL, returnHost(visit.Session.Wish.RedirectURL)
+	if visit.Session.Options.RedirectURL != "" && visit.Status == connection.SessionConnected {
+		view.Return, view.ReturnHost = visit.Session.Options.RedirectURL, returnHost(visit.Session.Options.RedirectURL)
 	}
 	c.pages.Show(w, r, status, "outcome", view)
 }

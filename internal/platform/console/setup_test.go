@@ -234,7 +234,7 @@ func setup(t *testing.T, o options) *world {
 	shared := newLibrary(t, o.apps)
 	w.library = shared
 	keeper := clients.New(w.store, box)
-	if err := keeper.KeepAll(t.Context(),
+	if err := keeper.StoreAll(t.Context(),
 		append(o.clients, &connection.Client{App: "desk", ID: "client", Secret: "hush"})); err != nil {
 		t.Fatal(err)
 	}
@@ -432,10 +432,10 @@ func (w *world) setHealth(t *testing.T, id string, status connection.Status, rea
 }
 
 // ask makes a connect session on behalf of a key.
-func (w *world) ask(t *testing.T, app string, wish connection.Wish) *connection.Session {
+func (w *world) ask(t *testing.T, app string, wish connection.ConnectOptions) *connection.Session {
 	t.Helper()
 	by := audit.Actor{Kind: audit.ByKey, ID: "key_1", Name: "Laptop"}
-	s, err := w.connections.Open(t.Context(), by, w.account.ID, connection.Request{App: app, Wish: wish})
+	s, err := w.connections.Open(t.Context(), by, w.account.ID, connection.Request{App: app, Options: wish})
 	if err != nil {
 		t.Fatal(err)
 	}

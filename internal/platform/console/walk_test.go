@@ -114,7 +114,7 @@ func TestForeignProvider(t *testing.T) {
 func TestWalkWithoutScripts(t *testing.T) {
 	w, address := live(t, options{})
 	tab := browsertest.Start(t).Tab(t, browsertest.Options{Width: 360, Height: 740, Mobile: true, NoScript: true})
-	asked := w.ask(t, "desk", connection.Wish{})
+	asked := w.ask(t, "desk", connection.ConnectOptions{})
 	link := w.connections.Link(asked.ID)
 
 	tab.Open(link) // nobody is signed in

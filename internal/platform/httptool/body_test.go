@@ -43,7 +43,7 @@ func TestBodiesWithFiles(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			d := &doer{}
+			d := &recordingClient{}
 			call := desk(t, "https://api.desk.example", "key", "search",
 				map[string]any{"title": "Hi", "file": "file_1"})
 			tt.tool.Call, tt.tool.ID = "POST /attach", "desk__attach"

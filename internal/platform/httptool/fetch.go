@@ -15,10 +15,10 @@ import (
 
 // Fetcher implements file.Fetcher: it reads a file from a public URL, through
 // an egress client for that purpose. It sends no credentials.
-type Fetcher struct{ doer HTTPClient }
+type Fetcher struct{ client HTTPClient }
 
 // NewFetcher returns a fetcher.
-func NewFetcher(doer HTTPClient) *Fetcher { return &Fetcher{doer} }
+func NewFetcher(client HTTPClient) *Fetcher { return &Fetcher{client} }
 
 // Fetch implements file.Fetcher.
 func (f *Fetcher) Fetch(ctx context.Context, address string) (*file.File, error) {
@@ -33,7 +33,7 @@ func (f *Fetcher) Fetch(ctx context.Context, address string) (*file.File, error)
 	if err != nil {
 		return nil, refuse("The address of the file cannot be read.")
 	}
-	res, err := f.doer.Do(req)
+	res, err := f.client.Do(req)
 	if err != nil {
 		p, ok := problem.From(err)
 		switch {

@@ -79,7 +79,7 @@ func TestFreeRequests(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			d := &doer{}
+			d := &recordingClient{}
 			var arguments map[string]any
 			if err := json.Unmarshal([]byte(tt.arguments), &arguments); err != nil {
 				t.Fatal(err)

@@ -38,7 +38,7 @@ type HTTPClient interface {
 
 // Executor implements tool.Executor and connection.Checker.
 type Executor struct {
-	doer    HTTPClient
+	client  HTTPClient
 	options Options
 }
 
@@ -53,8 +53,8 @@ type Options struct {
 }
 
 // New returns an executor.
-func New(doer HTTPClient, o *Options) *Executor {
-	e := &Executor{doer: doer}
+func New(client HTTPClient, o *Options) *Executor {
+	e := &Executor{client: client}
 	if o != nil {
 		e.options = *o
 	}
@@ -183,7 +183,7 @@ func (e *Executor) send(ctx context.Context, c *tool.Call, d *draft) (*answer, e
 	if err := e.sign(c, req); err != nil {
 		return nil, err
 	}
-	res, err := e.doer.Do(req)
+	res, err := e.client.Do(req)
 	if err != nil {
 		return nil, unreachable(ctx, a, err, dialled.Load())
 	}

@@ -19,9 +19,9 @@ import (
 )
 
 // doer remembers the requests that it is given.
-type doer struct{ seen []*http.Request }
+type recordingClient struct{ seen []*http.Request }
 
-func (d *doer) Do(r *http.Request) (*http.Response, error) {
+func (d *recordingClient) Do(r *http.Request) (*http.Response, error) {
 	d.seen = append(d.seen, r)
 	w := httptest.NewRecorder()
 	_, _ = w.WriteString(`{}`)
@@ -46,7 +46,7 @@ func TestArgumentsInPaths(t *testing.T) {
 		{"a\x00", "invalid_arguments"},
 	}
 	for _, tt := range tests {
-		d := &doer{}
+		d := &recordingClient{}
 		_, err := httptool.New(d, nil).Execute(t.Context(),
 			desk(t, "https://api.desk.example", "key", "create", map[string]any{"folder": tt.folder, "title": "x"}))
 		got := ""
@@ -89,7 +89,7 @@ func TestBaseAddresses(t *testing.T) {
 		{"{tenant}", "desk.example", ""},
 	}
 	for _, tt := range tests {
-		d := &doer{}
+		d := &recordingClient{}
 		call := desk(t, "https://x.example", "key", "search", nil)
 		call.App.Base = tt.base
 		call.Live = &connection.Live{
@@ -230,7 +230,7 @@ func TestEchoedSecrets(t *testing.T) {
 func TestLineBreaksInHeaders(t *testing.T) {
 	t.Parallel()
 	for _, trace := range []string{"a\r\nX-Evil: 1", "a\nb", "a\x00b", "a\x7f"} {
-		d := &doer{}
+		d := &recordingClient{}
 		_, err := httptool.New(d, nil).Execute(t.Context(),
 			desk(t, "https://api.desk.example", "key", "create",
 				map[string]any{"folder": "a", "title": "x", "trace": trace}))
@@ -239,7 +239,7 @@ func TestLineBreaksInHeaders(t *testing.T) {
 		}
 	}
 	// Credentials were typed by a person: what would end the field is dropped.
-	d := &doer{}
+	d := &recordingClient{}
 	call := desk(t, "https://api.desk.example", "key", "search", nil)
 	call.Live.Values = app.Map{"key": "abc\r\nX-Evil: 1", "tenant": "acme"}
 	if _, err := httptool.New(d, nil).Execute(t.Context(), call); err != nil ||

@@ -41,7 +41,7 @@ type HTTPClient interface {
 // Executor implements tool.Executor, connection.Checker and connector.Lister
 // for apps with an MCP server. It is safe for concurrent use.
 type Executor struct {
-	doer    HTTPClient
+	client  HTTPClient
 	options Options
 	pool    *pool
 }
@@ -55,8 +55,8 @@ type Options struct {
 }
 
 // New returns an executor.
-func New(doer HTTPClient, o *Options) *Executor {
-	e := &Executor{doer: doer}
+func New(client HTTPClient, o *Options) *Executor {
+	e := &Executor{client: client}
 	if o != nil {
 		e.options = *o
 	}

@@ -91,7 +91,7 @@ const (
 
 // sender sends the requests of one session: with credentials, to one origin.
 type sender struct {
-	doer    HTTPClient
+	client  HTTPClient
 	origin  string
 	headers http.Header
 	secrets []string
@@ -102,7 +102,7 @@ func (e *Executor) sender(a *app.App, s *app.Scheme, live *connection.Live) (*se
 	if err != nil {
 		return nil, fmt.Errorf("the address of %s is none", a.ID)
 	}
-	made := &sender{doer: e.doer, origin: u.Scheme + "://" + u.Host, headers: http.Header{}}
+	made := &sender{client: e.client, origin: u.Scheme + "://" + u.Host, headers: http.Header{}}
 	if s == nil || s.Type == app.TypeNone {
 		return made, nil
 	}
@@ -168,7 +168,7 @@ func (s *sender) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	r = r.Clone(r.Context())
 	maps.Copy(r.Header, s.headers)
-	res, err := s.doer.Do(r)
+	res, err := s.client.Do(r)
 	if err != nil {
 		return nil, err
 	}
@@ -186,9 +186,9 @@ func (s *sender) RoundTrip(r *http.Request) (*http.Response, error) {
 // pool stores sessions between calls. A session belongs to one connection at
 // one version of its credentials.
 type pool struct {
-	mu     sync.Mutex
-	kept   map[string]*pooled
-	closed bool
+	mu       sync.Mutex
+	sessions map[string]*pooled
+	closed   bool
 }
 
 type pooled struct {
@@ -203,7 +203,7 @@ const (
 	idleSession = 2 * time.Minute
 )
 
-func newPool() *pool { return &pool{kept: map[string]*pooled{}} }
+func newPool() *pool { return &pool{sessions: map[string]*pooled{}} }
 
 // session returns a session for one call: a stored one, or a new one.
 func (e *Executor) session(ctx context.Context, a *app.App, s *app.Scheme, live *connection.Live) (*session, error) {
@@ -212,8 +212,8 @@ func (e *Executor) session(ctx context.Context, a *app.App, s *app.Scheme, live 
 	}
 	c := live.Connection
 	key := fmt.Sprintf("%q %q %q %d %q", c.AccountID, a.ID, c.ID, c.Version, a.MCP.URL)
-	if kept := e.pool.take(key); kept != nil {
-		return e.pool.lend(key, kept, false), nil
+	if existing := e.pool.acquire(key); existing != nil {
+		return e.pool.lend(key, existing, false), nil
 	}
 	made, err := e.dial(ctx, a, s, live)
 	if err != nil {
@@ -222,25 +222,25 @@ func (e *Executor) session(ctx context.Context, a *app.App, s *app.Scheme, live 
 	return e.pool.lend(key, e.pool.put(key, made), true), nil
 }
 
-func (p *pool) take(key string) *pooled {
+func (p *pool) acquire(key string) *pooled {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.sweep()
-	kept := p.kept[key]
-	if kept != nil {
-		kept.users++
+	existing := p.sessions[key]
+	if existing != nil {
+		existing.users++
 	}
-	return kept
+	return existing
 }
 
 func (p *pool) put(key string, made *session) *pooled {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	one := &pooled{session: made, users: 1, used: time.Now()}
-	if p.closed || p.kept[key] != nil || len(p.kept) >= maxSessions {
+	if p.closed || p.sessions[key] != nil || len(p.sessions) >= maxSessions {
 		one.broken = true // used once
 	} else {
-		p.kept[key] = one
+		p.sessions[key] = one
 	}
 	return one
 }
@@ -255,8 +255,8 @@ func (p *pool) lend(key string, one *pooled, fresh bool) *session {
 		one.used = time.Now()
 		if err != nil {
 			one.broken = true
-			if p.kept[key] == one {
-				delete(p.kept, key)
+			if p.sessions[key] == one {
+				delete(p.sessions, key)
 			}
 		}
 		end := one.broken && one.users == 0
@@ -270,9 +270,9 @@ func (p *pool) lend(key string, one *pooled, fresh bool) *session {
 
 // sweep closes sessions that have been idle for a while. The caller holds p.mu.
 func (p *pool) sweep() {
-	for key, one := range p.kept {
+	for key, one := range p.sessions {
 		if one.users == 0 && time.Since(one.used) > idleSession {
-			delete(p.kept, key)
+			delete(p.sessions, key)
 			go one.session.close() // it may have to tell the server
 		}
 	}
@@ -282,8 +282,8 @@ func (p *pool) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closed = true
-	for key, one := range p.kept {
-		delete(p.kept, key)
+	for key, one := range p.sessions {
+		delete(p.sessions, key)
 		one.broken = true
 		if one.users == 0 {
 			go one.session.close()

@@ -69,7 +69,7 @@ func (n *Notifier) run(ctx context.Context, job jobs.Job) error {
 	if err != nil {
 		return err
 	}
-	if s.Wish.NotifyURL == "" {
+	if s.Options.NotifyURL == "" {
 		return nil
 	}
 	if !s.StatusAt(time.Now()).Over() {
@@ -112,8 +112,12 @@ type failure struct {
 func (n *Notifier) deliver(ctx context.Context, s *connection.Session) error {
 	status := string(s.StatusAt(time.Now()))
 	e := event{Type: "connect_session." + status, Timestamp: s.EndedAt, Data: data{
-		SessionID: s.ID, App: s.App, Status: status, ConnectionID: text(s.ConnectionID), EndUser: text(s.Wish.EndUser),
-		State: text(s.Wish.State),
+		SessionID:    s.ID,
+		App:          s.App,
+		Status:       status,
+		ConnectionID: text(s.ConnectionID),
+		EndUser:      text(s.Options.EndUser),
+		State:        text(s.Options.State),
 	}}
 	if e.Timestamp.IsZero() { // nobody ended it
 		e.Timestamp = s.ExpiresAt
@@ -127,7 +131,7 @@ func (n *Notifier) deliver(ctx context.Context, s *connection.Session) error {
 	}
 	attempt := n.Sender.Send(ctx, stdwebhook.Message{
 		// One end of one session is one message, however often it is sent.
-		URL: s.Wish.NotifyURL, ID: "msg_" + s.ID + "_" + status, Body: body,
+		URL: s.Options.NotifyURL, ID: "msg_" + s.ID + "_" + status, Body: body,
 		Secrets: []stdwebhook.Secret{n.secret(s.AccountID)},
 	})
 	if attempt.Gone() {

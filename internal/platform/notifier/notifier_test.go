@@ -77,7 +77,7 @@ func session(status connection.SessionStatus) *connection.Session {
 	return &connection.Session{
 		ID: "cs_1", AccountID: "acc_a", App: "notes", Status: status, ConnectionID: "con_1", CreatedAt: now,
 		ExpiresAt: now.Add(time.Hour), EndedAt: now,
-		Wish: connection.Wish{NotifyURL: "https://agent.example/in", EndUser: "u_42", State: "st"},
+		Options: connection.ConnectOptions{NotifyURL: "https://agent.example/in", EndUser: "u_42", State: "st"},
 	}
 }
 
@@ -204,7 +204,7 @@ func TestNothingToTell(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		silent := session(connection.SessionConnected)
-		silent.Wish.NotifyURL = ""
+		silent.Options.NotifyURL = ""
 		for name, s := range map[string]*connection.Session{"forgotten": nil, "not asked for": silent} {
 			r := &receiver{statuses: []int{200}}
 			work(t, build(t, s, r, io.Discard), "acc_a/cs_1")

@@ -30,7 +30,7 @@ func (r *registrations) Registered(_ context.Context, accountID, appID, issuer s
 	return r.clients[accountID+" "+appID+" "+issuer], nil
 }
 
-func (r *registrations) Keep(_ context.Context, _ audit.Actor, c *connection.Client) error {
+func (r *registrations) Store(_ context.Context, _ audit.Actor, c *connection.Client) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.clients == nil {

@@ -180,7 +180,7 @@ func (d *exchange) register(ctx context.Context, s *discovery.Server, attempt *c
 		client.Extra[registeredAuth] = method
 	}
 	if keeper := d.c.options.Registrations; keeper != nil {
-		if err := keeper.Keep(ctx, audit.System(), client); err != nil {
+		if err := keeper.Store(ctx, audit.System(), client); err != nil {
 			return nil, fmt.Errorf("keeping the client of %s: %w", d.app.ID, err)
 		}
 	}

@@ -59,7 +59,7 @@ func (s *Service) SetOAuthClient(ctx context.Context, c *Caller, appID string,
 	client := &connection.Client{
 		App: appID, AccountID: c.Account, ID: in.ClientID, Secret: in.Secret, Extra: in.Extra,
 	}
-	if err := s.Clients.Keep(ctx, c.Actor, client); err != nil {
+	if err := s.Clients.Store(ctx, c.Actor, client); err != nil {
 		return nil, err
 	}
 	shown := s.showClient(client)

@@ -130,7 +130,7 @@ func (s *Service) openSession(ctx context.Context, c *Caller, scope, idempotency
 func (r *ConnectRequest) request(id, appID string) connection.Request {
 	return connection.Request{
 		ID: id, App: appID, Profile: r.Profile, TTL: time.Duration(r.ExpiresIn) * time.Second,
-		Wish: connection.Wish{
+		Options: connection.ConnectOptions{
 			Scheme: r.Auth, Label: r.Label, Scopes: r.Scopes, Params: r.Params, EndUser: r.EndUser,
 			Reconnects: r.ConnectionID,
 			Verify:     connection.Verify(r.Verify), VerifyURL: r.VerifyURL, RedirectURL: r.RedirectURL, State: r.State,
@@ -141,7 +141,7 @@ func (r *ConnectRequest) request(id, appID string) connection.Request {
 
 func (s *Service) connectLink(ctx context.Context, session *connection.Session) (*ConnectLink, error) {
 	there, err := s.Connections.List(ctx, session.AccountID,
-		connection.Query{App: session.App, EndUser: session.Wish.EndUser})
+		connection.Query{App: session.App, EndUser: session.Options.EndUser})
 	if err != nil {
 		return nil, err
 	}
@@ -150,13 +150,13 @@ func (s *Service) connectLink(ctx context.Context, session *connection.Session) 
 		existing = append(existing, one.ID)
 	}
 	secret := ""
-	if session.Wish.NotifyURL != "" && s.Connections.Notices != nil {
+	if session.Options.NotifyURL != "" && s.Connections.Notices != nil {
 		secret = s.Connections.Notices.Secret(session.AccountID)
 	}
 	return &ConnectLink{
 		URL: s.Connections.Link(session.ID), SessionID: session.ID, App: session.App,
 		Status: string(session.StatusAt(time.Now())), ExpiresAt: inSeconds(session.ExpiresAt),
-		Reconnects: optionalText(session.Wish.Reconnects), Existing: existing,
+		Reconnects: optionalText(session.Options.Reconnects), Existing: existing,
 		StatusURL: s.baseURL + "/api/v1/connect-sessions/" + session.ID, Secret: secret,
 	}, nil
 }
@@ -213,7 +213,7 @@ func (s *Service) ConfirmConnectSession(ctx context.Context, c *Caller, id strin
 // the caller may not know of.
 func (s *Service) visibleSession(ctx context.Context, c *Caller, id string) error {
 	session, err := s.Connections.Session(ctx, c.Account, id)
-	if err == nil && !c.reaches(session.App, session.Wish.EndUser) {
+	if err == nil && !c.reaches(session.App, session.Options.EndUser) {
 		err = problem.New(problem.NotFound, "connect_session_not_found",
 			"There is no connect session with this id. Sessions are stored for a week after their end.")
 	}

@@ -438,7 +438,7 @@ func (s *Service) TestCustomConnector(ctx context.Context, c *Caller, id string)
 		return nil, err
 	}
 	return &ConnectorTrial{
-		OK: t.OK, Code: t.Code, Detail: t.Detail, ToolsCount: t.Tools, Milliseconds: t.Took.Milliseconds(),
+		OK: t.OK, Code: t.Code, Detail: t.Detail, ToolsCount: t.Tools, Milliseconds: t.Duration.Milliseconds(),
 	}, nil
 }
 

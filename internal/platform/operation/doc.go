@@ -39,7 +39,7 @@ type Ports struct {
 	Audit            audit.Store
 	Connections      *connection.Service // nil: nothing can be connected
 	ConnectionCounts ConnectionCounts
-	Clients          *clients.Keeper
+	Clients          *clients.Clients
 	Apps             connection.Apps
 	Library          Library
 	Connectors       *connector.Service

@@ -49,7 +49,7 @@ func (i *Idempotency) Create(ctx context.Context, scope, key string, request any
 	if err != nil {
 		return Created{}, fmt.Errorf("encoding a request: %w", err)
 	}
-	attempt, err := i.requests.Begin(ctx, scope, key, text, newID)
+	attempt, err := i.requests.Start(ctx, scope, key, text, newID)
 	switch {
 	case err != nil:
 		return Created{}, refusedKey(err)

@@ -66,7 +66,7 @@ func (s *Service) Usage(ctx context.Context, c *Caller, in UsageRequest) (*Usage
 	for _, g := range groups {
 		out.Groups = append(out.Groups, UsageGroup{
 			Group: g.Group, Runs: g.Runs, Succeeded: g.Succeeded, Failed: g.Failed, Attempts: g.Attempts,
-			OutputBytes: g.OutputBytes, DurationMS: g.Took.Milliseconds(), LastRunAt: inSeconds(g.LastRunAt),
+			OutputBytes: g.OutputBytes, DurationMS: g.Duration.Milliseconds(), LastRunAt: inSeconds(g.LastRunAt),
 		})
 	}
 	return out, nil

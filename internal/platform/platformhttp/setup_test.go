@@ -113,11 +113,11 @@ func setupWith(t *testing.T, limits gate.Limits) *world {
 
 // connect makes the service of connections, with a vendor in place of the demo
 // app's.
-func (w *world) connect(t *testing.T, apps connection.Apps, box *seal.Box) {
+func (w *world) connect(t *testing.T, apps connection.Apps, box *seal.Sealer) {
 	t.Helper()
 	w.vendor = &connectiontest.Vendor{Identity: connection.Identity{ID: "u1", Email: "ann@acme.example"}}
 	kept := clients.New(w.store, box)
-	if err := kept.Keep(t.Context(), audit.Operator(),
+	if err := kept.Store(t.Context(), audit.Operator(),
 		&connection.Client{App: "demo-notes", ID: "client", Secret: "hush"}); err != nil {
 		t.Fatal(err)
 	}

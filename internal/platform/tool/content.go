@@ -28,7 +28,7 @@ func (s *Service) finish(ctx context.Context, r *Run, shape Shape, o outcome, du
 	if err != nil {
 		return nil, err
 	}
-	r.EndedAt, r.KeptUntil, r.Request = now(), now().Add(OutputLifetime), ""
+	r.EndedAt, r.StoredUntil, r.Request = now(), now().Add(OutputLifetime), ""
 	if r.Result, err = s.seal(r, "result", k); err != nil {
 		return nil, err
 	}
@@ -216,7 +216,7 @@ func failureOf(r *Run) *Failure {
 func (s *Service) result(ctx context.Context, c *Caller, r *Run, k *content, limit int) (*Result, error) {
 	out := &Result{
 		Run: r, Failure: k.Failure, Next: k.Next,
-		Expired: r.Status.Ended() && r.Result == "" && !r.KeptUntil.IsZero(),
+		Expired: r.Status.Ended() && r.Result == "" && !r.StoredUntil.IsZero(),
 	}
 	if out.Failure == nil && r.Code != "" {
 		out.Failure = failureOf(r)

@@ -123,7 +123,7 @@ func (s *Service) Output(ctx context.Context, c *Caller, id, cursor string) (*Re
 	case !r.Status.Ended():
 		return nil, problem.New(problem.Conflict, "run_not_over", "This run has no output yet.").With("run_id",
 			r.ID).With("status", string(r.Status)).Advise("retry_later")
-	case r.Result == "" && !r.KeptUntil.IsZero():
+	case r.Result == "" && !r.StoredUntil.IsZero():
 		return nil, problem.New(problem.Gone, "output_expired",
 			"Outputs are kept for 24 hours. Run the tool again for a fresh one.").With("run_id", r.ID)
 	case k.Output == nil:

@@ -90,9 +90,9 @@ type Run struct {
 	StartedAt time.Time // zero: not yet
 	EndedAt   time.Time // zero: not yet
 
-	Request   string    // sealed; empty once it is not needed
-	Result    string    // sealed; empty: none, or expired
-	KeptUntil time.Time // of Result
+	Request     string    // sealed; empty once it is not needed
+	Result      string    // sealed; empty: none, or expired
+	StoredUntil time.Time // of Result
 }
 
 // Duration returns how long the run has taken so far.

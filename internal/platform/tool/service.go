@@ -32,7 +32,7 @@ type Options struct {
 type Service struct {
 	Ports
 	options  Options
-	sealer   *seal.Box
+	sealer   *seal.Sealer
 	schemas  schemas
 	breaker  breaker.Breaker
 	limiter  pace.Limiter
@@ -47,7 +47,7 @@ type Service struct {
 }
 
 // New returns a service that seals requests and results with sealer.
-func New(p Ports, sealer *seal.Box, o *Options) *Service {
+func New(p Ports, sealer *seal.Sealer, o *Options) *Service {
 	s := &Service{
 		Ports: p, sealer: sealer, active: map[string]context.CancelCauseFunc{}, perAccount: map[string]int{},
 	}

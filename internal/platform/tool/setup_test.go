@@ -78,7 +78,7 @@ type world struct {
 	*tool.Service
 	store       *tooltest.Memory
 	connections *connections
-	box         *seal.Box
+	sealer      *seal.Sealer
 	catalog     *app.Catalog
 	keys        *keys
 
@@ -110,15 +110,15 @@ func setupOn(t *testing.T, store *tooltest.Memory, o tool.Options) *world {
 	if w.catalog, err = app.NewCatalog(apps...); err != nil {
 		t.Fatal(err)
 	}
-	if w.box, err = seal.New(make([]byte, seal.KeySize)); err != nil {
+	if w.sealer, err = seal.New(make([]byte, seal.KeySize)); err != nil {
 		t.Fatal(err)
 	}
 	o.Log = slog.New(slog.NewTextHandler(&w.log, nil))
 	w.Service = tool.New(tool.Ports{
 		Runs: store, Queue: store, History: store, Tools: lookup.Tools{Apps: catalogue{w.catalog}},
-		Files:       file.New(store, w.box, &file.Options{Quota: fileQuota, Fetcher: fetcher{}}),
+		Files:       file.New(store, w.sealer, &file.Options{Quota: fileQuota, Fetcher: fetcher{}}),
 		Connections: w.connections, Executor: w, Opener: opener{}, Keys: w.keys,
-	}, w.box, &o)
+	}, w.sealer, &o)
 	t.Cleanup(w.Close)
 	return w
 }

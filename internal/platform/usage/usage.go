@@ -54,7 +54,7 @@ type Count struct {
 	Failed      int64 // the app refused, or the run broke off
 	Attempts    int64 // calls that were made
 	OutputBytes int64
-	Took        time.Duration // of all of them together
+	Duration    time.Duration // of all of them together
 	LastRunAt   time.Time
 }
 

@@ -148,11 +148,11 @@ func (k *Keys) budget(client netip.Addr, fresh bool) bool {
 		return false
 	}
 	if fresh {
-		if r, _ := k.perIP.Take(k.base, ratelimit.ClientKey(client), 1); !r.Allowed {
+		if r, _ := k.perIP.Allow(k.base, ratelimit.ClientKey(client), 1); !r.Allowed {
 			return false
 		}
 	}
-	r, _ := k.overall.Take(k.base, "", 1)
+	r, _ := k.overall.Allow(k.base, "", 1)
 	return r.Allowed
 }
 

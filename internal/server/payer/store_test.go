@@ -30,13 +30,13 @@ import (
 // all of it over HTTP, nothing pretended but the work and the money.
 type market struct {
 	url    string
-	box    *sandboxtest.World
+	world  *sandboxtest.World
 	runner *paidservicetest.Runner
 }
 
 func open(t *testing.T) *market {
 	t.Helper()
-	m := &market{box: sandboxtest.Start(t), runner: &paidservicetest.Runner{}}
+	m := &market{world: sandboxtest.Start(t), runner: &paidservicetest.Runner{}}
 	db, err := sqldb.Open(t.Context(), sqldbtest.SQLite(t), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +49,7 @@ func open(t *testing.T) *market {
 	if err != nil {
 		t.Fatal(err)
 	}
-	facilitator, err := x402facilitator.New(m.box.URL+"/x402", nil, http.DefaultClient)
+	facilitator, err := x402facilitator.New(m.world.URL+"/x402", nil, http.DefaultClient)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func open(t *testing.T) *market {
 	t.Cleanup(service.Close)
 	go service.Watch(t.Context())
 	mux := httpserver.NewMux(httpserver.WriteProblem)
-	(&servicehttp.Face{BaseURL: m.url, Service: service}).Mount(openapi.New(mux, "test", "1", nil),
+	(&servicehttp.Handler{BaseURL: m.url, Service: service}).Mount(openapi.New(mux, "test", "1", nil),
 		func(pattern string, h http.HandlerFunc, middleware ...httpserver.Middleware) {
 			mux.Handle(pattern, httpserver.Chain(h, middleware...))
 		})
@@ -110,7 +110,7 @@ func TestBuyFromTheStore(t *testing.T) {
 			t.Parallel()
 			m := open(t)
 			if mode != "" {
-				m.box.FailX402("/settle", mode, 1)
+				m.world.FailX402("/settle", mode, 1)
 			}
 			key := newKey(t)
 			receipt, err := m.buy(t, key)
@@ -127,10 +127,10 @@ func TestBuyFromTheStore(t *testing.T) {
 					t.Errorf("file %+v = %q, %v", f, text, err)
 				}
 			}
-			if s := m.box.X402State(); s.Transfers != 1 || s.Moved != 100000 || m.runner.Runs() != 1 {
+			if s := m.world.X402State(); s.Transfers != 1 || s.Moved != 100000 || m.runner.Runs() != 1 {
 				t.Errorf("the ledger has %+v after %d runs, want one of 0.10 after one", s, m.runner.Runs())
 			}
-			if b, err := payer.New(key, nil).Balance(t.Context(), m.box.URL); err != nil || b.Balance != "4.90" ||
+			if b, err := payer.New(key, nil).Balance(t.Context(), m.world.URL); err != nil || b.Balance != "4.90" ||
 				b.Network != evm.DevNetwork {
 				t.Errorf("balance = %+v, %v, want 4.90", b, err)
 			}
@@ -152,7 +152,7 @@ func TestTwelvePayersAtOnce(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if s := m.box.X402State(); s.Transfers != 12 || s.Moved != 12*100000 || m.runner.Runs() != 12 {
+	if s := m.world.X402State(); s.Transfers != 12 || s.Moved != 12*100000 || m.runner.Runs() != 12 {
 		t.Errorf("the ledger has %+v after %d runs, want twelve of 0.10", s, m.runner.Runs())
 	}
 }

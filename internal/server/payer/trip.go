@@ -40,7 +40,7 @@ type order struct {
 	NextAction string `json:"next_action"`
 	Reason     string `json:"reason"`
 	Progress   *struct {
-		Stage      string `json:"stage"`
+		Phase      string `json:"stage"`
 		PagesDone  int    `json:"pages_done"`
 		PagesTotal int    `json:"pages_total"`
 	} `json:"progress"`
@@ -250,11 +250,11 @@ func (o *order) progress() string {
 	case o.Progress == nil:
 		return strings.ReplaceAll(o.State, "_", " ")
 	case o.Progress.PagesTotal > 0:
-		return fmt.Sprintf("%s, %d of %d pages", o.Progress.Stage, o.Progress.PagesDone, o.Progress.PagesTotal)
+		return fmt.Sprintf("%s, %d of %d pages", o.Progress.Phase, o.Progress.PagesDone, o.Progress.PagesTotal)
 	case o.Progress.PagesDone > 0:
-		return fmt.Sprintf("%s, %d pages", o.Progress.Stage, o.Progress.PagesDone)
+		return fmt.Sprintf("%s, %d pages", o.Progress.Phase, o.Progress.PagesDone)
 	}
-	return o.Progress.Stage
+	return o.Progress.Phase
 }
 
 func (r *reply) read() (*order, error) {

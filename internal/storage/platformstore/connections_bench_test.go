@@ -61,7 +61,7 @@ func connectedService(b *testing.B, store *platformstore.Store) (service *connec
 		b.Fatal(err)
 	}
 	keeper, vendor := clients.New(store, box), &connectiontest.Vendor{}
-	if err := keeper.Keep(b.Context(), audit.Operator(),
+	if err := keeper.Store(b.Context(), audit.Operator(),
 		&connection.Client{App: "notes", ID: "client", Secret: "hush"}); err != nil {
 		b.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func connectedService(b *testing.B, store *platformstore.Store) (service *connec
 		Authorizer: vendor, Checker: vendor, Stepper: vendor,
 	}, box, nil)
 	session, err := service.Open(b.Context(), audit.System(), a.ID,
-		connection.Request{App: "notes", Wish: connection.Wish{Scheme: "oauth2"}})
+		connection.Request{App: "notes", Options: connection.ConnectOptions{Scheme: "oauth2"}})
 	if err != nil {
 		b.Fatal(err)
 	}

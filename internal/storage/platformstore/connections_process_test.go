@@ -191,7 +191,7 @@ func expired(t *testing.T, db *sqldb.DB, s *platformstore.Store, vendor *connect
 	t.Helper()
 	service := connections(t, s, vendor, nil)
 	session, err := service.Open(t.Context(), audit.System(), accountID,
-		connection.Request{App: "notes", Wish: connection.Wish{Scheme: "oauth2"}})
+		connection.Request{App: "notes", Options: connection.ConnectOptions{Scheme: "oauth2"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,17 +20,17 @@ const connectSessionColumns = `id, account_id, token_digest, browser_digest, COA
 
 func scanConnectSession(r row.Scanner) (*connection.Session, error) {
 	s := &connection.Session{}
-	var status, wish, askedBy string
+	var status, options, askedBy string
 	var created, expires, ended int64
 	err := r.Scan(&s.ID, &s.AccountID, &s.TokenDigest, &s.BrowserDigest, &s.StateDigest, &s.FlowDigest, &s.App, &status,
-		&wish, &askedBy, &s.ConnectionID, &s.Code, &s.Detail, &s.Attempt, &s.Confirmed,
+		&options, &askedBy, &s.ConnectionID, &s.Code, &s.Detail, &s.Attempt, &s.Confirmed,
 		&created, &expires, &ended, &s.Version)
 	if err != nil {
 		return nil, fmt.Errorf("reading a connect session: %w", err)
 	}
 	s.Status = connection.SessionStatus(status)
 	s.CreatedAt, s.ExpiresAt, s.EndedAt = row.Time(created), row.Time(expires), row.Time(ended)
-	if err := row.FromJSON(wish, &s.Wish); err != nil {
+	if err := row.FromJSON(options, &s.Options); err != nil {
 		return nil, err
 	}
 	return s, row.FromJSON(askedBy, &s.AskedBy)
@@ -39,8 +39,8 @@ func scanConnectSession(r row.Scanner) (*connection.Session, error) {
 // InsertSession implements connection.Sessions.
 func (s Connections) InsertSession(ctx context.Context, in *connection.Session,
 	e audit.Entry,
-) (kept *connection.Session, inserted bool, err error) {
-	wish, err := row.JSON(in.Wish)
+) (stored *connection.Session, inserted bool, err error) {
+	options, err := row.JSON(in.Options)
 	if err != nil {
 		return nil, false, err
 	}
@@ -61,7 +61,7 @@ func (s Connections) InsertSession(ctx context.Context, in *connection.Session,
 			in.TokenDigest,
 			in.App,
 			string(in.Status),
-			wish,
+			options,
 			askedBy,
 			false,
 			row.Millis(in.CreatedAt),
@@ -71,13 +71,13 @@ func (s Connections) InsertSession(ctx context.Context, in *connection.Session,
 			return err
 		}
 		inserted, due = n > 0, nil
-		if inserted && in.Wish.NotifyURL != "" {
+		if inserted && in.Options.NotifyURL != "" {
 			due = noticeJobs(in, in.ExpiresAt)
 		}
 		if err := row.Schedule(ctx, tx, s.lanes, due...); err != nil {
 			return err
 		}
-		if kept, err = scanConnectSession(tx.QueryRowContext(ctx,
+		if stored, err = scanConnectSession(tx.QueryRowContext(ctx,
 			`SELECT `+connectSessionColumns+` FROM connect_session WHERE account_id = $1 AND id = $2`, in.AccountID,
 			in.ID)); err != nil || !inserted {
 			return err
@@ -87,7 +87,7 @@ func (s Connections) InsertSession(ctx context.Context, in *connection.Session,
 	if err == nil {
 		s.lanes.Scheduled(due...)
 	}
-	return kept, inserted, err
+	return stored, inserted, err
 }
 
 // noticeJobs are the jobs that tell how a session ended.
@@ -134,7 +134,7 @@ func (s Connections) SaveSession(ctx context.Context, in *connection.Session, e 
 	if err != nil || !saved {
 		return false, err
 	}
-	if in.Status.Over() && in.Wish.NotifyURL != "" {
+	if in.Status.Over() && in.Options.NotifyURL != "" {
 		s.lanes.Wake(connection.JobNotify)
 	}
 	in.Version++
@@ -165,7 +165,7 @@ func (s Connections) saveSession(ctx context.Context, tx *sql.Tx, in *connection
 		in.Confirmed,
 		row.Millis(in.EndedAt),
 	)
-	if err == nil && n > 0 && in.Status.Over() && in.Wish.NotifyURL != "" {
+	if err == nil && n > 0 && in.Status.Over() && in.Options.NotifyURL != "" {
 		err = row.Schedule(ctx, tx, s.lanes, noticeJobs(in, in.EndedAt)...)
 	}
 	return n > 0, err

@@ -59,7 +59,7 @@ func (s Connections) KeepGrant(ctx context.Context, c *connection.Connection, se
 	}
 	c.Version = version
 	session.Version++
-	if session.Wish.NotifyURL != "" {
+	if session.Options.NotifyURL != "" {
 		s.lanes.Wake(connection.JobNotify)
 	}
 	return true, nil

@@ -19,12 +19,12 @@ func TestOAuthClients(t *testing.T) {
 		at := time.Now().UTC().Truncate(time.Millisecond)
 		mine := &clients.Sealed{
 			Client: connection.Client{App: "gmail", AccountID: account.ID, ID: "one"},
-			Box:    "sealed", UpdatedAt: at,
+			Secret: "sealed", UpdatedAt: at,
 		}
 		other := &clients.Sealed{Client: connection.Client{
 			App: "mcp", AccountID: account.ID, ID: "two",
 			Issuer: "https://as.example",
-		}, Box: "sealed", UpdatedAt: at}
+		}, Secret: "sealed", UpdatedAt: at}
 		for _, c := range []*clients.Sealed{mine, other, mine} {
 			if err := s.KeepClient(t.Context(), c,
 				audit.New(account.ID, audit.System(), "oauth_client.set", c.App, nil)); err != nil {

@@ -148,7 +148,7 @@ func TestNoticesAreScheduled(t *testing.T) {
 			t.Helper()
 			kept, _, err := store.InsertSession(t.Context(), &connection.Session{
 				ID: id, AccountID: a.ID, App: "notes", Status: connection.SessionPending, TokenDigest: id,
-				CreatedAt: now, ExpiresAt: now.Add(time.Hour), Wish: connection.Wish{NotifyURL: notify},
+				CreatedAt: now, ExpiresAt: now.Add(time.Hour), Options: connection.ConnectOptions{NotifyURL: notify},
 			}, audit.New(a.ID, audit.Operator(), "connect.asked", id, nil))
 			if err != nil {
 				t.Fatal(err)

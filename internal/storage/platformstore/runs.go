@@ -28,19 +28,19 @@ const runColumns = `id, account_id, actor, key_id, tool, app, connection_id, end
 func scanRun(r row.Scanner) (*tool.Run, error) {
 	one := &tool.Run{}
 	var actor, decider string
-	var timeout, approvalUntil, decided, lease, created, started, ended, kept int64
+	var timeout, approvalUntil, decided, lease, created, started, ended, storedUntil int64
 	err := r.Scan(&one.ID, &one.AccountID, &actor, &one.KeyID, &one.Tool, &one.App, &one.ConnectionID, &one.EndUser,
 		&one.Status, &one.Async, &one.Safe, &one.Sent, &one.Cancelling,
 		&one.Attempts, &one.AppStatus, &one.Code, &one.OutputBytes, &timeout, &one.Key, &one.Fingerprint,
 		&one.Approval.ID, &approvalUntil, &decider, &decided, &one.Approval.Reason,
-		&one.Owner, &lease, &created, &started, &ended, &one.Request, &one.Result, &kept)
+		&one.Owner, &lease, &created, &started, &ended, &one.Request, &one.Result, &storedUntil)
 	if err != nil {
 		return nil, fmt.Errorf("reading a run: %w", err)
 	}
 	one.Timeout = time.Duration(timeout) * time.Millisecond
 	one.Approval.ExpiresAt, one.Approval.DecidedAt = row.Time(approvalUntil), row.Time(decided)
 	one.LeaseUntil, one.CreatedAt, one.StartedAt = row.Time(lease), row.Time(created), row.Time(started)
-	one.EndedAt, one.KeptUntil = row.Time(ended), row.Time(kept)
+	one.EndedAt, one.StoredUntil = row.Time(ended), row.Time(storedUntil)
 	if decider != "" {
 		if err := row.FromJSON(decider, &one.Approval.DecidedBy); err != nil {
 			return nil, err
@@ -151,7 +151,7 @@ func insertRun(ctx context.Context, tx *sql.Tx, r *tool.Run) (inserted bool, err
 		row.Millis(r.EndedAt),
 		r.Request,
 		r.Result,
-		row.Millis(r.KeptUntil),
+		row.Millis(r.StoredUntil),
 		r.Key,
 		r.Fingerprint,
 	)
@@ -318,7 +318,7 @@ func finishRun(ctx context.Context, tx *sql.Tx, r *tool.Run) (done bool, err err
 		int64(r.OutputBytes),
 		row.Millis(r.EndedAt),
 		r.Result,
-		row.Millis(r.KeptUntil),
+		row.Millis(r.StoredUntil),
 	)
 	return n > 0, err
 }

@@ -40,7 +40,7 @@ func each(t *testing.T, test func(t *testing.T, s *platformstore.Store)) {
 	}
 }
 
-func box(t testing.TB) *seal.Box {
+func box(t testing.TB) *seal.Sealer {
 	t.Helper()
 	b, err := seal.New(make([]byte, seal.KeySize))
 	if err != nil {

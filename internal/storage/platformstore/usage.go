@@ -63,12 +63,12 @@ func (s Runs) Usage(ctx context.Context, accountID string, q usage.Query) ([]usa
 		FROM tool_run WHERE `+where+` GROUP BY `+group+` ORDER BY `+order+` LIMIT $`+strconv.Itoa(len(args)), args...)
 	return row.Collect(rows, err, func(r row.Scanner) (usage.Count, error) {
 		var c usage.Count
-		var took, last int64
+		var duration, last int64
 		if err := r.Scan(&c.Group, &c.Runs, &c.Succeeded, &c.Failed, &c.Attempts, &c.OutputBytes,
-			&took, &last); err != nil {
+			&duration, &last); err != nil {
 			return c, fmt.Errorf("reading a count of runs: %w", err)
 		}
-		c.Took, c.LastRunAt = time.Duration(took)*time.Millisecond, row.Time(last)
+		c.Duration, c.LastRunAt = time.Duration(duration)*time.Millisecond, row.Time(last)
 		if q.By == usage.ByDay {
 			days, err := strconv.ParseInt(c.Group, 10, 64)
 			if err != nil {

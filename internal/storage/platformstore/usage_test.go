@@ -40,19 +40,19 @@ func TestUsage(t *testing.T) {
 		at := func(d time.Duration) time.Time { return start.Add(d) }
 		search := usage.Count{
 			Group: "desk__search", Runs: 2, Succeeded: 1, Failed: 1, Attempts: 3, OutputBytes: 20,
-			Took: 2 * time.Second, LastRunAt: at(23 * time.Hour),
+			Duration: 2 * time.Second, LastRunAt: at(23 * time.Hour),
 		}
 		created := usage.Count{
 			Group: "desk__create", Runs: 1, Succeeded: 1, Attempts: 3, OutputBytes: 10,
-			Took: time.Second, LastRunAt: at(24 * time.Hour),
+			Duration: time.Second, LastRunAt: at(24 * time.Hour),
 		}
 		listed := usage.Count{
-			Group: "notes__list", Runs: 1, Attempts: 4, OutputBytes: 10, Took: time.Second,
+			Group: "notes__list", Runs: 1, Attempts: 4, OutputBytes: 10, Duration: time.Second,
 			LastRunAt: at(25 * time.Hour),
 		}
 		named := func(c usage.Count, group string) usage.Count { c.Group = group; return c }
 		both := usage.Count{
-			Runs: 2, Succeeded: 1, Attempts: 7, OutputBytes: 20, Took: 2 * time.Second,
+			Runs: 2, Succeeded: 1, Attempts: 7, OutputBytes: 20, Duration: 2 * time.Second,
 			LastRunAt: at(25 * time.Hour),
 		}
 		tests := []struct {
@@ -72,7 +72,7 @@ func TestUsage(t *testing.T) {
 						Failed:      1,
 						Attempts:    6,
 						OutputBytes: 30,
-						Took:        3 * time.Second,
+						Duration:    3 * time.Second,
 						LastRunAt:   at(24 * time.Hour),
 					},
 					named(listed, "notes"),

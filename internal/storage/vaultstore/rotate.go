@@ -21,7 +21,7 @@ func (v *Vault) Rotate(ctx context.Context, force bool) error {
 			return err
 		}
 	}
-	err := v.change(ctx, nil, func(_ *keyset, r *seal.Ring) (bool, error) {
+	err := v.change(ctx, nil, func(_ *keyset, r *seal.Keyring) (bool, error) {
 		if r.In(seal.Pending) != "" {
 			return false, nil
 		}
@@ -42,7 +42,7 @@ func (v *Vault) promote(ctx context.Context) error {
 	if err != nil || len(waiting) > 0 {
 		return err
 	}
-	return v.change(ctx, nil, func(_ *keyset, r *seal.Ring) (bool, error) { return r.Promote(), nil })
+	return v.change(ctx, nil, func(_ *keyset, r *seal.Keyring) (bool, error) { return r.Promote(), nil })
 }
 
 // waiting returns the replicas that do not use the newest revision yet.
@@ -59,13 +59,13 @@ func (v *Vault) waiting(ctx context.Context) ([]string, error) {
 
 // Rewrap wraps the keyset with the key that is set now.
 func (v *Vault) Rewrap(ctx context.Context) error {
-	return v.change(ctx, v.o.KEK, func(*keyset, *seal.Ring) (bool, error) { return true, nil })
+	return v.change(ctx, v.o.KEK, func(*keyset, *seal.Keyring) (bool, error) { return true, nil })
 }
 
 // Enable lets a disabled key open again, until what it has sealed is sealed
 // again. Its problem is vault_key_not_found (NotFound).
 func (v *Vault) Enable(ctx context.Context, id string) error {
-	return v.change(ctx, nil, func(_ *keyset, r *seal.Ring) (bool, error) {
+	return v.change(ctx, nil, func(_ *keyset, r *seal.Keyring) (bool, error) {
 		if r.Set(id, seal.Disabled, seal.Retiring) == 0 {
 			return false, problem.New(problem.NotFound, "vault_key_not_found",
 				"There is no disabled key with this id. ace vault status lists the keys.")
@@ -171,7 +171,7 @@ func (v *Vault) resealColumn(ctx context.Context, c *Column, end time.Time, p *P
 //
 // unreadable says that some texts do not open: their keys stay for as long as
 // they are there.
-func (v *Vault) retire(ctx context.Context, k *keyset, keys *seal.Ring, unreadable bool) (done bool, err error) {
+func (v *Vault) retire(ctx context.Context, k *keyset, keys *seal.Keyring, unreadable bool) (done bool, err error) {
 	older := retiring(keys)
 	left, err := v.leftUnder(ctx, older)
 	if err != nil {
@@ -193,7 +193,7 @@ func (v *Vault) retire(ctx context.Context, k *keyset, keys *seal.Ring, unreadab
 	}
 	v.step("disable")
 	counted := k.revision
-	return true, v.change(ctx, nil, func(k *keyset, r *seal.Ring) (bool, error) {
+	return true, v.change(ctx, nil, func(k *keyset, r *seal.Keyring) (bool, error) {
 		if k.revision != counted {
 			return false, nil // the count was of another time
 		}
@@ -214,7 +214,7 @@ func (v *Vault) left(ctx context.Context) (int, error) {
 	return v.leftUnder(ctx, retiring(now.keys))
 }
 
-func retiring(keys *seal.Ring) (ids []string) {
+func retiring(keys *seal.Keyring) (ids []string) {
 	for _, key := range keys.Keys() {
 		if key.State == seal.Retiring {
 			ids = append(ids, key.ID)

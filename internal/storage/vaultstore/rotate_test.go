@@ -153,7 +153,7 @@ func TestFirstKeysetSurvivesACrash(t *testing.T) {
 		if ok || at != "keyset_made" {
 			t.Fatalf("lived %t, died at %q", ok, at)
 		}
-		var boxes [6]*seal.Box
+		var boxes [6]*seal.Sealer
 		var wg sync.WaitGroup
 		for i := range boxes {
 			wg.Go(func() {
@@ -389,7 +389,7 @@ func rotateOverAndOver(t *testing.T, db *sqldb.DB, primaries *atomic.Int64, over
 
 // raise reads a row, opens it, and writes the next number if the row is still
 // of the version that was read.
-func raise(t *testing.T, db *sqldb.DB, box *seal.Box, id string, at seal.Place) (saved bool, err error) {
+func raise(t *testing.T, db *sqldb.DB, box *seal.Sealer, id string, at seal.Place) (saved bool, err error) {
 	t.Helper()
 	var text string
 	var version int64

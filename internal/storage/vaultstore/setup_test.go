@@ -62,7 +62,7 @@ type secret struct {
 
 // sow writes n sealed texts into every column that holds some, with the places
 // that the services use.
-func sow(t testing.TB, db *sqldb.DB, box *seal.Box, n int, name string) (all []secret) {
+func sow(t testing.TB, db *sqldb.DB, box *seal.Sealer, n int, name string) (all []secret) {
 	t.Helper()
 	account := "acc_" + name
 	insert(t, db, "account", map[string]any{"id": account})
@@ -202,7 +202,7 @@ func set(t testing.TB, db *sqldb.DB, s secret, text string) {
 
 // reap opens every text; keys, if not empty, is the key that must have sealed
 // each.
-func reap(t testing.TB, db *sqldb.DB, box *seal.Box, all []secret, key string) {
+func reap(t testing.TB, db *sqldb.DB, box *seal.Sealer, all []secret, key string) {
 	t.Helper()
 	for _, s := range all {
 		text := get(t, db, s)

@@ -102,7 +102,7 @@ func (v *Vault) Status(ctx context.Context) (*Status, error) {
 	return s, nil
 }
 
-func phase(keys *seal.Ring, left int) Phase {
+func phase(keys *seal.Keyring, left int) Phase {
 	switch {
 	case keys.In(seal.Pending) != "":
 		return Announcing

@@ -52,7 +52,7 @@ type Vault struct {
 	db     *sqldb.DB
 	o      Options
 	self   string // id of this replica
-	sealer *seal.Box
+	sealer *seal.Sealer
 
 	working sync.Mutex // one pass of re-sealing at a time
 
@@ -65,7 +65,7 @@ type Vault struct {
 // used is the keyset that is in memory. Nobody changes it.
 type used struct {
 	revision int64
-	keys     *seal.Ring
+	keys     *seal.Keyring
 	key      kek.Key // that it is wrapped by
 }
 
@@ -116,7 +116,7 @@ func (v *Vault) open(ctx context.Context) error {
 }
 
 // Sealer seals and opens for this process.
-func (v *Vault) Sealer() *seal.Box { return v.sealer }
+func (v *Vault) Sealer() *seal.Sealer { return v.sealer }
 
 // Close takes this replica from the list of those that are waited for.
 func (v *Vault) Close(ctx context.Context) error { return v.leave(ctx) }
@@ -142,7 +142,7 @@ func (v *Vault) first(ctx context.Context) (*keyset, error) {
 // firstKeys is a random key where nothing is sealed yet. Otherwise the key that
 // sealed it goes on as the primary until the first rotation: replicas of before
 // there were keysets can then still read everything.
-func (v *Vault) firstKeys(ctx context.Context) (*seal.Ring, error) {
+func (v *Vault) firstKeys(ctx context.Context) (*seal.Keyring, error) {
 	samples, err := v.samples(ctx)
 	if err != nil {
 		return nil, err
@@ -193,7 +193,7 @@ func (v *Vault) firstKeys(ctx context.Context) (*seal.Ring, error) {
 // it proves the data key and the digest key.
 func canaryAt() seal.Place { return seal.Place{Table: "keyset", Column: "canary", Row: keysetID} }
 
-func checkCanary(sealer *seal.Box, k *keyset) error {
+func checkCanary(sealer *seal.Sealer, k *keyset) error {
 	plain, err := sealer.Open(k.canary, canaryAt())
 	if err != nil || string(plain) != sealer.MAC("canary") {
 		return errors.New(
@@ -204,7 +204,7 @@ func checkCanary(sealer *seal.Box, k *keyset) error {
 }
 
 // fill writes a keys into a row, wrapped by key.
-func (v *Vault) fill(ctx context.Context, k *keyset, keys *seal.Ring, key kek.Key) error {
+func (v *Vault) fill(ctx context.Context, k *keyset, keys *seal.Keyring, key kek.Key) error {
 	secrets, err := keys.Secrets()
 	if err != nil {
 		return err
@@ -248,7 +248,7 @@ func (v *Vault) load(ctx context.Context, k *keyset) (used, error) {
 }
 
 // unwrap returns the keys of a row, and which key opened it.
-func (v *Vault) unwrap(ctx context.Context, k *keyset) (*seal.Ring, kek.Key, error) {
+func (v *Vault) unwrap(ctx context.Context, k *keyset) (*seal.Keyring, kek.Key, error) {
 	keys := []kek.Key{v.o.KEK}
 	if v.o.Old != nil {
 		keys = append(keys, v.o.Old)
@@ -283,7 +283,7 @@ const rereadWithin = 15 * time.Second
 
 // reread is what the box calls for an unknown key: another replica has begun to
 // use it before this one looked.
-func (v *Vault) reread() (*seal.Ring, error) {
+func (v *Vault) reread() (*seal.Keyring, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), rereadWithin)
 	defer cancel()
 	now, err := v.newest(ctx)

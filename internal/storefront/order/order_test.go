@@ -25,7 +25,7 @@ import (
 	"ace/internal/storefront/order"
 )
 
-type desk struct {
+type fixture struct {
 	*order.Service
 	t         *testing.T
 	store     *storage.Store
@@ -56,7 +56,7 @@ func (s *sink) Deliver(ctx context.Context, e order.Event, _ *order.Order,
 	return nil
 }
 
-func newDesk(t *testing.T, dsn string) *desk {
+func newDesk(t *testing.T, dsn string) *fixture {
 	t.Helper()
 	db, err := sqldb.Open(t.Context(), dsn, &sqldb.Options{MaxConns: 8})
 	if err != nil {
@@ -66,7 +66,7 @@ func newDesk(t *testing.T, dsn string) *desk {
 	if _, err := db.Migrate(t.Context(), storage.Migrations()); err != nil {
 		t.Fatal(err)
 	}
-	d := &desk{t: t, store: storage.New(db, nil), processor: checkouttest.NewProcessor(), sink: &sink{}}
+	d := &fixture{t: t, store: storage.New(db, nil), processor: checkouttest.NewProcessor(), sink: &sink{}}
 	d.Service = order.New(d.store, d.processor, slog.New(slog.DiscardHandler), order.Options{
 		Sinks: map[string]order.Sink{"webhook": d.sink}, Step: func(name string) {
 			if d.step != nil {
@@ -78,13 +78,13 @@ func newDesk(t *testing.T, dsn string) *desk {
 }
 
 // onBoth runs a test on each engine.
-func onBoth(t *testing.T, test func(t *testing.T, d *desk)) {
+func onBoth(t *testing.T, test func(t *testing.T, d *fixture)) {
 	t.Helper()
 	sqldbtest.RunDSN(t, func(t *testing.T, dsn string) { test(t, newDesk(t, dsn)) })
 }
 
 // sold puts an order of 2900 US cents on record, with its event.
-func (d *desk) sold(status order.Status) *order.Order {
+func (d *fixture) sold(status order.Status) *order.Order {
 	d.t.Helper()
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	quote := offer.Quote{Offer: offer.Offer{
@@ -114,7 +114,7 @@ func (d *desk) sold(status order.Status) *order.Order {
 	return o
 }
 
-func (d *desk) show(id string) *order.Details {
+func (d *fixture) show(id string) *order.Details {
 	d.t.Helper()
 	details, err := d.Show(d.t.Context(), id)
 	if err != nil {
@@ -124,7 +124,7 @@ func (d *desk) show(id string) *order.Details {
 }
 
 // work runs the jobs that are due once; one that fails is due again at once.
-func (d *desk) work() {
+func (d *fixture) work() {
 	d.t.Helper()
 	ctx := d.t.Context()
 	handlers := d.Handlers()
@@ -147,7 +147,7 @@ func (d *desk) work() {
 
 func TestRefundInParts(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, d *desk) {
+	onBoth(t, func(t *testing.T, d *fixture) {
 		o := d.sold(order.Confirmed)
 		steps := []struct {
 			minor    int64
@@ -179,7 +179,7 @@ func TestRefundInParts(t *testing.T) {
 
 func TestRefundsAtTheSameTime(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, d *desk) {
+	onBoth(t, func(t *testing.T, d *fixture) {
 		o := d.sold(order.Confirmed)
 		var wg sync.WaitGroup
 		for range 8 {
@@ -206,7 +206,7 @@ func TestRefundWithoutAnAnswer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			onBoth(t, func(t *testing.T, d *desk) {
+			onBoth(t, func(t *testing.T, d *fixture) {
 				o := d.sold(order.RefundDue)
 				d.processor.Fail("refund", fault)
 				if _, err := d.Refund(t.Context(), o.ID, 0, ""); !problem.Is(err, "processor_unavailable") {
@@ -233,7 +233,7 @@ func TestRefundWithoutAnAnswer(t *testing.T) {
 
 func TestRefundRefused(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, d *desk) {
+	onBoth(t, func(t *testing.T, d *fixture) {
 		o := d.sold(order.Confirmed)
 		d.processor.Fail("refund", checkouttest.Refusal)
 		if _, err := d.Refund(t.Context(), o.ID, 0, ""); !problem.Is(err, "refund_refused") {
@@ -251,7 +251,7 @@ func TestRefundRefused(t *testing.T) {
 
 func TestRefundMadeAtTheProcessor(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, d *desk) {
+	onBoth(t, func(t *testing.T, d *fixture) {
 		o := d.sold(order.Confirmed)
 		if _, err := d.processor.Refund(t.Context(),
 			order.RefundRequest{Key: "dashboard", Amount: money.Amount{Minor: 2900, Currency: "USD"}}); err != nil {
@@ -272,7 +272,7 @@ func TestRefundMadeAtTheProcessor(t *testing.T) {
 
 func TestAccept(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, d *desk) {
+	onBoth(t, func(t *testing.T, d *fixture) {
 		o := d.sold(order.Review)
 		if got, err := d.Accept(t.Context(), o.ID); err != nil || got.Status != order.Confirmed {
 			t.Errorf("Accept = %v, %v, want confirmed", got, err)
@@ -288,7 +288,7 @@ func TestAccept(t *testing.T) {
 
 func TestEventsAreDeliveredInTheEnd(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, d *desk) {
+	onBoth(t, func(t *testing.T, d *fixture) {
 		d.sink.fail = 2
 		o := d.sold(order.Confirmed)
 		for range 4 {
@@ -310,7 +310,7 @@ func TestEventsAreDeliveredInTheEnd(t *testing.T) {
 
 func TestEventsThatCannotBeDeliveredAreKept(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, d *desk) {
+	onBoth(t, func(t *testing.T, d *fixture) {
 		d.sink.fail = 100
 		o := d.sold(order.Confirmed)
 		for range 8 {
@@ -325,7 +325,7 @@ func TestEventsThatCannotBeDeliveredAreKept(t *testing.T) {
 
 func TestListPagesNewestFirst(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, d *desk) {
+	onBoth(t, func(t *testing.T, d *fixture) {
 		want := map[string]bool{}
 		for range 5 {
 			want[d.sold(order.Confirmed).ID] = true

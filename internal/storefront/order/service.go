@@ -197,7 +197,7 @@ func (s *Service) Accept(ctx context.Context, id string) (*Order, error) {
 // nothing_to_refund (Conflict), invalid_amount (Invalid), refund_refused
 // (Unprocessable).
 func (s *Service) Refund(ctx context.Context, id string, minor int64, reason string) (*Refund, error) {
-	refund, err := s.begin(ctx, id, minor, reason)
+	refund, err := s.startRefund(ctx, id, minor, reason)
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +205,7 @@ func (s *Service) Refund(ctx context.Context, id string, minor int64, reason str
 	return s.carryOut(ctx, refund)
 }
 
-func (s *Service) begin(ctx context.Context, id string, minor int64, reason string) (*Refund, error) {
+func (s *Service) startRefund(ctx context.Context, id string, minor int64, reason string) (*Refund, error) {
 	o, err := s.store.Order(ctx, id)
 	if err != nil {
 		return nil, err

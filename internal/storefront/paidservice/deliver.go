@@ -11,7 +11,7 @@ import (
 
 // kept reads the sealed work of an order and makes sure that it is what was
 // sealed. It shows it to nobody.
-func (s *Service) kept(ctx context.Context, o *Order) (*Work, error) {
+func (s *Service) storedWork(ctx context.Context, o *Order) (*Work, error) {
 	w, err := s.results.Work(ctx, o.ResultID)
 	if err != nil {
 		return nil, err
@@ -27,7 +27,7 @@ func (s *Service) deliver(ctx context.Context, o *Order) (*Outcome, error) {
 	if !o.State.Paid() {
 		return nil, fmt.Errorf("order %s is %s: its work stays sealed", o.ID, o.State)
 	}
-	w, err := s.kept(ctx, o)
+	w, err := s.storedWork(ctx, o)
 	if err != nil {
 		return nil, err
 	}

@@ -70,7 +70,7 @@ func (s *Service) advance(ctx context.Context, o *Order, c *claim, t *trip) (*Ou
 	switch o.State {
 	case Reserved:
 		if o.Lease.Owner == c.owner || !o.leased(at) {
-			return nil, 0, s.begin(ctx, o, c.owner, c.verified)
+			return nil, 0, s.startRun(ctx, o, c.owner, c.verified)
 		}
 		return s.waitForWork(o, t)
 	case Running:

@@ -62,7 +62,7 @@ type Lease struct {
 
 // Progress says how far a run is.
 type Progress struct {
-	Stage       string // for example "crawling"
+	Phase       string // for example "crawling"
 	Done, Total int    // pages; Total 0: not known yet
 }
 

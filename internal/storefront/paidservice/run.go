@@ -74,7 +74,7 @@ func (s *Service) openPayment(o *Order) (*sealedPayment, error) {
 
 // begin verifies the payment of a reserved order and starts the run, or goes on
 // to the money where the work is sealed already.
-func (s *Service) begin(ctx context.Context, o *Order, owner string, verified bool) error {
+func (s *Service) startRun(ctx context.Context, o *Order, owner string, verified bool) error {
 	ctx = context.WithoutCancel(ctx) // a caller who leaves must not leave a reservation behind
 	if o.Lease.Owner != owner {
 		next := o.clone()
@@ -84,12 +84,12 @@ func (s *Service) begin(ctx context.Context, o *Order, owner string, verified bo
 		}
 		o = next
 	}
-	kept, err := s.openPayment(o)
+	payment, err := s.openPayment(o)
 	if err != nil {
 		return err
 	}
 	if !verified {
-		reason, err := s.good(ctx, o, kept)
+		reason, err := s.stillPayable(ctx, o, payment)
 		if err != nil {
 			s.log.WarnContext(ctx, "verifying a payment", "order_id", o.ID, "error", err)
 			return s.release(ctx, o, FacilitatorAway, "", "the facilitator did not answer")
@@ -106,7 +106,7 @@ func (s *Service) begin(ctx context.Context, o *Order, owner string, verified bo
 }
 
 // good asks whether a payment can be settled. It answers the reason why not.
-func (s *Service) good(ctx context.Context, o *Order, p *sealedPayment) (x402.Reason, error) {
+func (s *Service) stillPayable(ctx context.Context, o *Order, p *sealedPayment) (x402.Reason, error) {
 	v, err := s.verify(ctx, p.Payment, p.Terms)
 	if err != nil || v.IsValid {
 		return "", err
@@ -152,7 +152,7 @@ func (s *Service) start(ctx context.Context, o *Order) error {
 	err := next.move(Running, now())
 	next.RunAttempts++
 	next.Lease = Lease{Owner: newOwner(), Until: next.UpdatedAt.Add(s.opts.RunLease)}
-	next.Progress = Progress{Stage: "starting"}
+	next.Progress = Progress{Phase: "starting"}
 	if err == nil {
 		err = s.save(ctx, o, Change{Order: next, Evidence: "verified"}, nil)
 	}
@@ -235,7 +235,7 @@ func (s *Service) sealWork(ctx context.Context, o *Order, w *Work) error {
 		return err
 	}
 	next.ResultID, next.ResultSum, next.SealedAt, next.Lease = typeid.New("res"), workSum(w), next.UpdatedAt, Lease{}
-	next.Progress.Stage = "done"
+	next.Progress.Phase = "done"
 	return s.save(ctx, o, Change{Order: next, Evidence: "the work is sealed", Work: w}, nil)
 }
 
@@ -339,8 +339,8 @@ func (b *beat) start(ctx context.Context) (stop func()) {
 
 // once beats, and ends the run if the lease is another's.
 func (b *beat) once(ctx context.Context, p Progress) bool {
-	if p.Stage == "" {
-		p.Stage = "running"
+	if p.Phase == "" {
+		p.Phase = "running"
 	}
 	lease := Lease{Owner: b.order.Lease.Owner, Until: now().Add(b.service.opts.RunLease)}
 	held, err := b.service.store.Beat(ctx, b.order.ID, lease, p)

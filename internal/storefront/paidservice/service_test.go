@@ -503,7 +503,7 @@ func TestLongWork(t *testing.T) {
 		for w.order(payment).Progress.Done != 3 && time.Now().Before(deadline) {
 			time.Sleep(10 * time.Millisecond)
 		}
-		if got := w.order(payment).Progress; got.Stage != "crawling" || got.Total != 10 {
+		if got := w.order(payment).Progress; got.Phase != "crawling" || got.Total != 10 {
 			t.Errorf("progress = %+v", got)
 		}
 		if out := r.run(call); out.Status != paidservice.StatusRunning {

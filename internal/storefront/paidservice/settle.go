@@ -23,7 +23,7 @@ func (s *Service) charge(ctx context.Context, o *Order, evidence string) error {
 		return err
 	}
 	// Money is never taken for work that is not there.
-	if _, err := s.kept(ctx, o); err != nil {
+	if _, err := s.storedWork(ctx, o); err != nil {
 		return err
 	}
 	next := o.clone()

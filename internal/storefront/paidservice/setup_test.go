@@ -32,7 +32,7 @@ type world struct {
 	store   storage.Paid
 	ledger  *paidservicetest.Ledger
 	runner  *paidservicetest.Runner
-	box     *seal.Box
+	sealer  *seal.Sealer
 	log     *safeBuffer
 	chain   bool // replicas can ask the chain
 	options paidservice.Options
@@ -143,7 +143,7 @@ func newWorld(t *testing.T, dsn string) *world {
 	n := paidservicetest.Network()
 	return &world{
 		t: t, store: storage.Paid{Store: storage.New(db, nil)}, ledger: paidservicetest.NewLedger(n.ID, n.Asset),
-		runner: &paidservicetest.Runner{}, box: box, log: &safeBuffer{},
+		runner: &paidservicetest.Runner{}, sealer: box, log: &safeBuffer{},
 		options: paidservice.Options{
 			BaseURL: "https://store.example", Name: "Test Store", Mode: "facilitator",
 			Poll: 5 * time.Millisecond, SettleBudget: 4 * time.Second, RunWait: 10 * time.Second,
@@ -183,7 +183,7 @@ func (w *world) open() *replica {
 	deps := paidservice.Deps{
 		Definitions: definitions, Networks: []paidservice.Network{paidservicetest.Network()},
 		Facilitator: mortalFacilitator{w.ledger, r},
-		Store:       store, Results: store, Prices: store, Vault: w.box,
+		Store:       store, Results: store, Prices: store, Vault: w.sealer,
 		Log: slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	if w.chain {

@@ -106,7 +106,7 @@ func (s *Service) resume(ctx context.Context, o *Order) error {
 	if err != nil {
 		return err
 	}
-	return s.begin(ctx, fresh, owner, false)
+	return s.startRun(ctx, fresh, owner, false)
 }
 
 // chase looks for a payment with growing pauses.

@@ -97,13 +97,13 @@ func (f *Folder) List(ctx context.Context) ([]Entry, error) {
 		if len(pages) >= maxFiles {
 			return fmt.Errorf("the folder holds more than %d pages", maxFiles)
 		}
-		kept, err := f.look(name, d)
+		stored, err := f.look(name, d)
 		if err != nil {
 			faults = append(faults, err)
 			return nil
 		}
-		if _, twice := pages[kept.entry.Path]; !twice {
-			pages[kept.entry.Path] = kept
+		if _, twice := pages[stored.entry.Path]; !twice {
+			pages[stored.entry.Path] = stored
 		}
 		return nil
 	})
@@ -155,16 +155,16 @@ func (f *Folder) look(name string, d fs.DirEntry) (file, error) {
 // Read answers the page with its HTML.
 func (f *Folder) Read(_ context.Context, at string) (*Page, error) {
 	f.mu.Lock()
-	kept, ok := f.pages[at]
+	stored, ok := f.pages[at]
 	ready := f.rendered[at]
 	f.mu.Unlock()
 	switch {
-	case !ok || kept.empty:
+	case !ok || stored.empty:
 		return nil, notFound()
 	case ready != nil:
 		return ready, nil
 	}
-	page, _, err := f.load(kept.name)
+	page, _, err := f.load(stored.name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, notFound() // removed since the listing
 	}
@@ -176,7 +176,7 @@ func (f *Folder) Read(_ context.Context, at string) (*Page, error) {
 	if len(f.rendered) >= maxRendered {
 		clear(f.rendered)
 	}
-	if f.pages[at] == kept { // not if a listing came between
+	if f.pages[at] == stored { // not if a listing came between
 		f.rendered[at] = page
 	}
 	return page, nil

@@ -31,21 +31,21 @@ func CleanPath(raw string) (string, error) {
 		func(r rune) bool { return unicode.IsControl(r) || r == '\\' }) {
 		return "", invalidPath("The path holds characters that no page has.")
 	}
-	var kept []string
+	var segments []string
 	for part := range strings.SplitSeq(path, "/") {
 		switch part {
 		case "", ".":
 		case "..":
-			if len(kept) == 0 {
+			if len(segments) == 0 {
 				return "", problem.New(problem.Forbidden, "path_outside_site",
 					"The path climbs out of the site. Give the path of a page as /agent/search answers it.").At("path")
 			}
-			kept = kept[:len(kept)-1]
+			segments = segments[:len(segments)-1]
 		default:
-			kept = append(kept, part)
+			segments = append(segments, part)
 		}
 	}
-	return "/" + strings.Join(kept, "/"), nil
+	return "/" + strings.Join(segments, "/"), nil
 }
 
 func invalidPath(detail string) error {

@@ -136,7 +136,7 @@ func (s *Service) Refresh(ctx context.Context) error {
 				errs[i] = err
 				return
 			}
-			s.took(i, list)
+			s.setEntries(i, list)
 		})
 	}
 	all.Wait()
@@ -144,7 +144,7 @@ func (s *Service) Refresh(ctx context.Context) error {
 }
 
 // took swaps in the listing of one source, if it changes what there is.
-func (s *Service) took(source int, list []Entry) {
+func (s *Service) setEntries(source int, list []Entry) {
 	s.listing.Lock()
 	defer s.listing.Unlock()
 	s.lists[source] = list

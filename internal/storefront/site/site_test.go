@@ -34,21 +34,21 @@ func address(t testing.TB) *url.URL {
 }
 
 // shelf is a processor with offers, which can be away.
-type shelf struct {
+type fakeSource struct {
 	offers []offer.Offer
 	away   bool
 }
 
-func (s *shelf) Offers(context.Context) (offer.Listing, error) {
+func (s *fakeSource) Offers(context.Context) (offer.Listing, error) {
 	if s.away {
 		return offer.Listing{}, problem.New(problem.Unavailable, "processor_unavailable", "away")
 	}
 	return offer.Listing{Offers: s.offers, Mode: "test", VerifiedAt: time.Now()}, nil
 }
 
-func (*shelf) Taken(context.Context) (map[string]int64, error) { return map[string]int64{}, nil }
+func (*fakeSource) Taken(context.Context) (map[string]int64, error) { return map[string]int64{}, nil }
 
-func (*shelf) Changes() uint64 { return 0 }
+func (*fakeSource) Changes() uint64 { return 0 }
 
 func goods() []offer.Offer {
 	one := func(id, name string, c offer.Category, status offer.Status) offer.Offer {
@@ -67,7 +67,7 @@ func goods() []offer.Offer {
 }
 
 // world is a service over files and a shelf.
-func world(t testing.TB, files fstest.MapFS, s *shelf) *site.Service {
+func world(t testing.TB, files fstest.MapFS, s *fakeSource) *site.Service {
 	t.Helper()
 	catalog := offer.NewCatalog(s, s, slog.New(slog.DiscardHandler))
 	service := site.New(address(t),
@@ -109,7 +109,7 @@ func folder() fstest.MapFS {
 
 func TestFolderListing(t *testing.T) {
 	t.Parallel()
-	s := world(t, folder(), &shelf{offers: goods()}).Snapshot()
+	s := world(t, folder(), &fakeSource{offers: goods()}).Snapshot()
 	got := map[string]string{}
 	for _, e := range s.Entries {
 		got[e.Path] = e.Title + "|" + e.Modified.Format(time.DateOnly)
@@ -151,7 +151,7 @@ func TestFolderFaults(t *testing.T) {
 
 func TestPage(t *testing.T) {
 	t.Parallel()
-	s := world(t, folder(), &shelf{offers: goods()})
+	s := world(t, folder(), &fakeSource{offers: goods()})
 	setup, err := s.Page(t.Context(), "/docs/setup")
 	if err != nil {
 		t.Fatal(err)
@@ -187,7 +187,7 @@ func TestPage(t *testing.T) {
 
 func TestPageProblems(t *testing.T) {
 	t.Parallel()
-	s := world(t, folder(), &shelf{offers: goods()})
+	s := world(t, folder(), &fakeSource{offers: goods()})
 	for path, code := range map[string]string{
 		"/nope": "page_not_found", "/secret": "page_private", "/secret.md": "page_private", "/shut": "page_not_found",
 		"/checkout/x": "page_private", "/c/token": "page_private",
@@ -203,7 +203,7 @@ func TestPageProblems(t *testing.T) {
 
 func TestOfferPage(t *testing.T) {
 	t.Parallel()
-	goodsShelf := &shelf{offers: goods()}
+	goodsShelf := &fakeSource{offers: goods()}
 	s := world(t, folder(), goodsShelf)
 	page, err := s.Page(t.Context(), "/products/desk_lamp.md")
 	if err != nil {
@@ -230,7 +230,7 @@ func TestOfferPage(t *testing.T) {
 // never answered.
 func TestProcessorAway(t *testing.T) {
 	t.Parallel()
-	s := world(t, folder(), &shelf{away: true})
+	s := world(t, folder(), &fakeSource{away: true})
 	home, err := s.Page(t.Context(), "/")
 	if err != nil || !strings.Contains(home.Markdown, "cannot be read right now") || !home.Lists {
 		t.Errorf("first page = %+v, %v", home, err)
@@ -245,7 +245,7 @@ func TestProcessorAway(t *testing.T) {
 func TestRefresh(t *testing.T) {
 	t.Parallel()
 	files := folder()
-	goodsShelf := &shelf{offers: goods()}
+	goodsShelf := &fakeSource{offers: goods()}
 	s := world(t, files, goodsShelf)
 	before := s.Snapshot()
 	if err := s.Refresh(t.Context()); err != nil || s.Snapshot() != before {
@@ -305,7 +305,7 @@ func (*flaky) Read(context.Context, string) (*site.Page, error) { return nil, er
 
 func TestSearch(t *testing.T) {
 	t.Parallel()
-	s := world(t, folder(), &shelf{offers: goods()})
+	s := world(t, folder(), &fakeSource{offers: goods()})
 	tests := []struct {
 		name, words string
 		want        []string
@@ -344,7 +344,7 @@ func TestSearchPages(t *testing.T) {
 	for i := range 37 {
 		files[fmt.Sprintf("guides/guide-%02d.md", i)] = file("# G\n")
 	}
-	s := world(t, files, &shelf{})
+	s := world(t, files, &fakeSource{})
 	seen := map[string]bool{}
 	q := site.Query{Words: "guide", Limit: 10}
 	for range 4 {
@@ -367,7 +367,7 @@ func TestSearchPages(t *testing.T) {
 
 func TestSearchProblems(t *testing.T) {
 	t.Parallel()
-	s := world(t, folder(), &shelf{})
+	s := world(t, folder(), &fakeSource{})
 	other, err := s.Search(t.Context(), site.Query{Words: "docs", Limit: 1})
 	if err != nil || other.Next == "" {
 		t.Fatalf("Search = %+v, %v", other, err)
@@ -385,7 +385,7 @@ func TestSearchProblems(t *testing.T) {
 
 func TestRead(t *testing.T) {
 	t.Parallel()
-	s := world(t, folder(), &shelf{offers: goods()})
+	s := world(t, folder(), &fakeSource{offers: goods()})
 	tests := []struct {
 		name  string
 		query site.ReadQuery
@@ -429,7 +429,7 @@ func TestRead(t *testing.T) {
 
 func TestReadProblems(t *testing.T) {
 	t.Parallel()
-	s := world(t, folder(), &shelf{})
+	s := world(t, folder(), &fakeSource{})
 	tests := []struct {
 		name  string
 		query site.ReadQuery
@@ -475,7 +475,7 @@ func TestWindows(t *testing.T) {
 	t.Parallel()
 	long := "# Long\n\n" + strings.Repeat("Ein Absatz mit Umlauten: äöü 東京.\n\n", 4000)
 	s := world(t, fstest.MapFS{"long.md": file(long), "wall.md": file("# W\n\n" + strings.Repeat("x", 90_000))},
-		&shelf{})
+		&fakeSource{})
 	for _, path := range []string{"/long", "/wall"} {
 		for _, limit := range []int{0, 999, 40_000, 12_345} {
 			var got strings.Builder
@@ -511,7 +511,7 @@ func TestWindows(t *testing.T) {
 // link on them leads somewhere.
 func TestDefaultPages(t *testing.T) {
 	t.Parallel()
-	goodsShelf := &shelf{offers: goods()}
+	goodsShelf := &fakeSource{offers: goods()}
 	catalog := offer.NewCatalog(goodsShelf, goodsShelf, slog.New(slog.DiscardHandler))
 	for _, vars := range []site.Vars{
 		{Name: "Shop", Operator: "Shop Ltd", BaseURL: base},

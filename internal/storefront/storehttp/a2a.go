@@ -20,7 +20,7 @@ import (
 
 // a2aAgent is the agent of the store over A2A: the tools that read are the
 // actions of its site skill.
-func (s *server) a2aAgent() (*a2ahttp.Face, error) {
+func (s *server) a2aAgent() (*a2ahttp.Handler, error) {
 	tools := s.tools(checkout.A2A)
 	var actions []a2ahttp.Action
 	for _, name := range []string{
@@ -72,11 +72,11 @@ func a2aAction(tool *agenttool.Ready) a2ahttp.Action {
 }
 
 // clients are the clients of the agent, with the signatures that held.
-type clients struct{ *sessionhttp.Desk }
+type clients struct{ *sessionhttp.Sessions }
 
 // Agent answers what a request says about the software that sent it.
 func (c clients) Agent(ctx context.Context, h http.Header) checkout.Agent {
-	agent := c.Desk.Agent(ctx, h)
+	agent := c.Sessions.Agent(ctx, h)
 	agent.Profile = admission.Agent(ctx)
 	agent.Signed = agent.Profile != ""
 	return agent

@@ -110,13 +110,13 @@ type EventParser interface {
 
 type server struct {
 	Deps
-	sessions  *sessionhttp.Desk
+	sessions  *sessionhttp.Sessions
 	api       *openapi.API
 	pages     *pages
-	catalog   *cataloghttp.Face
+	catalog   *cataloghttp.Handler
 	documents *discovery.Registry
-	site      *sitehttp.Face
-	agent     *a2ahttp.Face
+	site      *sitehttp.Handler
+	agent     *a2ahttp.Handler
 }
 
 // New answers the handler of the store host.
@@ -137,7 +137,7 @@ func New(d Deps) (http.Handler, error) {
 func Document() ([]byte, error) {
 	s, _, err := build(Deps{
 		Site: Site{BaseURL: "http://127.0.0.1:8080", Name: "ACE Store"}, BotKeys: describedKeys{},
-		Services: &servicehttp.Face{},
+		Services: &servicehttp.Handler{},
 	})
 	if err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ func build(d Deps) (*server, *httpserver.Mux, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	s := &server{Deps: d, pages: pages, catalog: &cataloghttp.Face{
+	s := &server{Deps: d, pages: pages, catalog: &cataloghttp.Handler{
 		Site: cataloghttp.Site{
 			BaseURL: d.Site.BaseURL, Terms: d.Site.Terms, Privacy: d.Site.Privacy,
 			Refunds: d.Site.Refunds,
@@ -160,10 +160,10 @@ func build(d Deps) (*server, *httpserver.Mux, error) {
 	if s.documents, err = s.companions(); err != nil {
 		return nil, nil, err
 	}
-	if s.site, err = s.siteFace(); err != nil {
+	if s.site, err = s.siteHandler(); err != nil {
 		return nil, nil, err
 	}
-	s.sessions = &sessionhttp.Desk{
+	s.sessions = &sessionhttp.Sessions{
 		Checkout: d.Checkout, Requests: d.Requests, MAC: d.MAC, Log: d.Log, DirectContinueURL: d.Site.DirectContinueURL,
 	}
 	if s.agent, err = s.a2aAgent(); err != nil {
@@ -184,8 +184,8 @@ func build(d Deps) (*server, *httpserver.Mux, error) {
 }
 
 // ucp is the face for UCP.
-func (s *server) ucp() *ucphttp.Face {
-	return &ucphttp.Face{
+func (s *server) ucp() *ucphttp.Handler {
+	return &ucphttp.Handler{
 		Site: ucphttp.Site{
 			BaseURL: s.Site.BaseURL, Name: s.Site.Name, Version: Version, Terms: s.Site.Terms, Privacy: s.Site.Privacy,
 			Refunds:     s.Site.Refunds,
@@ -222,24 +222,24 @@ func (s *server) routes(mux *httpserver.Mux) {
 	agentic.Mount(s.api, handle)
 	mux.ErrorsUnder(acphttp.Base, agentic.WriteError)
 
-	face := s.ucp()
+	handler := s.ucp()
 	for _, v := range ucp.Versions() {
-		handle("GET "+ucphttp.ProfilePath(v), discovery.Fixed(typeJSON, 300, face.Profile(v)))
+		handle("GET "+ucphttp.ProfilePath(v), discovery.Fixed(typeJSON, 300, handler.Profile(v)))
 	}
-	handle("POST "+ucphttp.Base+"/checkout-sessions", face.REST(ucp.ToolCreateCheckout))
-	handle("GET "+ucphttp.Base+"/checkout-sessions/{id}", face.REST(ucp.ToolGetCheckout), waits)
-	handle("PUT "+ucphttp.Base+"/checkout-sessions/{id}", face.REST(ucp.ToolUpdateCheckout))
-	handle("POST "+ucphttp.Base+"/checkout-sessions/{id}/complete", face.REST(ucp.ToolCompleteCheckout))
-	handle("POST "+ucphttp.Base+"/checkout-sessions/{id}/cancel", face.REST(ucp.ToolCancelCheckout))
-	handle("POST "+ucphttp.Base+"/catalog/search", face.REST(ucp.ToolSearchCatalog))
-	handle("POST "+ucphttp.Base+"/catalog/lookup", face.REST(ucp.ToolLookupCatalog))
-	handle("POST "+ucphttp.Base+"/catalog/product", face.REST(ucp.ToolGetProduct))
-	mux.Handle(ucphttp.MCPPath, face.MCP())
-	mux.ErrorsUnder(ucphttp.Base, face.WriteError)
-	mux.ErrorsUnder(ucp.ProfilePath, face.WriteError)
-	face.Describe(s.api)
+	handle("POST "+ucphttp.Base+"/checkout-sessions", handler.REST(ucp.ToolCreateCheckout))
+	handle("GET "+ucphttp.Base+"/checkout-sessions/{id}", handler.REST(ucp.ToolGetCheckout), waits)
+	handle("PUT "+ucphttp.Base+"/checkout-sessions/{id}", handler.REST(ucp.ToolUpdateCheckout))
+	handle("POST "+ucphttp.Base+"/checkout-sessions/{id}/complete", handler.REST(ucp.ToolCompleteCheckout))
+	handle("POST "+ucphttp.Base+"/checkout-sessions/{id}/cancel", handler.REST(ucp.ToolCancelCheckout))
+	handle("POST "+ucphttp.Base+"/catalog/search", handler.REST(ucp.ToolSearchCatalog))
+	handle("POST "+ucphttp.Base+"/catalog/lookup", handler.REST(ucp.ToolLookupCatalog))
+	handle("POST "+ucphttp.Base+"/catalog/product", handler.REST(ucp.ToolGetProduct))
+	mux.Handle(ucphttp.MCPPath, handler.MCP())
+	mux.ErrorsUnder(ucphttp.Base, handler.WriteError)
+	mux.ErrorsUnder(ucp.ProfilePath, handler.WriteError)
+	handler.Describe(s.api)
 
-	if services, ok := s.Services.(*servicehttp.Face); ok {
+	if services, ok := s.Services.(*servicehttp.Handler); ok {
 		services.Mount(s.api, handle)
 	}
 	s.mountMCP(mux)

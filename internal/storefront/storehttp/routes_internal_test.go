@@ -38,7 +38,7 @@ func TestOpenAPIHasEveryRoute(t *testing.T) {
 	t.Parallel()
 	s, mux, err := build(Deps{
 		Site: Site{BaseURL: "https://store.example", Name: "Store"}, BotKeys: describedKeys{},
-		Services: &servicehttp.Face{},
+		Services: &servicehttp.Handler{},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +96,7 @@ func TestOperatorsPage(t *testing.T) {
 	}
 	s, _, err := build(Deps{
 		Site: Site{BaseURL: "https://store.example", Name: "Store"}, BotKeys: describedKeys{},
-		Services: &servicehttp.Face{},
+		Services: &servicehttp.Handler{},
 	})
 	if err != nil {
 		t.Fatal(err)

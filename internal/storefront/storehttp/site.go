@@ -24,7 +24,7 @@ func (s *server) companions() (*discovery.Registry, error) {
 		}
 		s.Pages = site.New(base, nil, s.Log, nil)
 	}
-	_, sold := s.Services.(*servicehttp.Face)
+	_, sold := s.Services.(*servicehttp.Handler)
 	return discovery.New(discovery.Config{
 		BaseURL: s.Site.BaseURL, Name: s.Site.Name, Version: Version, Operator: cmp.Or(s.Site.Operator, s.Site.Name),
 		Contact:         s.Site.Contact,
@@ -36,7 +36,7 @@ func (s *server) companions() (*discovery.Registry, error) {
 }
 
 // siteFace is the face of the pages.
-func (s *server) siteFace() (*sitehttp.Face, error) {
+func (s *server) siteHandler() (*sitehttp.Handler, error) {
 	return sitehttp.New(sitehttp.Site{
 		BaseURL: s.Site.BaseURL, Name: s.Site.Name, Version: Version, Operator: cmp.Or(s.Site.Operator, s.Site.Name),
 		Address: s.Site.Address, Contact: s.Site.Contact,

@@ -38,6 +38,6 @@ func (s *server) describedMCP() *discovery.MCP {
 
 // mountMCP serves the tools over MCP.
 func (s *server) mountMCP(mux *httpserver.Mux) {
-	face := mcphttp.New(s.mcpSite(), s.tools(checkout.MCP), &mcphttp.Options{Admit: s.Gate.AdmitMCP})
-	face.Mount(s.api, mux.Handle)
+	handler := mcphttp.New(s.mcpSite(), s.tools(checkout.MCP), &mcphttp.Options{Admit: s.Gate.AdmitMCP})
+	handler.Mount(s.api, mux.Handle)
 }

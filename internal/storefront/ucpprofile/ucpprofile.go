@@ -88,7 +88,7 @@ func New(client *http.Client, o *Options) *Reader {
 // profile_malformed (Unprocessable), or profile_busy (Unavailable) while too
 // many profiles are being fetched.
 func (r *Reader) Profile(ctx context.Context, address string) (*ucp.PlatformProfile, error) {
-	if e := r.kept(address); e != nil && time.Now().Before(e.until) {
+	if e := r.cached(address); e != nil && time.Now().Before(e.until) {
 		return e.profile, e.err
 	}
 	return r.fetchOnce(ctx, address)
@@ -97,13 +97,13 @@ func (r *Reader) Profile(ctx context.Context, address string) (*ucp.PlatformProf
 // Newer is Profile for a caller who misses something in the kept one, such as
 // a key: it is fetched again if it is older than a minute.
 func (r *Reader) Newer(ctx context.Context, address string) (*ucp.PlatformProfile, error) {
-	if e := r.kept(address); e != nil && time.Since(e.fetchedAt) < minAge {
+	if e := r.cached(address); e != nil && time.Since(e.fetchedAt) < minAge {
 		return e.profile, e.err
 	}
 	return r.fetchOnce(ctx, address)
 }
 
-func (r *Reader) kept(address string) *entry {
+func (r *Reader) cached(address string) *entry {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	element, ok := r.byURL[address]
@@ -130,7 +130,7 @@ func (r *Reader) fetchOnce(ctx context.Context, address string) (*ucp.PlatformPr
 		e.profile, age, e.err = r.fetch(bound, address)
 		e.fetchedAt = time.Now()
 		e.until = e.fetchedAt.Add(min(max(age, minAge), maxAge))
-		r.keep(e)
+		r.store(e)
 		return e.profile, e.err
 	})
 	select {
@@ -158,7 +158,7 @@ func (r *Reader) spend() bool {
 	return true
 }
 
-func (r *Reader) keep(e *entry) {
+func (r *Reader) store(e *entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if element, ok := r.byURL[e.address]; ok {

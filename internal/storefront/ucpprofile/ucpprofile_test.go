@@ -49,7 +49,7 @@ func (w *web) client() *http.Client {
 	}
 }
 
-const good = `{"ucp":{"version":"2026-08-25","services":{},"payment_handlers":{},"capabilities":{"dev.ucp.shopping.checkout":[{"version":"2026-08-25"}]}}}`
+const validProfile = `{"ucp":{"version":"2026-08-25","services":{},"payment_handlers":{},"capabilities":{"dev.ucp.shopping.checkout":[{"version":"2026-08-25"}]}}}`
 
 func respond(status int, body string, headers ...string) (*http.Response, error) {
 	h := http.Header{}
@@ -66,12 +66,16 @@ func TestAnswers(t *testing.T) {
 		answer func(*http.Request) (*http.Response, error)
 		code   string
 	}{
-		{"good", func(*http.Request) (*http.Response, error) { return respond(200, good) }, ""},
+		{"good", func(*http.Request) (*http.Response, error) { return respond(200, validProfile) }, ""},
 		{"redirect", func(*http.Request) (*http.Response, error) {
 			return respond(302, "", "Location",
 				"https://b.example")
 		}, "profile_unreachable"},
-		{"missing", func(*http.Request) (*http.Response, error) { return respond(404, good) }, "profile_unreachable"},
+		{
+			"missing",
+			func(*http.Request) (*http.Response, error) { return respond(404, validProfile) },
+			"profile_unreachable",
+		},
 		{
 			"no answer", func(*http.Request) (*http.Response, error) { return nil, errors.New("refused") },
 			"profile_unreachable",
@@ -131,7 +135,7 @@ func TestAge(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				const address = "https://a.example/ucp"
 				w := newWeb(func(*http.Request) (*http.Response, error) {
-					return respond(200, good, "Cache-Control", tt.cacheControl)
+					return respond(200, validProfile, "Cache-Control", tt.cacheControl)
 				})
 				r := New(w.client(), nil)
 				read := func() {
@@ -161,7 +165,7 @@ func TestNewer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const address = "https://a.example/ucp"
 		w := newWeb(func(*http.Request) (*http.Response, error) {
-			return respond(200, good, "Cache-Control", "max-age=3600")
+			return respond(200, validProfile, "Cache-Control", "max-age=3600")
 		})
 		r := New(w.client(), nil)
 		for _, step := range []struct {
@@ -179,7 +183,10 @@ func TestNewer(t *testing.T) {
 func TestOneFetchForMany(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWeb(func(*http.Request) (*http.Response, error) { time.Sleep(time.Second); return respond(200, good) })
+		w := newWeb(func(*http.Request) (*http.Response, error) {
+			time.Sleep(time.Second)
+			return respond(200, validProfile)
+		})
 		r := New(w.client(), nil)
 		impatient, leave := context.WithTimeout(t.Context(), time.Millisecond)
 		defer leave()
@@ -209,7 +216,7 @@ func TestBudget(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb(func(*http.Request) (*http.Response, error) {
-			return respond(200, good, "Cache-Control", "max-age=3600")
+			return respond(200, validProfile, "Cache-Control", "max-age=3600")
 		})
 		r := New(w.client(), &Options{PerMinute: 3})
 		read := func(i int) error {
@@ -242,7 +249,7 @@ func TestBudget(t *testing.T) {
 func TestSize(t *testing.T) {
 	t.Parallel()
 	w := newWeb(func(*http.Request) (*http.Response, error) {
-		return respond(200, good, "Cache-Control", "max-age=3600")
+		return respond(200, validProfile, "Cache-Control", "max-age=3600")
 	})
 	r := New(w.client(), &Options{Size: 2})
 	for _, name := range []string{"a", "b", "a", "c", "a", "b"} {

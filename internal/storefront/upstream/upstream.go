@@ -90,16 +90,16 @@ func New(origin *url.URL, client *http.Client, log *slog.Logger, o *Options) *Si
 func (s *Site) Read(ctx context.Context, at string) (*site.Page, error) {
 	s.mu.Lock()
 	address, ok := s.addresses[at]
-	kept := s.cache.get(at)
+	old := s.cache.get(at)
 	s.mu.Unlock()
 	if !ok {
 		return nil, notFound()
 	}
-	if kept != nil && time.Since(kept.checked) < s.o.PageAge {
-		return kept.page, nil
+	if old != nil && time.Since(old.checked) < s.o.PageAge {
+		return old.page, nil
 	}
 	// The fetch outlives a caller who leaves: the next one wants it too.
-	result := s.flight.DoChan(at, func() (any, error) { return s.renew(context.WithoutCancel(ctx), at, address, kept) })
+	result := s.flight.DoChan(at, func() (any, error) { return s.renew(context.WithoutCancel(ctx), at, address, old) })
 	select {
 	case <-ctx.Done():
 		return nil, ctx.Err()
@@ -113,8 +113,8 @@ func (s *Site) Read(ctx context.Context, at string) (*site.Page, error) {
 
 // renew asks the website for a page, and answers the copy from before where
 // that is still good or the website is away.
-func (s *Site) renew(ctx context.Context, at, address string, kept *cached) (*cached, error) {
-	fresh, err := s.fetchPage(ctx, at, address, kept)
+func (s *Site) renew(ctx context.Context, at, address string, old *cached) (*cached, error) {
+	fresh, err := s.fetchPage(ctx, at, address, old)
 	p, known := problem.From(err)
 	switch {
 	case err == nil:
@@ -126,9 +126,9 @@ func (s *Site) renew(ctx context.Context, at, address string, kept *cached) (*ca
 		s.mu.Lock()
 		s.cache.drop(at)
 		s.mu.Unlock()
-	case kept != nil && time.Since(kept.confirmed) < s.o.StaleAge:
+	case old != nil && time.Since(old.confirmed) < s.o.StaleAge:
 		s.log.WarnContext(ctx, "showing the last copy of a page", "path", at, "error", egress.Cause(err))
-		stale := *kept
+		stale := *old
 		stale.checked = time.Now() // spare a website that is away
 		s.mu.Lock()
 		s.cache.put(at, &stale)
@@ -138,10 +138,10 @@ func (s *Site) renew(ctx context.Context, at, address string, kept *cached) (*ca
 	return nil, err
 }
 
-func (s *Site) fetchPage(ctx context.Context, at, address string, kept *cached) (*cached, error) {
+func (s *Site) fetchPage(ctx context.Context, at, address string, old *cached) (*cached, error) {
 	var known validators
-	if kept != nil {
-		known = kept.validators
+	if old != nil {
+		known = old.validators
 	}
 	res, err := s.get(ctx, address, "text/html, application/xhtml+xml;q=0.9, text/markdown;q=0.8, text/plain;q=0.5",
 		known)
@@ -151,8 +151,8 @@ func (s *Site) fetchPage(ctx context.Context, at, address string, kept *cached) 
 	defer func() { _ = res.Body.Close() }() // read to its end or not wanted
 	switch res.StatusCode {
 	case http.StatusNotModified:
-		if kept != nil {
-			same := *kept
+		if old != nil {
+			same := *old
 			same.checked, same.confirmed = time.Now(), time.Now()
 			return &same, nil
 		}

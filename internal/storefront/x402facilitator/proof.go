@@ -85,7 +85,7 @@ func (c *Chains) Find(ctx context.Context, auth paidservice.Authorization, from 
 		return n.unused(ctx, auth, latest, chain)
 	}
 	e := events[0]
-	verdict, err := n.judge(ctx, auth, e)
+	verdict, err := n.checkEvent(ctx, auth, e)
 	if err != nil {
 		return paidservice.Proof{}, err
 	}
@@ -142,7 +142,7 @@ type receipt struct {
 
 // judge says what an event means: paid only where the transfer that belongs to
 // it brought the amount to the receiver.
-func (n *node) judge(ctx context.Context, auth paidservice.Authorization, e event) (paidservice.Verdict, error) {
+func (n *node) checkEvent(ctx context.Context, auth paidservice.Authorization, e event) (paidservice.Verdict, error) {
 	var r *receipt
 	if err := n.call(ctx, &r, "eth_getTransactionReceipt", e.Tx); err != nil {
 		return "", err

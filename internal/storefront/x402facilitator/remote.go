@@ -141,12 +141,12 @@ func (f *Remote) call(ctx context.Context, limit time.Duration, method, path str
 	if err != nil {
 		return nil, fmt.Errorf("reading the answer of facilitator %s: %w", f.host, egress.Cause(err))
 	}
-	return f.judge(path, res.StatusCode, data)
+	return f.checkResponse(path, res.StatusCode, data)
 }
 
 // judge sorts an answer by its status. Facilitators answer refusals with 200 or
 // with 400 and the same body.
-func (f *Remote) judge(path string, status int, data []byte) ([]byte, error) {
+func (f *Remote) checkResponse(path string, status int, data []byte) ([]byte, error) {
 	if len(data) > maxBody {
 		return nil, fmt.Errorf("facilitator %s answered with more than %d bytes", f.host, maxBody)
 	}

@@ -65,7 +65,7 @@ const LeastDelay = 100 * time.Millisecond
 
 // Progress is told how a crawl goes on: the stage, and of the pages that are
 // planned, how many are done.
-type Progress func(stage string, done, planned int)
+type Progress func(phase string, done, planned int)
 
 // Pacer spaces the requests to each host. It is safe for concurrent use.
 type Pacer struct {

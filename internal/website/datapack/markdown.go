@@ -94,7 +94,7 @@ func (p *Page) markdown(b *strings.Builder) {
 	if len(p.Needs)+len(p.Notes)+len(p.Mended) > 0 {
 		b.WriteByte('\n')
 	}
-	if p.Diff == generate.Keep {
+	if p.Diff == generate.NoChange {
 		b.WriteString("The page's own data says all that was found. Nothing to do.\n")
 		return
 	}

@@ -230,7 +230,7 @@ func (p *Page) write(r *generate.Result, d *dom.Document) {
 		p.Needs = r.Needs
 	}
 	p.Eligible = p.EligibleNow
-	if r.Mode == generate.Keep {
+	if r.Mode == generate.NoChange {
 		return
 	}
 	p.Generated = r.Graph

@@ -193,7 +193,7 @@ func hunk(b *strings.Builder, old []string, starts []int, changes []change, shif
 		}
 	}
 	before, after, at := 0, 0, from
-	keep := func(end int) {
+	write := func(end int) {
 		for ; at < end; at++ {
 			put(' ', old[at])
 			before++
@@ -201,7 +201,7 @@ func hunk(b *strings.Builder, old []string, starts []int, changes []change, shif
 		}
 	}
 	for _, c := range changes {
-		keep(c.first)
+		write(c.first)
 		for ; at <= c.last && at < total; at++ {
 			put('-', old[at])
 			before++
@@ -211,7 +211,7 @@ func hunk(b *strings.Builder, old []string, starts []int, changes []change, shif
 			after++
 		}
 	}
-	keep(to + 1)
+	write(to + 1)
 	fmt.Fprintf(b, "@@ -%s +%s @@\n%s", span(from, before), span(from+shift, after), body.String())
 	return shift + after - before
 }

@@ -151,12 +151,12 @@ func (w *work) collect(ctx context.Context) error {
 func (w *work) trim() {
 	folders := map[string][]*page{}
 	var names []string
-	kept := 0
+	count := 0
 	for _, p := range w.pages {
 		switch {
 		case p.reason != "":
 		case p.read || p.inNav:
-			kept++
+			count++
 		default:
 			if folders[p.segment] == nil {
 				names = append(names, p.segment)
@@ -179,7 +179,7 @@ func (w *work) trim() {
 				continue
 			}
 			left = append(left, name)
-			if kept++; kept > maxWeighed {
+			if count++; count > maxWeighed {
 				w.drop(members[turn], Beyond, "")
 			}
 		}
@@ -217,13 +217,13 @@ func (w *work) readPages(ctx context.Context) error {
 		default:
 			silent = 0
 		}
-		w.take(p, got)
+		w.addPage(p, got)
 	}
 	return nil
 }
 
 // take files what an address answered.
-func (w *work) take(p *page, got *crawl.Page) {
+func (w *work) addPage(p *page, got *crawl.Page) {
 	switch {
 	case got.Failure == crawl.ByRobots:
 		w.drop(p, Excluded, "")

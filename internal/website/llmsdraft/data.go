@@ -40,26 +40,26 @@ func readData(d *crawl.Document) data {
 		}
 		var v any
 		if json.Unmarshal([]byte(n.FirstChild.Data), &v) == nil {
-			found.take(v, 0)
+			found.add(v, 0)
 		}
 	}
 	return found
 }
 
-func (f *data) take(v any, depth int) {
+func (f *data) add(v any, depth int) {
 	if depth > 8 {
 		return
 	}
 	switch v := v.(type) {
 	case []any:
 		for _, item := range v {
-			f.take(item, depth+1)
+			f.add(item, depth+1)
 		}
 	case map[string]any:
 		f.node(v)
-		f.take(v["@graph"], depth+1)
+		f.add(v["@graph"], depth+1)
 		for _, key := range []string{"publisher", "mainEntity", "about", "contactPoint"} {
-			f.take(v[key], depth+1)
+			f.add(v[key], depth+1)
 		}
 	}
 }

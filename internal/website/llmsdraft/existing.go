@@ -1,6 +1,7 @@
 package llmsdraft
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 
@@ -63,8 +64,12 @@ func (w *work) readExisting(ctx context.Context) error {
 	e.State = "present"
 	if e.MediaType != "text/plain" && e.MediaType != "text/markdown" {
 		e.Findings = append(e.Findings, llmstxt.Finding{
-			Code: "media_type", Severity: llmstxt.Warning,
-			Text: "The file is served as " + orNothing(e.MediaType) + "; serve it as text/plain or text/markdown.",
+			Code:     "media_type",
+			Severity: llmstxt.Warning,
+			Text: "The file is served as " + cmp.Or(
+				e.MediaType,
+				"nothing in particular",
+			) + "; serve it as text/plain or text/markdown.",
 		})
 	}
 	for _, l := range llmstxt.Parse(res.Body).Links() {
@@ -77,13 +82,6 @@ func (w *work) readExisting(ctx context.Context) error {
 		e.NotIn = append(e.NotIn, ExistingOmission{URL: clipped(u.String())})
 	}
 	return nil
-}
-
-func orNothing(s string) string {
-	if s == "" {
-		return "nothing in particular"
-	}
-	return s
 }
 
 // compareExisting tells what became of the links of the website's own file.

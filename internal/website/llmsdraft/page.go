@@ -144,7 +144,7 @@ func (w *work) fill(p *page, got *crawl.Page) {
 		}
 	}
 	w.countLinks(p, d)
-	w.judge(p, got)
+	w.evaluate(p, got)
 }
 
 // countLinks notes whom a page links to.

@@ -141,7 +141,7 @@ func (w *work) aboutCompany(p *page) bool {
 
 // judge drops a page by what it answered. The first page stays whatever it
 // says: without it there is no draft.
-func (w *work) judge(p *page, got *crawl.Page) {
+func (w *work) evaluate(p *page, got *crawl.Page) {
 	d := got.Document
 	if p == w.home {
 		return

@@ -146,7 +146,7 @@ func linkHeader(p *crawl.Page) []linkField {
 // agentCheck is one row of the agent level.
 type agentCheck struct {
 	id, title, evidence, expected, why, fix, docs string
-	judge                                         func(*audit) judge.Finding
+	evaluate                                      func(*audit) judge.Finding
 }
 
 // document answers an agent document that is there, or the finding why it is
@@ -339,78 +339,82 @@ func agentChecks() []agentCheck {
 	}
 	return []agentCheck{
 		{
-			id: "ag.robots_ai_rules", title: "Rules for AI crawlers", evidence: "B", judge: judgeAIRules,
+			id: "ag.robots_ai_rules", title: "Rules for AI crawlers", evidence: "B", evaluate: judgeAIRules,
 			expected: "a group for an AI crawler in robots.txt", why: "It says that the owner has made up their mind.",
 			fix: "Name the AI crawlers that you allow or refuse.", docs: "https://www.rfc-editor.org/rfc/rfc9309.html",
 		},
 		{
-			id: "ag.llms_txt", title: "llms.txt", evidence: "D", judge: judgeLLMsTxt,
+			id: "ag.llms_txt", title: "llms.txt", evidence: "D", evaluate: judgeLLMsTxt,
 			expected: "text that begins with a heading and links to the pages that matter",
 			why:      "Some agents and tools read it first; search engines say that they do not.",
 			fix:      "Publish a short llms.txt; an llms.txt draft writes one from your pages.",
 			docs:     "https://llmstxt.org/",
 		},
 		{
-			id: asMarkdown, title: "Markdown on request", evidence: "D", judge: judgeMarkdown,
+			id: asMarkdown, title: "Markdown on request", evidence: "D", evaluate: judgeMarkdown,
 			expected: "Accept: text/markdown is answered with text/markdown and Vary: Accept",
 			why:      "Agents read Markdown with a fraction of the tokens of HTML.",
 			fix:      "Answer text/markdown to those who ask for it.",
 			docs:     "https://www.rfc-editor.org/rfc/rfc9110.html#name-accept",
 		},
 		{
-			id: asTwin, title: "Markdown twins", evidence: "D", judge: judgeTwin,
+			id: asTwin, title: "Markdown twins", evidence: "D", evaluate: judgeTwin,
 			expected: "the page as Markdown at its address with .md",
 			why:      "Agents that cannot set headers find it by its name.",
 			fix:      "Publish each page as .md beside the HTML and link it with rel=alternate.",
 			docs:     "https://llmstxt.org/",
 		},
 		{
-			id: "ag.link_headers", title: "Link headers", evidence: "B", judge: judgeLinkHeaders,
+			id: "ag.link_headers", title: "Link headers", evidence: "B", evaluate: judgeLinkHeaders,
 			expected: "Link with relations such as alternate, service-desc, api-catalog",
 			why:      "They are read without parsing the page.", fix: "Send Link headers with the home page.",
 			docs: "https://www.rfc-editor.org/rfc/rfc8288.html",
 		},
 		{
-			id: "ag.content_signal", title: "Content Signals", evidence: "D", judge: judgeSignal("content-signal"),
+			id: "ag.content_signal", title: "Content Signals", evidence: "D", evaluate: judgeSignal("content-signal"),
 			expected: "Content-Signal in robots.txt", why: "It states what the text may be used for.",
 			fix: "Add a line Content-Signal with your choice.", docs: "https://contentsignals.org/",
 		},
 		{
-			id: "ag.content_usage", title: "Usage preferences", evidence: "D", judge: judgeSignal("content-usage"),
+			id: "ag.content_usage", title: "Usage preferences", evidence: "D", evaluate: judgeSignal("content-usage"),
 			expected: "Content-Usage in robots.txt or as a header",
 			why:      "The IETF's form of the same statement, still a draft.",
 			fix:      "Add a line Content-Usage with your choice.",
 			docs:     "https://datatracker.ietf.org/wg/aipref/about/",
 		},
 		{
-			id: "ag.api_catalog", title: "API catalog", evidence: "B", judge: doc("ag.api_catalog", "linkset"),
+			id: "ag.api_catalog", title: "API catalog", evidence: "B", evaluate: doc("ag.api_catalog", "linkset"),
 			expected: "a linkset at /.well-known/api-catalog", why: "It leads agents to every API of the host.",
 			fix: "Publish a linkset that names your APIs.", docs: "https://www.rfc-editor.org/rfc/rfc9727.html",
 		},
 		{
-			id: "ag.openapi", title: "OpenAPI", evidence: "C", judge: doc("ag.openapi", "openapi", "swagger"),
+			id: "ag.openapi", title: "OpenAPI", evidence: "C", evaluate: doc("ag.openapi", "openapi", "swagger"),
 			expected: "an OpenAPI document", why: "Agents learn from it how to call an API.",
 			fix: "Publish an OpenAPI document.", docs: "https://spec.openapis.org/oas/latest.html",
 		},
 		{
-			id: "ag.mcp_card", title: "MCP server card", evidence: "D", judge: doc("ag.mcp_card", "name", "serverInfo"),
+			id:       "ag.mcp_card",
+			title:    "MCP server card",
+			evidence: "D",
+			evaluate: doc("ag.mcp_card", "name", "serverInfo"),
 			expected: "a card at /.well-known/mcp/server-card.json",
 			why:      "Clients find the MCP server of a website by it.",
-			fix:      "Publish a server card if you run an MCP server.", docs: "https://modelcontextprotocol.io/",
+			fix:      "Publish a server card if you run an MCP server.",
+			docs:     "https://modelcontextprotocol.io/",
 		},
 		{
-			id: "ag.a2a_card", title: "A2A agent card", evidence: "D", judge: doc("ag.a2a_card", "name", "skills"),
+			id: "ag.a2a_card", title: "A2A agent card", evidence: "D", evaluate: doc("ag.a2a_card", "name", "skills"),
 			expected: "a card at /.well-known/agent-card.json", why: "Other agents find yours by it.",
 			fix: "Publish an agent card if you run an agent.", docs: "https://a2a-protocol.org/",
 		},
 		{
-			id: "ag.skills_index", title: "Agent skills", evidence: "D", judge: doc("ag.skills_index", "skills"),
+			id: "ag.skills_index", title: "Agent skills", evidence: "D", evaluate: doc("ag.skills_index", "skills"),
 			expected: "an index at /.well-known/agent-skills/index.json",
 			why:      "It tells agents how to do things on this website.", fix: "Publish an index of skills.",
 			docs: "https://agentskills.io/",
 		},
 		{
-			id: "ag.oauth_as", title: "OAuth server metadata", evidence: "B", judge: doc("ag.oauth_as", "issuer"),
+			id: "ag.oauth_as", title: "OAuth server metadata", evidence: "B", evaluate: doc("ag.oauth_as", "issuer"),
 			expected: "metadata with an issuer, where the website has an OAuth server",
 			why:      "Clients sign in without being set up by hand.",
 			fix:      "Publish the metadata of your authorization server.",
@@ -418,51 +422,60 @@ func agentChecks() []agentCheck {
 		},
 		{
 			id: "ag.oauth_pr", title: "Protected resource metadata", evidence: "B",
-			judge:    doc("ag.oauth_pr", "resource", "authorization_servers"),
+			evaluate: doc("ag.oauth_pr", "resource", "authorization_servers"),
 			expected: "metadata with the resource, where the website has a protected API",
 			why:      "Clients learn which server gives access.", fix: "Publish the metadata of your resource.",
 			docs: "https://www.rfc-editor.org/rfc/rfc9728.html",
 		},
 		{
-			id: "ag.auth_md", title: "auth.md", evidence: "D", judge: judgeAuthMD,
+			id: "ag.auth_md", title: "auth.md", evidence: "D", evaluate: judgeAuthMD,
 			expected: "Markdown that says how agents authenticate", why: "It answers how to get access in words.",
 			fix: "Publish auth.md if agents need access.", docs: "https://workos.com/",
 		},
 		{
-			id: "ag.bot_auth_dir", title: "Directory of bot keys", evidence: "D", judge: doc("ag.bot_auth_dir", "keys"),
+			id:       "ag.bot_auth_dir",
+			title:    "Directory of bot keys",
+			evidence: "D",
+			evaluate: doc("ag.bot_auth_dir", "keys"),
 			expected: "a key set, where the website runs bots of its own",
-			why:      "Others can verify requests of your bots.", fix: "Publish the keys that your bots sign with.",
-			docs: "https://datatracker.ietf.org/wg/webbotauth/about/",
+			why:      "Others can verify requests of your bots.",
+			fix:      "Publish the keys that your bots sign with.",
+			docs:     "https://datatracker.ietf.org/wg/webbotauth/about/",
 		},
 		{
 			id:       "ag.webmcp",
 			title:    "WebMCP",
 			evidence: "D",
-			judge:    judgeWebMCP,
+			evaluate: judgeWebMCP,
 			expected: "tools registered in the page",
 			why:      "Agents in a browser use these tools instead of clicking.",
 			fix:      "Register tools for what visitors do most.",
 			docs:     "https://github.com/webmachinelearning/webmcp",
 		},
 		{
-			id: "ag.ucp", title: "UCP profile", evidence: "D", judge: doc("ag.ucp", "ucp", "services", "capabilities"),
-			expected: "a profile at /.well-known/ucp, where something is for sale", why: "Agents check out by it.",
-			fix: "Publish a profile if you sell.", docs: "https://ucp.dev/",
+			id:       "ag.ucp",
+			title:    "UCP profile",
+			evidence: "D",
+			evaluate: doc("ag.ucp", "ucp", "services", "capabilities"),
+			expected: "a profile at /.well-known/ucp, where something is for sale",
+			why:      "Agents check out by it.",
+			fix:      "Publish a profile if you sell.",
+			docs:     "https://ucp.dev/",
 		},
 		{
 			id: "ag.acp", title: "ACP discovery", evidence: "D",
-			judge:    doc("ag.acp", "protocol", "api_base_url", "version"),
+			evaluate: doc("ag.acp", "protocol", "api_base_url", "version"),
 			expected: "a document at /.well-known/acp.json, where something is for sale",
 			why:      "Agents check out by it.", fix: "Publish the document if you sell.",
 			docs: "https://www.agenticcommerce.dev/",
 		},
 		{
-			id: "ag.x402", title: "x402 payments", evidence: "D", judge: judgeX402,
+			id: "ag.x402", title: "x402 payments", evidence: "D", evaluate: judgeX402,
 			expected: "a service that is paid over x402", why: "Agents pay for single calls by it.",
 			fix: "Offer paid calls over x402 if you have any.", docs: "https://www.x402.org/",
 		},
 		{
-			id: "ag.ap2", title: "AP2 mandates", evidence: "D", judge: judgeAP2,
+			id: "ag.ap2", title: "AP2 mandates", evidence: "D", evaluate: judgeAP2,
 			expected: "an agent card or profile that supports AP2",
 			why:      "Agents prove by it what a person has agreed to.",
 			fix:      "Declare AP2 if your agent takes mandates.", docs: "https://ap2-protocol.org/",
@@ -473,7 +486,7 @@ func agentChecks() []agentCheck {
 // judgeAgents runs the checks of the agent level, which have no weight.
 func (a *audit) judgeAgents(r *Report) {
 	for _, c := range agentChecks() {
-		f := c.judge(a)
+		f := c.evaluate(a)
 		address := a.Site.Origin.String()
 		if res := a.agent[c.id]; res != nil {
 			address = res.URL

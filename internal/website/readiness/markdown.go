@@ -258,7 +258,7 @@ func (r *Report) Method() []string {
 }
 
 // Took is how long the audit ran.
-func (r *Report) Took() time.Duration { return r.FinishedAt.Sub(r.StartedAt) }
+func (r *Report) Duration() time.Duration { return r.FinishedAt.Sub(r.StartedAt) }
 
 type mdWriter struct{ b strings.Builder }
 

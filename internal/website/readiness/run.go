@@ -107,7 +107,7 @@ func (a *audit) report(in Request, started time.Time) *Report {
 		},
 		Ruleset: Ruleset{Version: judge.RulesetVersion, BotsListDate: judge.BotsListDate, SchemaOrg: judge.SchemaOrg},
 	}
-	a.judge(r)
+	a.evaluate(r)
 	limits := site.Limits()
 	r.Limits = Limits{
 		Pages: len(a.Pages), Requests: limits.MaxRequests, RequestsMade: site.Requests(), BytesRead: site.Bytes(),

@@ -102,7 +102,7 @@ func row(url string, f judge.Finding, expected string) Row {
 func round3(v float64) float64 { return math.Round(v*1000) / 1000 }
 
 // judge runs all checks and sums them up.
-func (a *audit) judge(r *Report) {
+func (a *audit) evaluate(r *Report) {
 	rows := judge.Table()
 	for i := range rows {
 		r.Checks = append(r.Checks, a.result(&rows[i]))

@@ -116,9 +116,9 @@ func read(out *crawl.Response, res *http.Response, r crawl.Request) error {
 	defer func() { out.WireBytes = min(wire.n, r.WireLimit) }()
 	var body io.Reader = wire
 	encoding := strings.ToLower(strings.TrimSpace(res.Header.Get("Content-Encoding")))
-	packed := encoding == "gzip" || encoding == "x-gzip"
+	gzipped := encoding == "gzip" || encoding == "x-gzip"
 	switch {
-	case packed:
+	case gzipped:
 		unzipped, err := gzip.NewReader(wire)
 		if errors.Is(err, io.EOF) {
 			return nil // nothing at all
@@ -131,7 +131,7 @@ func read(out *crawl.Response, res *http.Response, r crawl.Request) error {
 		out.Failure, out.Note = crawl.BadEncoding, "Content-Encoding: "+printable(encoding)
 		return nil
 	}
-	return fill(out, body, wire, packed, r.DecodedLimit)
+	return fill(out, body, wire, gzipped, r.DecodedLimit)
 }
 
 // Growth that no text reaches, beyond a size that does not matter.
@@ -141,13 +141,13 @@ const (
 )
 
 // fill reads until the body ends, a limit is reached or it turns out a bomb.
-func fill(out *crawl.Response, body io.Reader, wire *counter, packed bool, limit int64) error {
+func fill(out *crawl.Response, body io.Reader, wire *counter, gzipped bool, limit int64) error {
 	chunk := make([]byte, 32<<10)
 	for {
 		n, err := body.Read(chunk)
 		out.DecodedBytes += int64(n)
 		switch {
-		case packed && out.DecodedBytes > bombSlack && out.DecodedBytes > wire.n*bombRatio:
+		case gzipped && out.DecodedBytes > bombSlack && out.DecodedBytes > wire.n*bombRatio:
 			out.Body, out.Failure = nil, crawl.Bomb
 			return nil
 		case out.DecodedBytes > limit:

@@ -33,14 +33,14 @@ func keeper(s idempotency.Store) *idempotency.Keeper {
 	})
 }
 
-func begin(t *testing.T, s idempotency.Store, body, id string) (*idempotency.Attempt, error) {
+func startRequest(t *testing.T, s idempotency.Store, body, id string) (*idempotency.Attempt, error) {
 	t.Helper()
-	return keeper(s).Begin(t.Context(), "ucp POST /x", "key-1", []byte(body), func() string { return id })
+	return keeper(s).Start(t.Context(), "ucp POST /x", "key-1", []byte(body), func() string { return id })
 }
 
 func mustBegin(t *testing.T, s idempotency.Store, body, id string) *idempotency.Attempt {
 	t.Helper()
-	a, err := begin(t, s, body, id)
+	a, err := startRequest(t, s, body, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func replay(t *testing.T, s idempotency.Store) {
 func conflict(t *testing.T, s idempotency.Store) {
 	t.Helper()
 	finish(t, mustBegin(t, s, "body", "a"))
-	if _, err := begin(t, s, "other", "b"); !problem.Is(err, "idempotency_key_reused") {
+	if _, err := startRequest(t, s, "other", "b"); !problem.Is(err, "idempotency_key_reused") {
 		t.Errorf("Begin with another body = %v, want idempotency_key_reused", err)
 	}
 }
@@ -78,10 +78,10 @@ func conflict(t *testing.T, s idempotency.Store) {
 func inFlight(t *testing.T, s idempotency.Store) {
 	t.Helper()
 	mustBegin(t, s, "body", "a")
-	if _, err := begin(t, s, "body", "b"); !problem.Is(err, "idempotency_in_progress") {
+	if _, err := startRequest(t, s, "body", "b"); !problem.Is(err, "idempotency_in_progress") {
 		t.Errorf("Begin while running = %v, want idempotency_in_progress", err)
 	}
-	if _, err := begin(t, s, "other", "b"); !problem.Is(err, "idempotency_key_reused") {
+	if _, err := startRequest(t, s, "other", "b"); !problem.Is(err, "idempotency_key_reused") {
 		t.Errorf("Begin with another body while running = %v, want idempotency_key_reused", err)
 	}
 }
@@ -107,9 +107,9 @@ func expired(t *testing.T, s idempotency.Store) {
 	}
 	fresh := old
 	fresh.Fingerprint, fresh.ResourceID, fresh.ExpiresAt = "g", "b", now.Add(time.Hour)
-	kept, owned, err := s.Claim(t.Context(), fresh)
-	if err != nil || !owned || kept.ResourceID != "b" || kept.Fingerprint != "g" {
-		t.Errorf("Claim over an expired record = %+v, %v, %v, want the new one", kept, owned, err)
+	stored, owned, err := s.Claim(t.Context(), fresh)
+	if err != nil || !owned || stored.ResourceID != "b" || stored.Fingerprint != "g" {
+		t.Errorf("Claim over an expired record = %+v, %v, %v, want the new one", stored, owned, err)
 	}
 }
 
@@ -118,7 +118,7 @@ func oneOwner(t *testing.T, s idempotency.Store) {
 	owners := make(chan string, callers)
 	for i := range callers {
 		go func() {
-			a, err := keeper(s).Begin(t.Context(), "scope", "key", []byte("body"),
+			a, err := keeper(s).Start(t.Context(), "scope", "key", []byte("body"),
 				func() string { return string(rune('a' + i)) })
 			if err == nil {
 				owners <- a.ResourceID

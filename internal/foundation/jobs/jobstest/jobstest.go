@@ -58,7 +58,7 @@ func past(d time.Duration) time.Time { return time.Now().Add(-d) }
 
 func future(d time.Duration) time.Time { return time.Now().Add(d) }
 
-func house(q Queue) jobs.Source { return q.Lane(jobs.LaneHouse, "k") }
+func maintenance(q Queue) jobs.Source { return q.Lane(jobs.LaneHouse, "k") }
 
 func claim(t *testing.T, s jobs.Source, limit int, lease time.Duration) []jobs.Job {
 	t.Helper()
@@ -112,125 +112,125 @@ func dueInOrder(t *testing.T, q Queue) {
 		jobs.Job{Kind: "k", Ref: "third", RunAt: past(time.Second)},
 		jobs.Job{Kind: "k", Ref: "first", RunAt: past(time.Hour)},
 		jobs.Job{Kind: "k", Ref: "second", RunAt: past(time.Minute)})
-	wantRefs(t, "the first claim", claim(t, house(q), 2, lease), "first", "second")
-	wantRefs(t, "the second claim", claim(t, house(q), 10, lease), "third")
+	wantRefs(t, "the first claim", claim(t, maintenance(q), 2, lease), "first", "second")
+	wantRefs(t, "the second claim", claim(t, maintenance(q), 10, lease), "third")
 }
 
 func leaseExcludes(t *testing.T, q Queue) {
 	q.Schedule(t, jobs.Job{Kind: "k", Ref: "a", RunAt: past(time.Second)})
-	first := claimOne(t, house(q), lease)
+	first := claimOne(t, maintenance(q), lease)
 	if left := time.Until(first.LeaseUntil); left < lease/2 || left > 2*lease {
 		t.Errorf("the lease ends in %v, want about %v", left, lease)
 	}
-	wantRefs(t, "a claim of what is leased", claim(t, house(q), 1, lease))
-	end(t, house(q), at(first, past(0)))
-	if second := claimOne(t, house(q), lease); second.Token <= first.Token {
+	wantRefs(t, "a claim of what is leased", claim(t, maintenance(q), 1, lease))
+	end(t, maintenance(q), at(first, past(0)))
+	if second := claimOne(t, maintenance(q), lease); second.Token <= first.Token {
 		t.Errorf("token %d after %d, want it to grow", second.Token, first.Token)
 	}
 }
 
 func doneRemoves(t *testing.T, q Queue) {
 	q.Schedule(t, jobs.Job{Kind: "k", Ref: "a", RunAt: past(time.Second)})
-	if end(t, house(q), done(claimOne(t, house(q), lease))) {
+	if end(t, maintenance(q), done(claimOne(t, maintenance(q), lease))) {
 		t.Error("End reports that the job runs again")
 	}
 	q.Schedule(t, jobs.Job{Kind: "k", Ref: "b", RunAt: past(time.Second)})
-	wantRefs(t, "after the end of a", claim(t, house(q), 10, lease), "b")
+	wantRefs(t, "after the end of a", claim(t, maintenance(q), 10, lease), "b")
 }
 
 func scheduledAgain(t *testing.T, q Queue) {
 	q.Schedule(t, jobs.Job{Kind: "k", Ref: "a", RunAt: past(time.Minute)})
-	first := claimOne(t, house(q), lease)
+	first := claimOne(t, maintenance(q), lease)
 	q.Schedule(t, jobs.Job{Kind: "k", Ref: "a", RunAt: past(time.Second)})
-	wantRefs(t, "while it is leased", claim(t, house(q), 1, lease))
+	wantRefs(t, "while it is leased", claim(t, maintenance(q), 1, lease))
 	first.Tries = 3
-	if !end(t, house(q), done(first)) {
+	if !end(t, maintenance(q), done(first)) {
 		t.Error("End reports that nothing runs again")
 	}
-	second := claimOne(t, house(q), lease)
+	second := claimOne(t, maintenance(q), lease)
 	if second.Tries != 0 {
 		t.Errorf("tries = %d, want 0 after the job was done", second.Tries)
 	}
-	end(t, house(q), done(second))
-	wantRefs(t, "after the second end", claim(t, house(q), 1, lease))
+	end(t, maintenance(q), done(second))
+	wantRefs(t, "after the second end", claim(t, maintenance(q), 1, lease))
 }
 
 // What is scheduled again while it runs is not postponed by how the run ends.
 func scheduledWhileLeased(t *testing.T, q Queue) {
 	q.Schedule(t, jobs.Job{Kind: "k", Ref: "a", RunAt: past(time.Minute)})
-	first := claimOne(t, house(q), lease)
+	first := claimOne(t, maintenance(q), lease)
 	q.Schedule(t, jobs.Job{Kind: "k", Ref: "a", RunAt: past(time.Second)})
-	if wait, found, err := house(q).Next(t.Context()); err != nil || !found || wait < lease/2 {
+	if wait, found, err := maintenance(q).Next(t.Context()); err != nil || !found || wait < lease/2 {
 		t.Errorf("Next = %v, %v, %v, want the end of the lease", wait, found, err)
 	}
-	if !end(t, house(q), at(first, future(time.Hour))) {
+	if !end(t, maintenance(q), at(first, future(time.Hour))) {
 		t.Error("End reports that nothing runs again")
 	}
-	claimOne(t, house(q), lease)
+	claimOne(t, maintenance(q), lease)
 }
 
 func lostLease(t *testing.T, q Queue) {
 	q.Schedule(t, jobs.Job{Kind: "k", Ref: "a", RunAt: past(time.Second)})
-	stale := claimOne(t, house(q), -time.Second) // expires at once
-	fresh := claimOne(t, house(q), lease)
+	stale := claimOne(t, maintenance(q), -time.Second) // expires at once
+	fresh := claimOne(t, maintenance(q), lease)
 	for _, e := range []jobs.End{done(stale), at(stale, past(0)), at(stale, time.Time{})} {
-		if end(t, house(q), e) {
+		if end(t, maintenance(q), e) {
 			t.Errorf("End(%+v) of a lost lease reports that the job runs again", e)
 		}
-		wantRefs(t, "after the end of a lost lease", claim(t, house(q), 1, lease))
+		wantRefs(t, "after the end of a lost lease", claim(t, maintenance(q), 1, lease))
 	}
-	end(t, house(q), at(fresh, past(0)))
-	claimOne(t, house(q), lease)
+	end(t, maintenance(q), at(fresh, past(0)))
+	claimOne(t, maintenance(q), lease)
 }
 
 func expiredLease(t *testing.T, q Queue) {
 	q.Schedule(t, jobs.Job{Kind: "k", Ref: "a", RunAt: past(time.Hour)})
-	first := claimOne(t, house(q), -time.Second)
+	first := claimOne(t, maintenance(q), -time.Second)
 	q.Schedule(t, jobs.Job{Kind: "k", Ref: "a", RunAt: past(0)})
-	second := claimOne(t, house(q), lease)
+	second := claimOne(t, maintenance(q), lease)
 	if second.Token <= first.Token || second.Sequence <= first.Sequence {
 		t.Errorf("claimed %+v after %+v, want a higher token and sequence", second, first)
 	}
-	end(t, house(q), done(second))
-	wantRefs(t, "after its end", claim(t, house(q), 1, lease))
+	end(t, maintenance(q), done(second))
+	wantRefs(t, "after its end", claim(t, maintenance(q), 1, lease))
 }
 
 func postponed(t *testing.T, q Queue) {
 	q.Schedule(t, jobs.Job{Kind: "k", Ref: "a", RunAt: past(time.Second)})
-	job := claimOne(t, house(q), lease)
+	job := claimOne(t, maintenance(q), lease)
 	job.Tries = 3
 	e := at(job, future(time.Hour))
 	e.Reason = "no response"
-	if end(t, house(q), e) {
+	if end(t, maintenance(q), e) {
 		t.Error("End reports that the job runs at once")
 	}
-	wantRefs(t, "before its time", claim(t, house(q), 1, lease))
+	wantRefs(t, "before its time", claim(t, maintenance(q), 1, lease))
 	q.Schedule(t, jobs.Job{Kind: "k", Ref: "a", RunAt: past(time.Second)})
-	if got := claimOne(t, house(q), lease); got.Tries != 3 {
+	if got := claimOne(t, maintenance(q), lease); got.Tries != 3 {
 		t.Errorf("tries = %d, want 3", got.Tries)
 	}
 }
 
 func parked(t *testing.T, q Queue) {
 	q.Schedule(t, jobs.Job{Kind: "k", Ref: "a", RunAt: past(time.Second)})
-	end(t, house(q), at(claimOne(t, house(q), lease), time.Time{}))
-	wantRefs(t, "what is parked", claim(t, house(q), 1, lease))
-	if wait, found, err := house(q).Next(t.Context()); err != nil || found {
+	end(t, maintenance(q), at(claimOne(t, maintenance(q), lease), time.Time{}))
+	wantRefs(t, "what is parked", claim(t, maintenance(q), 1, lease))
+	if wait, found, err := maintenance(q).Next(t.Context()); err != nil || found {
 		t.Errorf("Next with a parked job = %v, %v, %v, want none", wait, found, err)
 	}
 	q.Schedule(t, jobs.Job{Kind: "k", Ref: "a", RunAt: future(time.Hour)})
-	wantRefs(t, "what is scheduled for later", claim(t, house(q), 1, lease))
+	wantRefs(t, "what is scheduled for later", claim(t, maintenance(q), 1, lease))
 	q.Schedule(t, jobs.Job{Kind: "k", Ref: "a", RunAt: past(time.Second)})
-	claimOne(t, house(q), lease)
+	claimOne(t, maintenance(q), lease)
 }
 
 func next(t *testing.T, q Queue) {
-	if wait, found, err := house(q).Next(t.Context()); err != nil || found {
+	if wait, found, err := maintenance(q).Next(t.Context()); err != nil || found {
 		t.Errorf("Next of an empty queue = %v, %v, %v, want none", wait, found, err)
 	}
 	near := func(what string, want time.Duration) {
 		t.Helper()
-		wait, found, err := house(q).Next(t.Context())
+		wait, found, err := maintenance(q).Next(t.Context())
 		if err != nil || !found || (wait-want).Abs() > 10*time.Second {
 			t.Errorf("Next %s = %v, %v, %v, want about %v", what, wait, found, err, want)
 		}
@@ -241,7 +241,7 @@ func next(t *testing.T, q Queue) {
 	near("of two jobs", time.Hour)
 	q.Schedule(t, jobs.Job{Kind: "k", Ref: "b", RunAt: past(time.Minute)})
 	near("when one is overdue", -time.Minute)
-	claimOne(t, house(q), lease)
+	claimOne(t, maintenance(q), lease)
 	near("when it is leased", lease)
 }
 
@@ -263,7 +263,7 @@ func manyEnds(t *testing.T, q Queue) {
 		all = append(all, jobs.Job{Kind: "k", Ref: fmt.Sprintf("%02d", i), RunAt: past(time.Minute)})
 	}
 	q.Schedule(t, all...)
-	claimed := claim(t, house(q), n, lease)
+	claimed := claim(t, maintenance(q), n, lease)
 	if len(claimed) != n {
 		t.Fatalf("%d claimed, want %d", len(claimed), n)
 	}
@@ -284,11 +284,11 @@ func manyEnds(t *testing.T, q Queue) {
 			ends = append(ends, at(job, time.Time{}))
 		}
 	}
-	if !end(t, house(q), ends...) {
+	if !end(t, maintenance(q), ends...) {
 		t.Error("End reports that nothing runs again")
 	}
-	wantRefs(t, "what is left", claim(t, house(q), n, lease), again...)
-	if end(t, house(q), ends...) {
+	wantRefs(t, "what is left", claim(t, maintenance(q), n, lease), again...)
+	if end(t, maintenance(q), ends...) {
 		t.Error("the same ends were accepted twice")
 	}
 }
@@ -306,7 +306,7 @@ func concurrentClaims(t *testing.T, q Queue) {
 	for range claimers {
 		claiming.Go(func() {
 			for {
-				claimed, err := house(q).Claim(t.Context(), 16, lease)
+				claimed, err := maintenance(q).Claim(t.Context(), 16, lease)
 				if err != nil {
 					t.Error(err)
 				}
@@ -323,7 +323,7 @@ func concurrentClaims(t *testing.T, q Queue) {
 	}
 	claiming.Wait()
 	for len(refs) < n { // a claimer may have ended while another held the last rows
-		claimed := claim(t, house(q), 16, lease)
+		claimed := claim(t, maintenance(q), 16, lease)
 		if len(claimed) == 0 {
 			break
 		}
@@ -339,5 +339,5 @@ func concurrentClaims(t *testing.T, q Queue) {
 
 func zeroTime(t *testing.T, q Queue) {
 	q.Schedule(t, jobs.Job{Kind: "k", Ref: "a"})
-	claimOne(t, house(q), lease)
+	claimOne(t, maintenance(q), lease)
 }

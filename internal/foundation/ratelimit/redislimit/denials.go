@@ -60,7 +60,7 @@ func (p place) still(now time.Duration) (ratelimit.Result, bool) {
 	}, true
 }
 
-func (p place) keep(now time.Duration, r ratelimit.Result) {
+func (p place) store(now time.Duration, r ratelimit.Result) {
 	p.slot.mu.Lock()
 	defer p.slot.mu.Unlock()
 	p.slot.fingerprint, p.slot.until, p.slot.retry, p.slot.remaining = p.fingerprint, now+min(r.Reset,

@@ -71,9 +71,9 @@ func check(p ratelimit.Policy) {
 
 // Take implements ratelimit.Limiter. The error is always nil: without Redis it
 // is counted here.
-func (l *limiter) Take(ctx context.Context, key string, cost int) (ratelimit.Result, error) {
+func (l *limiter) Allow(ctx context.Context, key string, cost int) (ratelimit.Result, error) {
 	if cost < 0 || cost > l.policy.Limit() {
-		r, err := l.Take(ctx, key, 0)
+		r, err := l.Allow(ctx, key, 0)
 		r.Allowed, r.TooCostly = false, true
 		return r, err
 	}
@@ -90,7 +90,7 @@ func (l *limiter) Take(ctx context.Context, key string, cost int) (ratelimit.Res
 	}
 	r := l.result(answer)
 	if !r.Allowed {
-		denial.keep(now, r)
+		denial.store(now, r)
 	}
 	return r, nil
 }
@@ -108,7 +108,7 @@ func (l *limiter) result(answer []int64) ratelimit.Result {
 // allows at once is never refused for good: it takes all that there is here.
 func (l *limiter) takeHere(ctx context.Context, key string, cost int) (ratelimit.Result, error) {
 	f := l.fallback()
-	r, err := f.limiter.Take(ctx, key, min(cost, f.limit))
+	r, err := f.limiter.Allow(ctx, key, min(cost, f.limit))
 	r.Policy = l.policy
 	return r, err
 }

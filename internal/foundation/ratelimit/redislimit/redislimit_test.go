@@ -59,7 +59,7 @@ func replica(t *testing.T, r *redistest.Server, log *lines, o *redislimit.Option
 
 func take(t *testing.T, l ratelimit.Limiter, key string, cost int) ratelimit.Result {
 	t.Helper()
-	r, err := l.Take(t.Context(), key, cost)
+	r, err := l.Allow(t.Context(), key, cost)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -379,7 +379,7 @@ func TestCanceledRequest(t *testing.T) {
 	l := replica(t, server, log, nil).GCRA(ratelimit.Policy{Name: "client", Quantity: 1, Window: time.Hour, Burst: 3})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if r, err := l.Take(ctx, "a", 1); err != nil || r.Remaining != 2 || log.count("away") != 0 {
+	if r, err := l.Allow(ctx, "a", 1); err != nil || r.Remaining != 2 || log.count("away") != 0 {
 		t.Errorf("Take = %+v, %v, want 2 left", r, err)
 	}
 }
@@ -460,7 +460,7 @@ func BenchmarkTake(b *testing.B) {
 		b.ReportAllocs()
 		b.RunParallel(func(pb *testing.PB) {
 			for pb.Next() {
-				_, _ = l.Take(b.Context(), "a", 1)
+				_, _ = l.Allow(b.Context(), "a", 1)
 			}
 		})
 	})
@@ -468,7 +468,7 @@ func BenchmarkTake(b *testing.B) {
 		l := s.GCRA(ratelimit.Policy{Name: "shut", Quantity: 1, Window: time.Hour})
 		b.ReportAllocs()
 		for b.Loop() {
-			_, _ = l.Take(b.Context(), "a", 1)
+			_, _ = l.Allow(b.Context(), "a", 1)
 		}
 	})
 }

@@ -33,17 +33,17 @@ func openTransit(t *testing.T, s *transittest.Server, query string) kek.Key {
 	return key
 }
 
-const ring = "the-ring-with-its-keys"
+const keyset = "the-ring-with-its-keys"
 
 func TestTransit(t *testing.T) {
 	t.Parallel()
 	s, stranger := transittest.Start(t), transittest.Start(t)
 	key := openTransit(t, s, "?namespace=team/a")
-	wrapped, err := key.Wrap(t.Context(), []byte(ring))
+	wrapped, err := key.Wrap(t.Context(), []byte(keyset))
 	if err != nil || !strings.HasPrefix(wrapped, "vault:v1:") {
 		t.Fatalf("Wrap = %q, %v", wrapped, err)
 	}
-	if got, err := key.Unwrap(t.Context(), wrapped); err != nil || string(got) != ring {
+	if got, err := key.Unwrap(t.Context(), wrapped); err != nil || string(got) != keyset {
 		t.Errorf("Unwrap = %q, %v, want the ring", got, err)
 	}
 	if got, err := openTransit(t, stranger, "").Unwrap(t.Context(), wrapped); !errors.Is(err, kek.ErrWrong) ||
@@ -89,7 +89,7 @@ func TestTransitFaults(t *testing.T) {
 	refuse := func(status int, messages ...string) func(*transittest.Server) {
 		return func(s *transittest.Server) { s.Refuse(status, messages...) }
 	}
-	echo := base64.StdEncoding.EncodeToString([]byte(ring)) + transittest.Token
+	echo := base64.StdEncoding.EncodeToString([]byte(keyset)) + transittest.Token
 	tests := []struct {
 		name  string
 		fault func(*transittest.Server)
@@ -128,7 +128,7 @@ func TestTransitFaults(t *testing.T) {
 			s := transittest.Start(t)
 			key := openTransit(t, s, "")
 			tt.fault(s)
-			_, wrapErr := key.Wrap(t.Context(), []byte(ring))
+			_, wrapErr := key.Wrap(t.Context(), []byte(keyset))
 			_, unwrapErr := key.Unwrap(t.Context(), "vault:v1:AAAA")
 			for _, err := range []error{wrapErr, unwrapErr} {
 				if !errors.Is(err, kek.ErrAway) || errors.Is(err, kek.ErrWrong) {
@@ -138,7 +138,7 @@ func TestTransitFaults(t *testing.T) {
 				if !strings.Contains(text, tt.want) || !strings.Contains(text, "ACE_KEK_URL") {
 					t.Errorf("error %q, want ACE_KEK_URL and %q", text, tt.want)
 				}
-				if strings.Contains(text, transittest.Token) || strings.Contains(text, ring) || strings.Contains(text,
+				if strings.Contains(text, transittest.Token) || strings.Contains(text, keyset) || strings.Contains(text,
 					echo) {
 					t.Errorf("error %q holds a secret", text)
 				}
@@ -178,8 +178,12 @@ func TestTransitNeedsItsToken(t *testing.T) {
 		if name == "gone" {
 			_ = os.Remove(o.TokenFile)
 		}
-		if _, err := key.Wrap(t.Context(), []byte(ring)); !errors.Is(err, kek.ErrAway) || !strings.Contains(err.Error(),
-			"ACE_KEK_TOKEN_FILE") {
+		if _, err := key.Wrap(
+			t.Context(),
+			[]byte(keyset),
+		); !errors.Is(err, kek.ErrAway) ||
+			!strings.Contains(err.Error(),
+				"ACE_KEK_TOKEN_FILE") {
 			t.Errorf("%s: %v, want ErrAway with ACE_KEK_TOKEN_FILE", name, err)
 		}
 	}

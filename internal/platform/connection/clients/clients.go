@@ -42,14 +42,14 @@ type Store interface {
 // Sealed is a client as it is kept.
 type Sealed struct {
 	connection.Client        // without Secret and Extra
-	Box               string // those two
+	Secret            string // those two
 	UpdatedAt         time.Time
 }
 
 // Keeper keeps clients. It is safe for concurrent use.
-type Keeper struct {
-	store Store
-	box   *seal.Box
+type Clients struct {
+	store  Store
+	sealer *seal.Sealer
 
 	mu    sync.Mutex
 	known map[[2]string]found // what Find found, by account and app
@@ -69,14 +69,14 @@ const (
 )
 
 // New answers the clients in a store.
-func New(store Store, box *seal.Box) *Keeper {
-	return &Keeper{store: store, box: box, known: map[[2]string]found{}}
+func New(store Store, sealer *seal.Sealer) *Clients {
+	return &Clients{store: store, sealer: sealer, known: map[[2]string]found{}}
 }
 
 // Find answers the client that connects an app for an account: the account's
 // own, else the operator's, else nil. What another replica changes counts here
 // after five seconds.
-func (k *Keeper) Find(ctx context.Context, accountID, appID string) (*connection.Client, error) {
+func (k *Clients) Find(ctx context.Context, accountID, appID string) (*connection.Client, error) {
 	key := [2]string{accountID, appID}
 	k.mu.Lock()
 	there, ok := k.known[key]
@@ -101,7 +101,7 @@ func (k *Keeper) Find(ctx context.Context, accountID, appID string) (*connection
 }
 
 // forget drops what is remembered after a change.
-func (k *Keeper) forget() {
+func (k *Clients) forget() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	clear(k.known)
@@ -109,23 +109,23 @@ func (k *Keeper) forget() {
 
 // Registered answers the client of exactly this account, app and issuer, or nil.
 // accountID "" is the operator; issuer "" is a client that was made by hand.
-func (k *Keeper) Registered(ctx context.Context, accountID, appID, issuer string) (*connection.Client, error) {
-	kept, err := k.store.Client(ctx, accountID, appID, issuer)
-	if err != nil || kept == nil {
+func (k *Clients) Registered(ctx context.Context, accountID, appID, issuer string) (*connection.Client, error) {
+	stored, err := k.store.Client(ctx, accountID, appID, issuer)
+	if err != nil || stored == nil {
 		return nil, err
 	}
-	return k.open(kept)
+	return k.open(stored)
 }
 
 // List answers the clients of an account, or of the operator, by app. Those
 // that were registered with an issuer are among them.
-func (k *Keeper) List(ctx context.Context, accountID string) ([]*connection.Client, error) {
-	kept, err := k.store.Clients(ctx, accountID)
+func (k *Clients) List(ctx context.Context, accountID string) ([]*connection.Client, error) {
+	stored, err := k.store.Clients(ctx, accountID)
 	if err != nil {
 		return nil, err
 	}
-	list := make([]*connection.Client, 0, len(kept))
-	for _, one := range kept {
+	list := make([]*connection.Client, 0, len(stored))
+	for _, one := range stored {
 		client, err := k.open(one)
 		if err != nil {
 			return nil, err
@@ -143,7 +143,7 @@ const (
 
 // Keep keeps a client, in place of one of the same account, app and issuer. Its
 // problem is invalid_oauth_client (Invalid).
-func (k *Keeper) Keep(ctx context.Context, by audit.Actor, client *connection.Client) error {
+func (k *Clients) Store(ctx context.Context, by audit.Actor, client *connection.Client) error {
 	size := len(client.Secret)
 	for name, value := range client.Extra {
 		size += len(name) + len(value)
@@ -158,23 +158,23 @@ func (k *Keeper) Keep(ctx context.Context, by audit.Actor, client *connection.Cl
 	if err != nil {
 		return fmt.Errorf("encoding an OAuth client: %w", err)
 	}
-	sealed, err := k.box.Seal(text, place(client))
+	sealed, err := k.sealer.Seal(text, place(client))
 	if err != nil {
 		return err
 	}
-	kept := &Sealed{Client: *client, Box: sealed, UpdatedAt: time.Now().UTC().Truncate(time.Millisecond)}
-	kept.Secret, kept.Extra, kept.Broken = "", nil, false
+	stored := &Sealed{Client: *client, Secret: sealed, UpdatedAt: time.Now().UTC().Truncate(time.Millisecond)}
+	stored.Secret, stored.Extra, stored.Broken = "", nil, false
 	entry := audit.New(client.AccountID, by, "oauth_client.set", client.App,
 		map[string]string{"client_id": client.ID, "issuer": client.Issuer})
 	if client.AccountID == "" {
 		entry.Action = "" // the operator's own doing belongs to no account
 	}
 	defer k.forget()
-	return k.store.KeepClient(ctx, kept, entry)
+	return k.store.KeepClient(ctx, stored, entry)
 }
 
 // KeepAll keeps the operator's clients where they differ from what is there.
-func (k *Keeper) KeepAll(ctx context.Context, clients []*connection.Client) error {
+func (k *Clients) StoreAll(ctx context.Context, clients []*connection.Client) error {
 	for _, one := range clients {
 		there, err := k.Registered(ctx, one.AccountID, one.App, one.Issuer)
 		if err != nil && !errors.Is(err, seal.ErrOpen) {
@@ -183,7 +183,7 @@ func (k *Keeper) KeepAll(ctx context.Context, clients []*connection.Client) erro
 		if there != nil && there.ID == one.ID && there.Secret == one.Secret && maps.Equal(there.Extra, one.Extra) {
 			continue
 		}
-		if err := k.Keep(ctx, audit.Operator(), one); err != nil {
+		if err := k.Store(ctx, audit.Operator(), one); err != nil {
 			return fmt.Errorf("keeping the OAuth client of %s: %w", one.App, err)
 		}
 	}
@@ -192,7 +192,7 @@ func (k *Keeper) KeepAll(ctx context.Context, clients []*connection.Client) erro
 
 // Delete forgets a client made by hand. Connections stay and end with their
 // tokens. Its problem is oauth_client_not_found (NotFound).
-func (k *Keeper) Delete(ctx context.Context, by audit.Actor, accountID, appID string) error {
+func (k *Clients) Delete(ctx context.Context, by audit.Actor, accountID, appID string) error {
 	defer k.forget()
 	found, err := k.store.DeleteClient(ctx, accountID, appID, "",
 		audit.New(accountID, by, "oauth_client.deleted", appID, nil))
@@ -204,7 +204,7 @@ func (k *Keeper) Delete(ctx context.Context, by audit.Actor, accountID, appID st
 }
 
 // MarkBroken implements connection.Clients.
-func (k *Keeper) MarkBroken(ctx context.Context, client *connection.Client) error {
+func (k *Clients) MarkBroken(ctx context.Context, client *connection.Client) error {
 	if client == nil {
 		return nil
 	}
@@ -217,16 +217,16 @@ type secrets struct {
 	Extra  map[string]string `json:"extra,omitempty"`
 }
 
-func (k *Keeper) open(kept *Sealed) (*connection.Client, error) {
-	text, err := k.box.Open(kept.Box, place(&kept.Client))
+func (k *Clients) open(stored *Sealed) (*connection.Client, error) {
+	text, err := k.sealer.Open(stored.Secret, place(&stored.Client))
 	if err != nil {
-		return nil, fmt.Errorf("opening the OAuth client of %s: %w", kept.App, err)
+		return nil, fmt.Errorf("opening the OAuth client of %s: %w", stored.App, err)
 	}
 	var inside secrets
 	if err := json.Unmarshal(text, &inside); err != nil {
-		return nil, fmt.Errorf("decoding the OAuth client of %s: %w", kept.App, err)
+		return nil, fmt.Errorf("decoding the OAuth client of %s: %w", stored.App, err)
 	}
-	client := kept.Client
+	client := stored.Client
 	client.Secret, client.Extra = inside.Secret, inside.Extra
 	return &client, nil
 }

@@ -76,7 +76,7 @@ func (m *memory) DeleteClient(_ context.Context, accountID, appID, issuer string
 	return ok, nil
 }
 
-func setup(t *testing.T) (*clients.Keeper, *memory) {
+func setup(t *testing.T) (*clients.Clients, *memory) {
 	t.Helper()
 	box, err := seal.New(make([]byte, seal.KeySize))
 	if err != nil {
@@ -94,7 +94,7 @@ func TestFind(t *testing.T) {
 		{App: "gmail", AccountID: "acc_a", ID: "own", Secret: "s3cret-a"},
 		{App: "mcp", AccountID: "acc_a", Issuer: "https://as.example", ID: "registered", Secret: "s3cret-r"},
 	} {
-		if err := keeper.Keep(t.Context(), audit.Operator(), c); err != nil {
+		if err := keeper.Store(t.Context(), audit.Operator(), c); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -137,7 +137,7 @@ func TestFind(t *testing.T) {
 func TestMovedClientsDoNotOpen(t *testing.T) {
 	t.Parallel()
 	keeper, m := setup(t)
-	if err := keeper.Keep(t.Context(), audit.Operator(),
+	if err := keeper.Store(t.Context(), audit.Operator(),
 		&connection.Client{App: "gmail", AccountID: "acc_a", ID: "own", Secret: "s"}); err != nil {
 		t.Fatal(err)
 	}
@@ -157,12 +157,12 @@ func TestKeep(t *testing.T) {
 		"a long secret": {App: "gmail", ID: "x", Secret: strings.Repeat("x", 20001)},
 	}
 	for name, c := range tests {
-		if err := keeper.Keep(t.Context(), audit.Operator(), c); !problem.Is(err, "invalid_oauth_client") {
+		if err := keeper.Store(t.Context(), audit.Operator(), c); !problem.Is(err, "invalid_oauth_client") {
 			t.Errorf("%s: %v, want invalid_oauth_client", name, err)
 		}
 	}
 	c := &connection.Client{App: "gmail", ID: "one", Secret: "s"}
-	if err := keeper.KeepAll(t.Context(), []*connection.Client{c}); err != nil {
+	if err := keeper.StoreAll(t.Context(), []*connection.Client{c}); err != nil {
 		t.Fatal(err)
 	}
 	if err := keeper.MarkBroken(t.Context(), c); err != nil {
@@ -173,7 +173,7 @@ func TestKeep(t *testing.T) {
 		id     string
 		broken bool
 	}{{"one", true}, {"two", false}} {
-		if err := keeper.KeepAll(t.Context(),
+		if err := keeper.StoreAll(t.Context(),
 			[]*connection.Client{{App: "gmail", ID: tt.id, Secret: "s"}}); err != nil {
 			t.Fatal(err)
 		}
@@ -210,11 +210,11 @@ func TestFindRemembersForAMoment(t *testing.T) {
 			}
 		}
 		find("")
-		if err := here.Keep(t.Context(), audit.Operator(), &connection.Client{App: "gmail", ID: "one"}); err != nil {
+		if err := here.Store(t.Context(), audit.Operator(), &connection.Client{App: "gmail", ID: "one"}); err != nil {
 			t.Fatal(err)
 		}
 		find("one")
-		if err := elsewhere.Keep(t.Context(), audit.Operator(),
+		if err := elsewhere.Store(t.Context(), audit.Operator(),
 			&connection.Client{App: "gmail", ID: "two"}); err != nil {
 			t.Fatal(err)
 		}

@@ -80,12 +80,12 @@ func (m *Memory) InsertSession(_ context.Context, s *connection.Session, e audit
 	if there, ok := m.sessions[s.ID]; ok {
 		return &there, false, nil
 	}
-	kept := *s
-	kept.Version = 1
-	m.sessions[s.ID] = kept
+	stored := *s
+	stored.Version = 1
+	m.sessions[s.ID] = stored
 	m.notify(s, s.ExpiresAt)
 	m.record(e)
-	return &kept, true, nil
+	return &stored, true, nil
 }
 
 // Session implements connection.Sessions.
@@ -139,7 +139,7 @@ func (m *Memory) saveSession(s *connection.Session) {
 }
 
 func (m *Memory) notify(s *connection.Session, at time.Time) {
-	if s.Wish.NotifyURL != "" {
+	if s.Options.NotifyURL != "" {
 		m.Jobs.Schedule(jobs.Job{Kind: connection.JobNotify, Ref: connection.JobRef(s.AccountID, s.ID), RunAt: at})
 	}
 }
@@ -150,8 +150,8 @@ func (m *Memory) PruneSessions(_ context.Context, sessions, connections time.Tim
 	defer m.mu.Unlock()
 	maps.DeleteFunc(m.sessions, func(_ string, s connection.Session) bool { return s.ExpiresAt.Before(sessions) })
 	maps.DeleteFunc(m.rows, func(id string, r row) bool {
-		_, kept := m.farewells[id]
-		return !r.deleted.IsZero() && r.deleted.Before(connections) && !kept
+		_, found := m.farewells[id]
+		return !r.deleted.IsZero() && r.deleted.Before(connections) && !found
 	})
 	return false, nil
 }
@@ -258,9 +258,9 @@ func (m *Memory) KeepGrant(_ context.Context, c *connection.Connection, secret s
 	}
 	m.saveSession(s)
 	c.Version = there.Version + 1
-	kept := row{Connection: *c, secret: secret, leaseSeq: there.leaseSeq + 1}
-	kept.Default, kept.LastUsedAt = there.Default, there.LastUsedAt
-	m.rows[c.ID] = kept
+	stored := row{Connection: *c, secret: secret, leaseSeq: there.leaseSeq + 1}
+	stored.Default, stored.LastUsedAt = there.Default, there.LastUsedAt
+	m.rows[c.ID] = stored
 	m.record(e)
 	return true, nil
 }

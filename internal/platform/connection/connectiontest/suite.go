@@ -32,8 +32,8 @@ func Run(t *testing.T, fresh Fresh) {
 		"sessions are found by their digests":       sessionsFound,
 		"a session is inserted once":                sessionOnce,
 		"a session changes by one writer":           sessionCAS,
-		"a grant and its session are kept together": grantKept,
-		"a grant for what has moved on is not":      grantNotKept,
+		"a grant and its session are kept together": grantIsStored,
+		"a grant for what has moved on is not":      grantIsNotStored,
 		"a grant mends a connection":                grantMends,
 		"one lease at a time":                       leases,
 		"a lease that ran out tells of a crash":     leaseCrashed,
@@ -87,7 +87,7 @@ func (b *bench) session(t *testing.T) *connection.Session {
 	s, inserted, err := b.InsertSession(t.Context(), &connection.Session{
 		ID: id, AccountID: b.mine, App: "notes", Status: connection.SessionPending, TokenDigest: "token of " + id,
 		CreatedAt: now(), ExpiresAt: now().Add(time.Hour),
-		Wish: connection.Wish{
+		Options: connection.ConnectOptions{
 			Label: "Work", Params: map[string]string{"team": "acme"},
 			Verify: connection.VerifyAccount,
 		}, AskedBy: audit.Actor{Kind: audit.ByKey, ID: "key_1"},
@@ -173,10 +173,10 @@ func sessionsFound(t *testing.T, b *bench) {
 func sessionOnce(t *testing.T, b *bench) {
 	s := b.session(t)
 	again := *s
-	again.Wish.Label = "another"
-	kept, inserted, err := b.InsertSession(t.Context(), &again, b.entry("connect.asked"))
+	again.Options.Label = "another"
+	stored, inserted, err := b.InsertSession(t.Context(), &again, b.entry("connect.asked"))
 	check(t, err)
-	if diff := cmp.Diff(s, kept); inserted || diff != "" {
+	if diff := cmp.Diff(s, stored); inserted || diff != "" {
 		t.Errorf("the second insert: %v (-want +got):\n%s", inserted, diff)
 	}
 }
@@ -197,7 +197,7 @@ func sessionCAS(t *testing.T, b *bench) {
 	}
 }
 
-func grantKept(t *testing.T, b *bench) {
+func grantIsStored(t *testing.T, b *bench) {
 	s := b.session(t)
 	c := &connection.Connection{
 		ID: "con_kept", AccountID: b.mine, App: "notes", Scheme: "key",
@@ -206,19 +206,19 @@ func grantKept(t *testing.T, b *bench) {
 	s.Status, s.ConnectionID, s.EndedAt = connection.SessionConnected, c.ID, now()
 	saved, err := b.KeepGrant(t.Context(), c, "sealed", s, b.entry("connection.made"))
 	check(t, err)
-	kept, err := b.Secret(t.Context(), b.mine, c.ID)
+	stored, err := b.Secret(t.Context(), b.mine, c.ID)
 	check(t, err)
 	session, err := b.Session(t.Context(), b.mine, s.ID)
 	check(t, err)
-	if diff := cmp.Diff(c, kept.Connection); !saved || kept.Secret != "sealed" || c.Version != 1 || diff != "" {
-		t.Errorf("kept %v %q version %d (-want +got):\n%s", saved, kept.Secret, c.Version, diff)
+	if diff := cmp.Diff(c, stored.Connection); !saved || stored.Secret != "sealed" || c.Version != 1 || diff != "" {
+		t.Errorf("kept %v %q version %d (-want +got):\n%s", saved, stored.Secret, c.Version, diff)
 	}
 	if diff := cmp.Diff(s, session); diff != "" {
 		t.Errorf("session (-want +got):\n%s", diff)
 	}
 }
 
-func grantNotKept(t *testing.T, b *bench) {
+func grantIsNotStored(t *testing.T, b *bench) {
 	s := b.session(t)
 	moved := *s
 	moved.Status = connection.SessionCanceled
@@ -253,11 +253,11 @@ func grantMends(t *testing.T, b *bench) {
 	mended.Label, mended.Status, mended.Scopes = "Home", connection.Active, []string{"read", "write"}
 	saved, err := b.KeepGrant(t.Context(), &mended, "new", b.session(t), b.entry("connection.mended"))
 	check(t, err)
-	kept, err := b.Secret(t.Context(), b.mine, c.ID)
+	stored, err := b.Secret(t.Context(), b.mine, c.ID)
 	check(t, err)
-	if !saved || kept.Secret != "new" || kept.Connection.Version != 2 || mended.Version != 2 ||
-		kept.Connection.Label != "Home" || !kept.Connection.Default || !kept.Connection.CreatedAt.Equal(c.CreatedAt) {
-		t.Errorf("mended = %+v", kept.Connection)
+	if !saved || stored.Secret != "new" || stored.Connection.Version != 2 || mended.Version != 2 ||
+		stored.Connection.Label != "Home" || !stored.Connection.Default || !stored.Connection.CreatedAt.Equal(c.CreatedAt) {
+		t.Errorf("mended = %+v", stored.Connection)
 	}
 	late, err := b.KeepRefresh(t.Context(), c, "late", lease, audit.Entry{})
 	check(t, err)
@@ -322,10 +322,14 @@ func renewalFenced(t *testing.T, b *bench) {
 	}
 	saved, err := b.KeepRefresh(t.Context(), &next, "renewed", owner, audit.Entry{})
 	check(t, err)
-	kept, err := b.Secret(t.Context(), b.mine, c.ID)
+	stored, err := b.Secret(t.Context(), b.mine, c.ID)
 	check(t, err)
-	if diff := cmp.Diff(&next, kept.Connection); !saved || kept.Secret != "renewed" || next.Version != 2 || diff != "" {
-		t.Errorf("renewed %v %q (-want +got):\n%s", saved, kept.Secret, diff)
+	if diff := cmp.Diff(
+		&next,
+		stored.Connection,
+	); !saved || stored.Secret != "renewed" || next.Version != 2 ||
+		diff != "" {
+		t.Errorf("renewed %v %q (-want +got):\n%s", saved, stored.Secret, diff)
 	}
 	if saved, err := b.KeepRefresh(t.Context(), &next, "twice", owner, audit.Entry{}); saved || err != nil {
 		t.Errorf("one lease wrote twice: %v, %v", saved, err)
@@ -442,15 +446,15 @@ func discarded(t *testing.T, b *bench) {
 	if other, err := b.Farewell(t.Context(), b.theirs, c.ID); other != nil || err != nil {
 		t.Errorf("another account's farewell = %v, %v", other, err)
 	}
-	kept, err := b.Farewell(t.Context(), b.mine, c.ID)
+	stored, err := b.Farewell(t.Context(), b.mine, c.ID)
 	check(t, err)
-	if kept == nil || kept.Secret != "farewell" || kept.Connection.Identity != c.Identity ||
-		kept.Connection.Scheme != c.Scheme {
-		t.Fatalf("Farewell = %+v", kept)
+	if stored == nil || stored.Secret != "farewell" || stored.Connection.Identity != c.Identity ||
+		stored.Connection.Scheme != c.Scheme {
+		t.Fatalf("Farewell = %+v", stored)
 	}
 	check(t, b.EndFarewell(t.Context(), b.mine, c.ID, b.entry("connection.ended_at_vendor")))
-	if kept, err = b.Farewell(t.Context(), b.mine, c.ID); kept != nil || err != nil {
-		t.Errorf("Farewell after its end = %+v, %v", kept, err)
+	if stored, err = b.Farewell(t.Context(), b.mine, c.ID); stored != nil || err != nil {
+		t.Errorf("Farewell after its end = %+v, %v", stored, err)
 	}
 }
 
@@ -508,7 +512,7 @@ func scoped(t *testing.T, b *bench) {
 	taken.AccountID = b.theirs
 	s := b.session(t)
 	if saved, err := b.KeepGrant(t.Context(), &taken, "stolen", s, audit.Entry{}); saved && err == nil {
-		if kept, err := b.Secret(t.Context(), b.mine, c.ID); err != nil || kept.Secret == "stolen" {
+		if stored, err := b.Secret(t.Context(), b.mine, c.ID); err != nil || stored.Secret == "stolen" {
 			t.Error("another account's grant took the place of the connection's")
 		}
 	}

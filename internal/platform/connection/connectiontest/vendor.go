@@ -180,13 +180,13 @@ func (v *Vendor) Steps(_ context.Context, _ *app.App, _ *app.Scheme, _ *connecti
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.steps++
-	kept := map[string]string{}
+	stored := map[string]string{}
 	for _, step := range steps {
 		for name := range step.Keep {
-			kept[name] = "learned-" + name
+			stored[name] = "learned-" + name
 		}
 	}
-	return kept, v.Answer
+	return stored, v.Answer
 }
 
 // Refusal is an app that refused with a code.

@@ -183,7 +183,7 @@ func (g *Gate) Key(h http.Header, r *http.Request) (*Caller, error) {
 		return nil, err
 	}
 	// Guesses are stopped before the database is read.
-	failures, err := g.limits.Failures.Take(r.Context(), ratelimit.ClientKey(from), 0)
+	failures, err := g.limits.Failures.Allow(r.Context(), ratelimit.ClientKey(from), 0)
 	if err != nil {
 		return nil, err
 	}
@@ -195,7 +195,7 @@ func (g *Gate) Key(h http.Header, r *http.Request) (*Caller, error) {
 	key, err := g.keys.Authenticate(r.Context(), presented, from)
 	if err != nil {
 		if p, ok := problem.From(err); ok && p.Kind == problem.Unauthenticated {
-			if _, err := g.limits.Failures.Take(r.Context(), ratelimit.ClientKey(from), 1); err != nil {
+			if _, err := g.limits.Failures.Allow(r.Context(), ratelimit.ClientKey(from), 1); err != nil {
 				return nil, err
 			}
 		}
@@ -224,7 +224,7 @@ func bearer(r *http.Request) (string, error) {
 
 // count counts a request against a limit, and writes the fields about it.
 func (g *Gate) count(h http.Header, r *http.Request, l ratelimit.Limiter, key string) error {
-	result, err := l.Take(r.Context(), key, 1)
+	result, err := l.Allow(r.Context(), key, 1)
 	if err != nil {
 		return err
 	}

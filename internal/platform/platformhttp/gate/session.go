@@ -100,7 +100,7 @@ func (g *Gate) Failed(r *http.Request) error {
 }
 
 func (g *Gate) fail(r *http.Request, cost int) error {
-	result, err := g.limits.Failures.Take(r.Context(), ratelimit.ClientKey(httpserver.ClientIP(r.Context())), cost)
+	result, err := g.limits.Failures.Allow(r.Context(), ratelimit.ClientKey(httpserver.ClientIP(r.Context())), cost)
 	if err != nil {
 		return err
 	}

@@ -99,12 +99,12 @@ type Options struct {
 // Service stores files. It is safe for concurrent use.
 type Service struct {
 	store   Store
-	sealer  *seal.Box
+	sealer  *seal.Sealer
 	options Options
 }
 
 // New returns a service that seals files with sealer.
-func New(store Store, sealer *seal.Box, o *Options) *Service {
+func New(store Store, sealer *seal.Sealer, o *Options) *Service {
 	s := &Service{store: store, sealer: sealer}
 	if o != nil {
 		s.options = *o

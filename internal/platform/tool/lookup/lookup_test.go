@@ -14,7 +14,7 @@ import (
 	"ace/internal/platform/tool/lookup"
 )
 
-const desk = `
+const helpdesk = `
 id: desk
 name: Desk
 base: https://desk.example
@@ -45,7 +45,7 @@ func (a apps) Apps(context.Context, string) ([]*app.App, error) { return a.Catal
 func tools(t *testing.T) lookup.Tools {
 	t.Helper()
 	var all []*app.App
-	for _, text := range []string{desk, notes} {
+	for _, text := range []string{helpdesk, notes} {
 		a, err := app.Parse([]byte(text))
 		if err != nil {
 			t.Fatal(err)

@@ -130,7 +130,7 @@ type cutter struct {
 	stop    int
 }
 
-func (c *cutter) room() int { return c.most - c.out.Len() - c.open }
+func (c *cutter) remaining() int { return c.most - c.out.Len() - c.open }
 
 func (c *cutter) stopAt(path []step, offset int) bool {
 	c.stopped, c.path, c.stop = true, slices.Clone(path), offset
@@ -169,8 +169,8 @@ func (c *cutter) emit(value any, from, path []step) bool {
 
 // fits reports whether there is room for all of a value.
 func (c *cutter) fits(value any) bool {
-	room := c.room()
-	return room > 0 && size(value, room) <= room
+	remaining := c.remaining()
+	return remaining > 0 && size(value, remaining) <= remaining
 }
 
 func (c *cutter) whole(value any) bool {
@@ -190,7 +190,7 @@ func (c *cutter) array(list []any, from, path []step) bool {
 			return false
 		}
 	}
-	c.begin('[')
+	c.openBracket('[')
 	for i := first; i < len(list); i++ {
 		var inside []step
 		if i == first && len(from) > 0 {
@@ -213,7 +213,7 @@ func (c *cutter) object(o map[string]any, from, path []step) bool {
 			return false
 		}
 	}
-	c.begin('{')
+	c.openBracket('{')
 	for i := first; i < len(names); i++ {
 		var inside []step
 		if i == first && len(from) > 0 {
@@ -278,7 +278,7 @@ func (c *cutter) text(s string, path []step) bool {
 	for n < len(rest) {
 		r, width := utf8.DecodeRuneInString(rest[n:])
 		used += cost(r, width)
-		if used > c.room() && (n > 0 || c.values > 0) {
+		if used > c.remaining() && (n > 0 || c.values > 0) {
 			break
 		}
 		n += width
@@ -293,7 +293,7 @@ func (c *cutter) text(s string, path []step) bool {
 	return c.stopAt(path, start+n)
 }
 
-func (c *cutter) begin(bracket byte) { _ = c.out.WriteByte(bracket); c.open++ }
+func (c *cutter) openBracket(bracket byte) { _ = c.out.WriteByte(bracket); c.open++ }
 
 func (c *cutter) end(bracket byte, done bool) bool {
 	_ = c.out.WriteByte(bracket)

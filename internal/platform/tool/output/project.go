@@ -16,7 +16,7 @@ func Project(value any, paths []string) any {
 	for _, path := range paths {
 		tree.add(path)
 	}
-	return tree.keep(value)
+	return tree.project(value)
 }
 
 func (f fields) add(path string) {
@@ -42,7 +42,7 @@ func (f fields) add(path string) {
 // end keeps everything under a name.
 func (f fields) end(name string) { f[name] = fields{} }
 
-func (f fields) keep(value any) any {
+func (f fields) project(value any) any {
 	if len(f) == 0 {
 		return value
 	}
@@ -51,14 +51,14 @@ func (f fields) keep(value any) any {
 		out := map[string]any{}
 		for name, below := range f {
 			if inside, there := v[name]; there {
-				out[name] = below.keep(inside)
+				out[name] = below.project(inside)
 			}
 		}
 		return out
 	case []any:
 		out := make([]any, len(v))
 		for i, one := range v {
-			out[i] = f.keep(one)
+			out[i] = f.project(one)
 		}
 		return out
 	}

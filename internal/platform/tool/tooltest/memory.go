@@ -197,7 +197,7 @@ func (m *Memory) FinishRun(_ context.Context, end *tool.Run) (bool, error) {
 			return false
 		}
 		r.Status, r.Attempts, r.AppStatus, r.Code, r.OutputBytes = end.Status, end.Attempts, end.AppStatus, end.Code, end.OutputBytes
-		r.EndedAt, r.Request, r.Result, r.KeptUntil, r.LeaseUntil = end.EndedAt, "", end.Result, end.KeptUntil, time.Time{}
+		r.EndedAt, r.Request, r.Result, r.StoredUntil, r.LeaseUntil = end.EndedAt, "", end.Result, end.StoredUntil, time.Time{}
 		return true
 	}), nil
 }
@@ -335,7 +335,7 @@ func (m *Memory) SweepRuns(_ context.Context, now time.Time) (more bool, err err
 		case r.Status == tool.AwaitingApproval && over(r.Approval.ExpiresAt):
 			r.Status, r.Code, r.EndedAt, r.Request = tool.Denied, tool.CodeApprovalExpired, now, ""
 		}
-		if r.Result != "" && over(r.KeptUntil) {
+		if r.Result != "" && over(r.StoredUntil) {
 			r.Result = ""
 		}
 		m.runs[id] = r

@@ -79,8 +79,10 @@ func keeps(t *testing.T, s Store) {
 	r.Async, r.Safe, r.Sent, r.Attempts, r.AppStatus, r.Code, r.OutputBytes = true, true, true, 2, 503, tool.CodeUnavailable, 17
 	r.Approval = tool.Approval{ID: typeid.New(tool.ApprovalPrefix), ExpiresAt: at().Add(time.Hour)}
 	r.Key, r.Fingerprint = "digest", "request"
-	r.Owner, r.LeaseUntil, r.StartedAt, r.EndedAt, r.Result, r.KeptUntil = "p1", at().Add(time.Minute), at(), at().Add(
-		time.Second), "sealed", at().Add(time.Hour)
+	r.Owner, r.LeaseUntil, r.StartedAt, r.EndedAt, r.Result, r.StoredUntil = "p1", at().Add(time.Minute),
+		at(), at().Add(
+			time.Second),
+		"sealed", at().Add(time.Hour)
 	insert(t, s, r)
 	got, err := s.Run(t.Context(), A, r.ID)
 	if diff := cmp.Diff(r, got); err != nil || diff != "" {
@@ -103,9 +105,9 @@ func once(t *testing.T, s Store) {
 		all.Go(func() {
 			mine := *r
 			mine.Owner = fmt.Sprint(i)
-			kept, fresh, err := s.InsertRun(t.Context(), &mine, true)
-			if err != nil || kept == nil || kept.ID != r.ID {
-				t.Errorf("InsertRun = %v, %v", kept, err)
+			stored, fresh, err := s.InsertRun(t.Context(), &mine, true)
+			if err != nil || stored == nil || stored.ID != r.ID {
+				t.Errorf("InsertRun = %v, %v", stored, err)
 			}
 			if fresh {
 				inserted.Add(1)
@@ -289,7 +291,7 @@ func finish(t *testing.T, s Store, r, first, second *tool.Run) {
 	if done, err := s.FinishRun(t.Context(), &end); err != nil || done {
 		t.Errorf("who lost the run ended it: %v, %v", done, err)
 	}
-	end.Owner, end.Result, end.KeptUntil, end.Attempts, end.AppStatus, end.OutputBytes = second.Owner, "sealed", at().
+	end.Owner, end.Result, end.StoredUntil, end.Attempts, end.AppStatus, end.OutputBytes = second.Owner, "sealed", at().
 		Add(time.Hour), 2, 200, 5
 	if done, err := s.FinishRun(t.Context(), &end); err != nil || !done {
 		t.Errorf("FinishRun = %v, %v", done, err)
@@ -311,7 +313,7 @@ func finish(t *testing.T, s Store, r, first, second *tool.Run) {
 func records(t *testing.T, s Store) {
 	end := func(r *tool.Run) *tool.Run {
 		over := *r
-		over.Status, over.EndedAt, over.Request, over.Result, over.KeptUntil, over.Attempts, over.LeaseUntil = tool.Failed, at(), "", "sealed", at().Add(time.Hour),
+		over.Status, over.EndedAt, over.Request, over.Result, over.StoredUntil, over.Attempts, over.LeaseUntil = tool.Failed, at(), "", "sealed", at().Add(time.Hour),
 			3, time.Time{}
 		return &over
 	}
@@ -516,11 +518,11 @@ func sweeps(t *testing.T, s Store) {
 		},
 		{
 			"kept for a day",
-			make(tool.Succeeded, func(r *tool.Run) { r.Result, r.KeptUntil = "sealed", now.Add(time.Second) }),
+			make(tool.Succeeded, func(r *tool.Run) { r.Result, r.StoredUntil = "sealed", now.Add(time.Second) }),
 			tool.Succeeded, "sealed",
 		},
 		{
-			"no longer kept", make(tool.Succeeded, func(r *tool.Run) { r.Result, r.KeptUntil = "sealed", now }),
+			"no longer kept", make(tool.Succeeded, func(r *tool.Run) { r.Result, r.StoredUntil = "sealed", now }),
 			tool.Succeeded, "",
 		},
 		{
@@ -571,9 +573,9 @@ func apart(t *testing.T, s Store) {
 	}
 	same := *r
 	same.AccountID = "acc_b"
-	if kept, inserted, err := s.InsertRun(ctx, &same, false); inserted || kept != nil || !problem.Is(err,
+	if stored, inserted, err := s.InsertRun(ctx, &same, false); inserted || stored != nil || !problem.Is(err,
 		"run_not_found") {
-		t.Errorf("InsertRun under the id of another account = %v, %v, %v", kept, inserted, err)
+		t.Errorf("InsertRun under the id of another account = %v, %v, %v", stored, inserted, err)
 	}
 	if got, err := s.Run(ctx, A, r.ID); err != nil || got.Status != tool.AwaitingApproval {
 		t.Errorf("the run itself: %+v, %v", got, err)

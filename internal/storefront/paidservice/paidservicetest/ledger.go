@@ -182,7 +182,7 @@ func key(p *x402.PaymentPayload) string {
 func hash(n int64) string { return fmt.Sprintf("0x%064x", n) }
 
 // take answers the fault that the next call of a method has.
-func (l *Ledger) take(method string) Fault {
+func (l *Ledger) nextFault(method string) Fault {
 	queue := l.faults[method]
 	if len(queue) == 0 {
 		return ""
@@ -191,7 +191,7 @@ func (l *Ledger) take(method string) Fault {
 	return queue[0]
 }
 
-func (l *Ledger) judge(p *x402.PaymentPayload, terms x402.PaymentRequirements) x402.Reason {
+func (l *Ledger) checkPayment(p *x402.PaymentPayload, terms x402.PaymentRequirements) x402.Reason {
 	switch {
 	case terms.Network != l.Network || !strings.EqualFold(terms.Asset, l.Asset):
 		return "invalid_network"
@@ -212,7 +212,7 @@ func (l *Ledger) judge(p *x402.PaymentPayload, terms x402.PaymentRequirements) x
 }
 
 func (l *Ledger) move(p *x402.PaymentPayload) error {
-	if reason := l.judge(p, p.Accepted); reason != "" {
+	if reason := l.checkPayment(p, p.Accepted); reason != "" {
 		return errors.New(string(reason))
 	}
 	var amount int64
@@ -235,10 +235,10 @@ func (l *Ledger) Verify(ctx context.Context, p *x402.PaymentPayload,
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.verifies++
-	if fault := l.take("verify"); fault != "" {
+	if fault := l.nextFault("verify"); fault != "" {
 		return x402.VerifyResponse{}, l.broken(ctx, fault)
 	}
-	if reason := l.judge(p, terms); reason != "" {
+	if reason := l.checkPayment(p, terms); reason != "" {
 		return x402.VerifyResponse{InvalidReason: reason, Payer: p.Authorization.From}, nil
 	}
 	return x402.VerifyResponse{IsValid: true, Payer: p.Authorization.From}, nil
@@ -268,7 +268,7 @@ func (l *Ledger) Settle(ctx context.Context, p *x402.PaymentPayload,
 	refusal := func(reason x402.Reason) x402.SettleResponse {
 		return x402.SettleResponse{ErrorReason: reason, Network: terms.Network, Payer: p.Authorization.From}
 	}
-	fault := l.take("settle")
+	fault := l.nextFault("settle")
 	switch fault {
 	case NotSent, Lost, Hang:
 		return x402.SettleResponse{}, l.broken(ctx, fault)
@@ -286,7 +286,7 @@ func (l *Ledger) Settle(ctx context.Context, p *x402.PaymentPayload,
 	if t := l.spent[key(p)]; t != nil && !t.Void && !l.Forgetful {
 		return x402.SettleResponse{Success: true, Transaction: t.Tx, Network: terms.Network, Payer: t.Payer}, nil
 	}
-	if reason := l.judge(p, terms); reason != "" {
+	if reason := l.checkPayment(p, terms); reason != "" {
 		return refusal(reason), nil
 	}
 	if err := l.move(p); err != nil {
@@ -312,7 +312,7 @@ func (l *Ledger) Settle(ctx context.Context, p *x402.PaymentPayload,
 func (l *Ledger) Supported(ctx context.Context) (x402.SupportedResponse, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if fault := l.take("supported"); fault != "" {
+	if fault := l.nextFault("supported"); fault != "" {
 		return x402.SupportedResponse{}, l.broken(ctx, fault)
 	}
 	return x402.SupportedResponse{
@@ -340,7 +340,7 @@ const Confirmations = 5
 func (c Chain) Find(ctx context.Context, auth paidservice.Authorization, from int64) (paidservice.Proof, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if fault := c.take("find"); fault != "" {
+	if fault := c.nextFault("find"); fault != "" {
 		return paidservice.Proof{}, c.broken(ctx, fault)
 	}
 	if c.chainOff {

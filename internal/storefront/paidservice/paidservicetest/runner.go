@@ -43,7 +43,7 @@ func (r *Runner) Run(ctx context.Context, arguments json.RawMessage,
 		fail, r.fails = r.fails[0], r.fails[1:]
 	}
 	r.mu.Unlock()
-	progress(paidservice.Progress{Stage: "crawling", Done: 3, Total: 10})
+	progress(paidservice.Progress{Phase: "crawling", Done: 3, Total: 10})
 	if hold != nil {
 		select {
 		case <-hold:

@@ -101,7 +101,7 @@ func roundTrip(t *testing.T, s Store) {
 	at := o.CreatedAt
 	o = save(t, s, o, paidservice.Delivered, func(o *paidservice.Order) {
 		o.Progress, o.RunAttempts, o.SettleAttempts, o.DoubtAt = paidservice.Progress{
-			Stage: "crawling", Done: 1,
+			Phase: "crawling", Done: 1,
 			Total: 2,
 		}, 4, 5, at
 		o.ResultID, o.ResultSum, o.Tx, o.Settlement = "res_1", "sum", "0x1", json.RawMessage(`{"success":true}`)
@@ -288,7 +288,7 @@ func beats(t *testing.T, s Store) {
 	o := NewOrder("0xa")
 	insert(t, s, o, paidservice.Change{})
 	lease := paidservice.Lease{Owner: "run_1", Until: o.UpdatedAt.Add(time.Hour)}
-	progress := paidservice.Progress{Stage: "crawling", Done: 2, Total: 9}
+	progress := paidservice.Progress{Phase: "crawling", Done: 2, Total: 9}
 	if held, err := s.Beat(t.Context(), o.ID, lease, progress); err != nil || held {
 		t.Errorf("Beat of an order that does not run = %v, %v", held, err)
 	}

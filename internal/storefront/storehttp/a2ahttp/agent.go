@@ -27,7 +27,7 @@ const maxHistory = 40
 const maxRaces = 5
 
 // Send takes a message. It implements a2a.Agent.
-func (f *Face) Send(ctx context.Context, call *a2a.Call, req *a2a.SendRequest) (*a2a.Task, error) {
+func (f *Handler) Send(ctx context.Context, call *a2a.Call, req *a2a.SendRequest) (*a2a.Task, error) {
 	if err := checkModes(req.AcceptedOutputModes); err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func (f *Face) Send(ctx context.Context, call *a2a.Call, req *a2a.SendRequest) (
 		return nil, err
 	}
 	for range maxRaces {
-		rec, err := f.take(ctx, t)
+		rec, err := f.takeTurn(ctx, t)
 		if err == nil {
 			return &rec.Task, nil
 		}
@@ -55,7 +55,7 @@ func errBusy() error {
 }
 
 // take answers a message once. It returns ErrSent and ErrVersion.
-func (f *Face) take(ctx context.Context, t *turn) (a2a.Record, error) {
+func (f *Handler) takeTurn(ctx context.Context, t *turn) (a2a.Record, error) {
 	before, err := f.earlier(ctx, t)
 	if err != nil {
 		return a2a.Record{}, err
@@ -87,7 +87,7 @@ func (f *Face) take(ctx context.Context, t *turn) (a2a.Record, error) {
 
 // addressed answers the task that a message is for: a new one, or the one that
 // it names.
-func (f *Face) addressed(ctx context.Context, t *turn) (a2a.Record, error) {
+func (f *Handler) addressed(ctx context.Context, t *turn) (a2a.Record, error) {
 	if t.message.TaskID == "" {
 		rec := a2a.Record{Task: a2a.NewTask(t.message.ContextID), Owner: t.owner}
 		rec.Scope = f.scope(ctx, rec.Task.ContextID)
@@ -122,7 +122,7 @@ func (f *Face) addressed(ctx context.Context, t *turn) (a2a.Record, error) {
 }
 
 // task reads a task by its id.
-func (f *Face) task(ctx context.Context, id string) (a2a.Record, error) {
+func (f *Handler) task(ctx context.Context, id string) (a2a.Record, error) {
 	if !typeid.Valid("task", id) {
 		return a2a.Record{}, a2a.TaskNotFound()
 	}
@@ -135,7 +135,7 @@ func (f *Face) task(ctx context.Context, id string) (a2a.Record, error) {
 
 // keep stores a task as it is now: a new one, or a changed one. sent is nil
 // where no message changed it.
-func (f *Face) keep(ctx context.Context, rec a2a.Record, sent *a2a.Sent) (a2a.Record, error) {
+func (f *Handler) storeTask(ctx context.Context, rec a2a.Record, sent *a2a.Sent) (a2a.Record, error) {
 	if rec.ExpiresAt.Before(time.Now().Add(keepFor)) {
 		rec.ExpiresAt = time.Now().Add(keepFor)
 	}
@@ -150,18 +150,18 @@ func (f *Face) keep(ctx context.Context, rec a2a.Record, sent *a2a.Sent) (a2a.Re
 }
 
 // settle moves a task on behalf of a message and keeps it.
-func (f *Face) settle(ctx context.Context, t *turn, rec a2a.Record, to a2a.State,
+func (f *Handler) settle(ctx context.Context, t *turn, rec a2a.Record, to a2a.State,
 	parts ...a2a.Part,
 ) (a2a.Record, error) {
 	if err := rec.Task.Move(to, time.Now(), parts...); err != nil {
 		return rec, err
 	}
-	return f.keep(ctx, rec, &t.sent)
+	return f.storeTask(ctx, rec, &t.sent)
 }
 
 // again answers a message that was sent before with its task as it is now.
 // What was broken off goes on.
-func (f *Face) again(ctx context.Context, t *turn, rec a2a.Record) (a2a.Record, error) {
+func (f *Handler) again(ctx context.Context, t *turn, rec a2a.Record) (a2a.Record, error) {
 	if rec.Ref != "" && rec.Task.Status.State == a2a.Working {
 		asked, fault := f.readAsk(&t.message)
 		if fault == nil && asked.action != nil && asked.action.Do == nil {
@@ -172,7 +172,7 @@ func (f *Face) again(ctx context.Context, t *turn, rec a2a.Record) (a2a.Record, 
 }
 
 // explain asks for a structured request.
-func (f *Face) explain(ctx context.Context, t *turn, rec a2a.Record) (a2a.Record, error) {
+func (f *Handler) explain(ctx context.Context, t *turn, rec a2a.Record) (a2a.Record, error) {
 	list, err := answer.JSON(map[string]any{"skills": f.listed(false)})
 	if err != nil {
 		return rec, err
@@ -190,7 +190,7 @@ func (f *Face) explain(ctx context.Context, t *turn, rec a2a.Record) (a2a.Record
 	return f.settle(ctx, t, rec, a2a.InputRequired, a2a.TextPart(words), t.part(trimmed(list)))
 }
 
-func (f *Face) refuse(ctx context.Context, t *turn, rec a2a.Record, why string) (a2a.Record, error) {
+func (f *Handler) refuse(ctx context.Context, t *turn, rec a2a.Record, why string) (a2a.Record, error) {
 	list, err := answer.JSON(map[string]any{"skills": f.listed(false)})
 	if err != nil {
 		return rec, err
@@ -200,7 +200,7 @@ func (f *Face) refuse(ctx context.Context, t *turn, rec a2a.Record, why string) 
 
 // run does an action of the site skill. What is wrong with the input, and what
 // may pass, makes no task; any other refusal is what became of it.
-func (f *Face) run(ctx context.Context, t *turn, rec a2a.Record, asked ask) (a2a.Record, error) {
+func (f *Handler) run(ctx context.Context, t *turn, rec a2a.Record, asked ask) (a2a.Record, error) {
 	result, err := asked.action.Do(ctx, t.header, asked.input)
 	if err != nil {
 		p := httpserver.ProblemOf(ctx, err)
@@ -243,7 +243,7 @@ func trimmed(data json.RawMessage) json.RawMessage {
 }
 
 // Get answers a task as it is now. It implements a2a.Agent.
-func (f *Face) Get(ctx context.Context, _ *a2a.Call, req *a2a.GetRequest) (*a2a.Task, error) {
+func (f *Handler) Get(ctx context.Context, _ *a2a.Call, req *a2a.GetRequest) (*a2a.Task, error) {
 	rec, err := f.task(ctx, req.ID)
 	if err != nil {
 		return nil, err
@@ -255,7 +255,7 @@ func (f *Face) Get(ctx context.Context, _ *a2a.Call, req *a2a.GetRequest) (*a2a.
 }
 
 // Cancel ends a task. It implements a2a.Agent.
-func (f *Face) Cancel(ctx context.Context, _ *a2a.Call, req *a2a.CancelRequest) (*a2a.Task, error) {
+func (f *Handler) Cancel(ctx context.Context, _ *a2a.Call, req *a2a.CancelRequest) (*a2a.Task, error) {
 	for range maxRaces {
 		rec, err := f.task(ctx, req.ID)
 		if err != nil {
@@ -271,7 +271,7 @@ func (f *Face) Cancel(ctx context.Context, _ *a2a.Call, req *a2a.CancelRequest) 
 		if rec.Ref != "" {
 			rec, err = f.abandon(ctx, rec)
 		} else if err = rec.Task.Move(a2a.Canceled, time.Now(), a2a.TextPart("The task was canceled.")); err == nil {
-			rec, err = f.keep(ctx, rec, nil)
+			rec, err = f.storeTask(ctx, rec, nil)
 		}
 		if err == nil {
 			return &rec.Task, nil
@@ -288,7 +288,7 @@ const maxWaiting = 20
 
 // List answers the tasks of one context; without one there are none. It
 // implements a2a.Agent.
-func (f *Face) List(ctx context.Context, _ *a2a.Call, req *a2a.ListRequest) (*a2a.TaskPage, error) {
+func (f *Handler) List(ctx context.Context, _ *a2a.Call, req *a2a.ListRequest) (*a2a.TaskPage, error) {
 	page := &a2a.TaskPage{Tasks: []a2a.Task{}, PageSize: req.PageSize}
 	if req.ContextID == "" {
 		return page, nil

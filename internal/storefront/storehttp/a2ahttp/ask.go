@@ -29,7 +29,7 @@ type ask struct {
 }
 
 // readAsk finds the one structured request in a message.
-func (f *Face) readAsk(m *a2a.Message) (ask, *jsonrpc.Error) {
+func (f *Handler) readAsk(m *a2a.Message) (ask, *jsonrpc.Error) {
 	var found ask
 	asked := false
 	for i, p := range m.Parts {
@@ -87,7 +87,7 @@ func structured(p a2a.Part) (data json.RawMessage, field string) {
 
 // readRequest reads {"skill":…,"action":…,"input":{…}}. Without a skill the
 // action tells it.
-func (f *Face) readRequest(data json.RawMessage, at string) (ask, *jsonrpc.Error) {
+func (f *Handler) readRequest(data json.RawMessage, at string) (ask, *jsonrpc.Error) {
 	o, err := jsonread.Read(data)
 	if err == nil {
 		o.Need("action", "Name the action, for example search_pages.")
@@ -136,7 +136,7 @@ func faults(err error, at string) *jsonrpc.Error {
 }
 
 // find answers an action, or why there is none.
-func (f *Face) find(skill, name string) (a *action, unknown string) {
+func (f *Handler) find(skill, name string) (a *action, unknown string) {
 	var skills []string
 	for _, s := range f.skills {
 		skills = append(skills, s.id)

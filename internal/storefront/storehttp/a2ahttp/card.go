@@ -10,15 +10,15 @@ import (
 
 // Card is the agent card, signed if there is a key. Its bytes stay the same
 // while the process runs, and are the same in all replicas.
-func (f *Face) Card() []byte { return f.card }
+func (f *Handler) Card() []byte { return f.card }
 
 // KeySet is the JWK Set of the keys that sign the card.
-func (f *Face) KeySet() []byte { return f.keys }
+func (f *Handler) KeySet() []byte { return f.keys }
 
 // Skills is the document of the extension.
-func (f *Face) Skills() []byte { return f.schemas }
+func (f *Handler) Skills() []byte { return f.schemas }
 
-func (f *Face) renderKeys() ([]byte, error) {
+func (f *Handler) renderKeys() ([]byte, error) {
 	keys := []httpsig.JWK{}
 	if f.Signer != nil {
 		keys = append(keys, f.Signer.JWK())
@@ -26,7 +26,7 @@ func (f *Face) renderKeys() ([]byte, error) {
 	return answer.JSON(map[string]any{"keys": keys})
 }
 
-func (f *Face) renderCard() ([]byte, error) {
+func (f *Handler) renderCard() ([]byte, error) {
 	card := a2a.Card{
 		Name: f.Site.Name,
 		Description: "Answers structured questions about this store (pages, products, services) and opens " +
@@ -92,7 +92,7 @@ type listedAction struct {
 }
 
 // listed are the skills with their actions, with or without schemas of outputs.
-func (f *Face) listed(outputs bool) []listedSkill {
+func (f *Handler) listed(outputs bool) []listedSkill {
 	var all []listedSkill
 	for _, s := range f.skills {
 		l := listedSkill{Skill: s.id, About: s.about}
@@ -108,7 +108,7 @@ func (f *Face) listed(outputs bool) []listedSkill {
 	return all
 }
 
-func (f *Face) renderSkills() ([]byte, error) {
+func (f *Handler) renderSkills() ([]byte, error) {
 	return answer.JSON(map[string]any{
 		"uri": f.extensionURI(),
 		"message": json.RawMessage(

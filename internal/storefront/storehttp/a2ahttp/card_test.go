@@ -43,14 +43,14 @@ func TestCard(t *testing.T) {
 	t.Parallel()
 	signed := withSigner(t)
 	w := setup(t, signed)
-	if other := setup(t, signed); !bytes.Equal(w.face.Card(), other.face.Card()) {
-		t.Errorf("two replicas have the cards\n%s\n%s", w.face.Card(), other.face.Card())
+	if other := setup(t, signed); !bytes.Equal(w.handler.Card(), other.handler.Card()) {
+		t.Errorf("two replicas have the cards\n%s\n%s", w.handler.Card(), other.handler.Card())
 	}
-	keys, err := httpsig.ParseKeySet(w.face.KeySet())
+	keys, err := httpsig.ParseKeySet(w.handler.KeySet())
 	if err != nil || len(keys) != 1 {
-		t.Fatalf("key set = %s, %v, want one key", w.face.KeySet(), err)
+		t.Fatalf("key set = %s, %v, want one key", w.handler.KeySet(), err)
 	}
-	err = a2a.VerifyCard(w.face.Card(), func(kid, jku string) (crypto.PublicKey, error) {
+	err = a2a.VerifyCard(w.handler.Card(), func(kid, jku string) (crypto.PublicKey, error) {
 		key, ok := httpsig.FindKey(keys, kid)
 		if !ok || jku != "https://store.example"+a2ahttp.KeySetPath {
 			return nil, errors.New("unknown key " + kid + " at " + jku)
@@ -61,7 +61,7 @@ func TestCard(t *testing.T) {
 		t.Errorf("VerifyCard = %v", err)
 	}
 	var card a2a.Card
-	if err := json.Unmarshal(w.face.Card(), &card); err != nil {
+	if err := json.Unmarshal(w.handler.Card(), &card); err != nil {
 		t.Fatal(err)
 	}
 	i := card.SupportedInterface[0]
@@ -73,8 +73,11 @@ func TestCard(t *testing.T) {
 		len(modes) < 2 {
 		t.Errorf("modes = %v", modes)
 	}
-	if !bytes.Contains(w.face.Card(), []byte(`"streaming":false,"pushNotifications":false,"extendedAgentCard":false`)) {
-		t.Errorf("card %s does not say what it cannot do", w.face.Card())
+	if !bytes.Contains(
+		w.handler.Card(),
+		[]byte(`"streaming":false,"pushNotifications":false,"extendedAgentCard":false`),
+	) {
+		t.Errorf("card %s does not say what it cannot do", w.handler.Card())
 	}
 }
 
@@ -83,7 +86,7 @@ func TestExamplesOfTheCard(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	var card a2a.Card
-	if err := json.Unmarshal(w.face.Card(), &card); err != nil {
+	if err := json.Unmarshal(w.handler.Card(), &card); err != nil {
 		t.Fatal(err)
 	}
 	if card.Signatures != nil {
@@ -108,8 +111,8 @@ func TestExamplesOfTheCard(t *testing.T) {
 func TestUnsignedCard(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	if !jcs.Equal(w.face.KeySet(), []byte(`{"keys":[]}`)) {
-		t.Errorf("key set = %s", w.face.KeySet())
+	if !jcs.Equal(w.handler.KeySet(), []byte(`{"keys":[]}`)) {
+		t.Errorf("key set = %s", w.handler.KeySet())
 	}
 }
 
@@ -129,9 +132,9 @@ func TestSkillsDocument(t *testing.T) {
 		URI    string
 		Skills skills
 	}
-	if err := json.Unmarshal(w.face.Skills(), &document); err != nil ||
+	if err := json.Unmarshal(w.handler.Skills(), &document); err != nil ||
 		document.URI != "https://store.example"+a2ahttp.SkillsPath {
-		t.Fatalf("document = %s, %v", w.face.Skills(), err)
+		t.Fatalf("document = %s, %v", w.handler.Skills(), err)
 	}
 	names := func(all skills) (list []string) {
 		for _, s := range all {
@@ -171,7 +174,7 @@ func TestMount(t *testing.T) {
 	w := setup(t, withSigner(t))
 	mux := httpserver.NewMux(nil)
 	api := openapi.New(mux, "Store", "1.0.0", nil)
-	w.face.Mount(mux, api, func(body []byte) http.HandlerFunc {
+	w.handler.Mount(mux, api, func(body []byte) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(body) }
 	})
 	tests := []struct {

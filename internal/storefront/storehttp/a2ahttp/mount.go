@@ -12,7 +12,7 @@ import (
 // Mount serves the endpoint and its documents on mux and describes them in api.
 // document serves bytes that do not change while the process runs, by the rules
 // of the host. The card is left to who lists the documents of the host.
-func (f *Face) Mount(mux *httpserver.Mux, api *openapi.API, document func(body []byte) http.HandlerFunc) {
+func (f *Handler) Mount(mux *httpserver.Mux, api *openapi.API, document func(body []byte) http.HandlerFunc) {
 	mux.Handle(Path, f)
 	mux.Handle(Path+"/{$}", f)
 	mux.HandleFunc("GET "+SkillsPath, document(f.schemas))

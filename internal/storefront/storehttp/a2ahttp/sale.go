@@ -39,7 +39,7 @@ const lostAfter = 2 * time.Minute
 // sell notes which session a task is about, then opens it. Should the process
 // end in between, whoever reads the task finds the session, and a repetition of
 // the message goes on with it.
-func (f *Face) sell(ctx context.Context, t *turn, rec a2a.Record, asked ask) (a2a.Record, error) {
+func (f *Handler) sell(ctx context.Context, t *turn, rec a2a.Record, asked ask) (a2a.Record, error) {
 	rec.Ref = typeid.New("chk")
 	rec, err := f.settle(ctx, t, rec, a2a.Working)
 	if err != nil {
@@ -49,7 +49,7 @@ func (f *Face) sell(ctx context.Context, t *turn, rec a2a.Record, asked ask) (a2
 }
 
 // open makes the session of a task, or goes on with it.
-func (f *Face) open(ctx context.Context, t *turn, rec a2a.Record, asked ask) (a2a.Record, error) {
+func (f *Handler) open(ctx context.Context, t *turn, rec a2a.Record, asked ask) (a2a.Record, error) {
 	o, err := jsonread.Read(asked.input)
 	if err != nil {
 		return rec, err
@@ -75,7 +75,7 @@ func (f *Face) open(ctx context.Context, t *turn, rec a2a.Record, asked ask) (a2
 
 // unsold is what becomes of a task whose session cannot be made: nothing that
 // may pass, for then a repetition of the message goes on.
-func (f *Face) unsold(ctx context.Context, t *turn, rec a2a.Record, err error) (a2a.Record, error) {
+func (f *Handler) unsold(ctx context.Context, t *turn, rec a2a.Record, err error) (a2a.Record, error) {
 	p := httpserver.ProblemOf(ctx, err)
 	if p.Kind == problem.Internal || p.Kind.Temporary() {
 		return rec, a2a.FromProblem(ctx, p)
@@ -87,12 +87,12 @@ func (f *Face) unsold(ctx context.Context, t *turn, rec a2a.Record, err error) (
 	if err := rec.Task.Move(a2a.Rejected, time.Now(), parts...); err != nil {
 		return rec, err
 	}
-	return f.keep(ctx, rec, nil)
+	return f.storeTask(ctx, rec, nil)
 }
 
 // wait answers a message to a task that waits for a payment: all there is to
 // say is how it stands.
-func (f *Face) wait(ctx context.Context, t *turn, rec a2a.Record, asked ask) (a2a.Record, error) {
+func (f *Handler) wait(ctx context.Context, t *turn, rec a2a.Record, asked ask) (a2a.Record, error) {
 	if asked.action != nil || asked.unknown != "" {
 		return rec, a2a.InvalidParams(a2a.FieldViolation{
 			Field: "message.taskId",
@@ -108,7 +108,7 @@ func (f *Face) wait(ctx context.Context, t *turn, rec a2a.Record, asked ask) (a2
 }
 
 // current brings the task of a checkout to where its session stands.
-func (f *Face) current(ctx context.Context, rec a2a.Record) (a2a.Record, error) {
+func (f *Handler) current(ctx context.Context, rec a2a.Record) (a2a.Record, error) {
 	for range maxRaces {
 		now, err := f.bring(ctx, rec)
 		if !errors.Is(err, a2a.ErrVersion) {
@@ -121,7 +121,7 @@ func (f *Face) current(ctx context.Context, rec a2a.Record) (a2a.Record, error) 
 	return rec, errBusy()
 }
 
-func (f *Face) bring(ctx context.Context, rec a2a.Record) (a2a.Record, error) {
+func (f *Handler) bring(ctx context.Context, rec a2a.Record) (a2a.Record, error) {
 	state := rec.Task.Status.State
 	if rec.Ref == "" || state == a2a.Completed || state == a2a.Rejected {
 		return rec, nil
@@ -143,12 +143,12 @@ func (f *Face) bring(ctx context.Context, rec a2a.Record) (a2a.Record, error) {
 		nil {
 		return rec, err
 	}
-	return f.keep(ctx, rec, nil)
+	return f.storeTask(ctx, rec, nil)
 }
 
 // follow moves a task to where its session stands, if that is elsewhere. A task
 // that is over stays so, unless the session turns out to be paid.
-func (f *Face) follow(ctx context.Context, rec a2a.Record, session *checkout.Session) (a2a.Record, error) {
+func (f *Handler) follow(ctx context.Context, rec a2a.Record, session *checkout.Session) (a2a.Record, error) {
 	status := rec.Task.Status
 	if status.State == a2a.Canceled && session.State == checkout.Open {
 		// The client took its wish back while the page was being opened.
@@ -168,7 +168,7 @@ func (f *Face) follow(ctx context.Context, rec a2a.Record, session *checkout.Ses
 
 // tell moves a task to the state of its session, says what that means, and
 // keeps it.
-func (f *Face) tell(ctx context.Context, rec a2a.Record, session *checkout.Session,
+func (f *Handler) tell(ctx context.Context, rec a2a.Record, session *checkout.Session,
 	sent *a2a.Sent,
 ) (a2a.Record, error) {
 	shown, err := f.Show(ctx, session)
@@ -195,7 +195,7 @@ func (f *Face) tell(ctx context.Context, rec a2a.Record, session *checkout.Sessi
 	if err := rec.Task.Move(to, at, parts...); err != nil {
 		return rec, err
 	}
-	return f.keep(ctx, rec, sent)
+	return f.storeTask(ctx, rec, sent)
 }
 
 // stateOf is the state of the task of a session.
@@ -218,7 +218,7 @@ func stateOf(session *checkout.Session) a2a.State {
 }
 
 // words say where a session stands and what to do.
-func (f *Face) words(session *checkout.Session) string {
+func (f *Handler) words(session *checkout.Session) string {
 	switch session.State {
 	case checkout.Open:
 		return "Send the person to " + f.ContinueURL(session) + " to pay, until " +
@@ -246,7 +246,7 @@ func (f *Face) words(session *checkout.Session) string {
 }
 
 // abandon cancels the checkout of a task.
-func (f *Face) abandon(ctx context.Context, rec a2a.Record) (a2a.Record, error) {
+func (f *Handler) abandon(ctx context.Context, rec a2a.Record) (a2a.Record, error) {
 	session, err := f.Sales.Cancel(ctx, rec.Ref, "")
 	p, known := problem.From(err)
 	switch {
@@ -257,7 +257,7 @@ func (f *Face) abandon(ctx context.Context, rec a2a.Record) (a2a.Record, error) 
 			a2a.TextPart("The checkout was canceled. Nothing was charged.")); err != nil {
 			return rec, err
 		}
-		return f.keep(ctx, rec, nil)
+		return f.storeTask(ctx, rec, nil)
 	case known && p.Kind == problem.Conflict:
 		return rec, a2a.NewError(a2a.CodeTaskNotCancelable, p.Detail, "taskId", rec.Task.ID)
 	}

@@ -160,10 +160,10 @@ func (clients) ClientKey(ctx context.Context) string {
 
 // world is an agent with its sales.
 type world struct {
-	t     testing.TB
-	face  *a2ahttp.Face
-	sales *sales
-	tasks a2a.Store
+	t       testing.TB
+	handler *a2ahttp.Handler
+	sales   *sales
+	tasks   a2a.Store
 	// network is where calls come from.
 	network string
 }
@@ -230,7 +230,7 @@ func setup(t testing.TB, change ...func(*a2ahttp.Deps)) *world {
 		c(&deps)
 	}
 	w.tasks = deps.Tasks
-	if w.face, err = a2ahttp.New(deps); err != nil {
+	if w.handler, err = a2ahttp.New(deps); err != nil {
 		t.Fatal(err)
 	}
 	return w
@@ -277,7 +277,7 @@ func (w *world) call(method, params string, result any) *fault {
 	r.Header.Set("A2A-Version", "1.0")
 	r.Header.Set("User-Agent", "tester/1")
 	rec := httptest.NewRecorder()
-	w.face.ServeHTTP(rec, r)
+	w.handler.ServeHTTP(rec, r)
 	var answer struct {
 		Result json.RawMessage
 		Error  *fault

@@ -26,7 +26,7 @@ type turn struct {
 
 // scope stands for a context in lists: itself, or if others may guess it, what
 // it is together with the network of who uses it.
-func (f *Face) scope(ctx context.Context, contextID string) string {
+func (f *Handler) scope(ctx context.Context, contextID string) string {
 	if len(contextID) >= guessable {
 		return contextID
 	}
@@ -36,7 +36,7 @@ func (f *Face) scope(ctx context.Context, contextID string) string {
 // newTurn reads who sends a message and what it is known by. In a context, or
 // in a task, its id tells it from others. Without either it would begin a new
 // conversation: then it is a repetition only where it also says the same.
-func (f *Face) newTurn(ctx context.Context, header http.Header, req *a2a.SendRequest) (*turn, error) {
+func (f *Handler) newTurn(ctx context.Context, header http.Header, req *a2a.SendRequest) (*turn, error) {
 	m := req.Message
 	said, err := json.Marshal(m.Parts)
 	if err != nil {
@@ -59,7 +59,7 @@ func (f *Face) newTurn(ctx context.Context, header http.Header, req *a2a.SendReq
 }
 
 // earlier answers the task that the message went into before, or nil.
-func (f *Face) earlier(ctx context.Context, t *turn) (*a2a.Record, error) {
+func (f *Handler) earlier(ctx context.Context, t *turn) (*a2a.Record, error) {
 	rec, fingerprint, err := f.Tasks.Sent(ctx, t.sent.Key)
 	if errors.Is(err, a2a.ErrNoTask) {
 		return nil, nil //nolint:nilnil // most messages are new

@@ -212,13 +212,13 @@ func buyerOf(b *acp.Buyer) checkout.Buyer {
 }
 
 func attribution(affiliate map[string]any) map[string]string {
-	kept := map[string]string{}
+	stored := map[string]string{}
 	for name, value := range affiliate {
 		if text, ok := value.(string); ok {
-			kept[name] = text
+			stored[name] = text
 		}
 	}
-	return kept
+	return stored
 }
 
 // traceText is why a sale was lost, as it is kept with the session.

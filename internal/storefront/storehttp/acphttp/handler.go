@@ -63,7 +63,7 @@ type Handler struct {
 	Catalog   *offer.Catalog
 	Checkout  Sales
 	Orders    *order.Service
-	Sessions  *sessionhttp.Desk
+	Sessions  *sessionhttp.Sessions
 	Documents Documents
 
 	discovered answer.Memo[*offer.Snapshot, []byte]

@@ -45,7 +45,7 @@ func (g *Gate) identify(h http.Header, r *http.Request) (*caller, error) {
 	}
 	// Before the work of verifying, and whatever comes out: neither a flood of
 	// false signatures nor one of sound ones is for free.
-	result, err := g.limits.Address.Take(r.Context(), c.key, 1)
+	result, err := g.limits.Address.Allow(r.Context(), c.key, 1)
 	if err != nil {
 		return c, err
 	}

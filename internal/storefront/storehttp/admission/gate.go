@@ -80,7 +80,7 @@ func (g *Gate) count(h http.Header, r *http.Request, c class, caller *caller) er
 	if c == byMessage {
 		return g.peek(r, caller)
 	}
-	result, err := g.limiter(c).Take(r.Context(), caller.key, 1)
+	result, err := g.limiter(c).Allow(r.Context(), caller.key, 1)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ func (g *Gate) AdmitMCP(h http.Header, r *http.Request, load mcp.Load) *jsonrpc.
 		return nil
 	}
 	if load.Free > 0 {
-		if result, _ := g.limits.Lifecycle.Take(r.Context(), c.key, load.Free); !result.Allowed {
+		if result, _ := g.limits.Lifecycle.Allow(r.Context(), c.key, load.Free); !result.Allowed {
 			ratelimit.WriteHeaders(h, result)
 			return rpcRefusal(result)
 		}
@@ -28,10 +28,10 @@ func (g *Gate) AdmitMCP(h http.Header, r *http.Request, load mcp.Load) *jsonrpc.
 	if load.Cost == 0 {
 		return nil
 	}
-	result, _ := g.limits.API.Take(r.Context(), c.key, load.Cost)
+	result, _ := g.limits.API.Allow(r.Context(), c.key, load.Cost)
 	ratelimit.WriteHeaders(h, result)
 	if !result.Allowed {
-		_, _ = g.limits.Lifecycle.Take(r.Context(), c.key, 1)
+		_, _ = g.limits.Lifecycle.Allow(r.Context(), c.key, 1)
 		return rpcRefusal(result)
 	}
 	return nil
@@ -41,13 +41,13 @@ func (g *Gate) AdmitMCP(h http.Header, r *http.Request, load mcp.Load) *jsonrpc.
 // client has nothing left that even the cheapest message costs.
 func (g *Gate) peek(r *http.Request, c *caller) error {
 	if r.Method == http.MethodOptions {
-		result, err := g.limits.Lifecycle.Take(r.Context(), c.key, 1)
+		result, err := g.limits.Lifecycle.Allow(r.Context(), c.key, 1)
 		if err != nil || result.Allowed {
 			return err
 		}
 		return ratelimit.Problem(result)
 	}
-	result, err := g.limits.Lifecycle.Take(r.Context(), c.key, 0)
+	result, err := g.limits.Lifecycle.Allow(r.Context(), c.key, 0)
 	if err != nil || result.Policy.Name == "" || result.Remaining > 0 {
 		return err
 	}

@@ -45,10 +45,10 @@ type Tool struct {
 
 // Deps are what the tools call. All but Services are required.
 type Deps struct {
-	Site     *sitehttp.Face
-	Catalog  *cataloghttp.Face
-	UCP      *ucphttp.Face
-	Sessions *sessionhttp.Desk
+	Site     *sitehttp.Handler
+	Catalog  *cataloghttp.Handler
+	UCP      *ucphttp.Handler
+	Sessions *sessionhttp.Sessions
 	// Services are the paid services. Nil: the store has none.
 	Services Services
 	// Protocol is what new checkouts are filed under. Default checkout.MCP.

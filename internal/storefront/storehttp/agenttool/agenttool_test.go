@@ -35,10 +35,10 @@ func readingSet(t testing.TB) *Set {
 		t.Fatal(err)
 	}
 	return New(Deps{
-		Site: &sitehttp.Face{Site: sitehttp.Site{BaseURL: base.String(), Name: "Store"}, Pages: pages},
-		Catalog: &cataloghttp.Face{
+		Site: &sitehttp.Handler{Site: sitehttp.Site{BaseURL: base.String(), Name: "Store"}, Pages: pages},
+		Catalog: &cataloghttp.Handler{
 			Site:    cataloghttp.Site{BaseURL: base.String()},
-			Catalog: offer.NewCatalog(shelf{}, shelf{}, log),
+			Catalog: offer.NewCatalog(fakeCatalog{}, fakeCatalog{}, log),
 		},
 	})
 }

@@ -28,10 +28,10 @@ import (
 //	go test -run '^$' -bench Servers ./internal/storefront/storehttp/agenttool
 
 // shelf sells eight offers, in memory.
-type shelf struct{}
+type fakeCatalog struct{}
 
 // Offers implements offer.Source.
-func (shelf) Offers(context.Context) (offer.Listing, error) {
+func (fakeCatalog) Offers(context.Context) (offer.Listing, error) {
 	l := offer.Listing{Mode: "sandbox", VerifiedAt: time.Now()}
 	for i := range 8 {
 		l.Offers = append(l.Offers, offer.Offer{
@@ -50,9 +50,9 @@ func (shelf) Offers(context.Context) (offer.Listing, error) {
 }
 
 // Taken implements offer.Counter.
-func (shelf) Taken(context.Context) (map[string]int64, error) { return nil, nil }
+func (fakeCatalog) Taken(context.Context) (map[string]int64, error) { return nil, nil }
 
-func (shelf) Changes() uint64 { return 0 }
+func (fakeCatalog) Changes() uint64 { return 0 }
 
 func ourServer(s *Set) http.Handler {
 	server := mcp.NewServer(mcp.Implementation{Name: "store", Version: "1"}, nil)

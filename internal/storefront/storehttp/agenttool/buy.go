@@ -51,7 +51,7 @@ func (s *Set) createCheckout(ctx context.Context, call *mcp.Call, in *createInpu
 		return nil, err
 	}
 	var failure error
-	kept, _, err := s.deps.Sessions.Once(ctx, "tool "+CreateCheckout, in.IdempotencyKey, form,
+	stored, _, err := s.deps.Sessions.Once(ctx, "tool "+CreateCheckout, in.IdempotencyKey, form,
 		func(id string) sessionhttp.Outcome {
 			var body []byte
 			if body, failure = s.open(ctx, call, id, in); failure != nil {
@@ -69,7 +69,7 @@ func (s *Set) createCheckout(ctx context.Context, call *mcp.Call, in *createInpu
 		return nil, &missing{err, in.OfferID}
 	}
 	c := new(ucp.Checkout)
-	if err := json.Unmarshal(kept.Body, c); err != nil {
+	if err := json.Unmarshal(stored.Body, c); err != nil {
 		return nil, fmt.Errorf("reading the kept answer of a checkout: %w", err)
 	}
 	return c, nil

@@ -25,7 +25,7 @@ import (
 )
 
 // Face serves the catalog. Its fields are set once.
-type Face struct {
+type Handler struct {
 	Site    Site
 	Catalog *offer.Catalog
 
@@ -40,7 +40,7 @@ type Site struct {
 }
 
 // Mount adds the calls of the catalog to api, and serves them by handle.
-func (f *Face) Mount(api *openapi.API, handle func(string, http.HandlerFunc, ...httpserver.Middleware)) {
+func (f *Handler) Mount(api *openapi.API, handle func(string, http.HandlerFunc, ...httpserver.Middleware)) {
 	handle("GET /agent/commerce/products", f.listProducts)
 	handle("GET /agent/commerce/products/{id}", f.getProduct)
 	describe(api)
@@ -49,7 +49,7 @@ func (f *Face) Mount(api *openapi.API, handle func(string, http.HandlerFunc, ...
 // List answers one page of what can be bought; REST and the tools answer the
 // same. It returns the problems of offer.Catalog.Snapshot and
 // offer.Snapshot.Select.
-func (f *Face) List(ctx context.Context, q offer.Query) (*OfferCatalog, error) {
+func (f *Handler) List(ctx context.Context, q offer.Query) (*OfferCatalog, error) {
 	snapshot, err := f.Catalog.Snapshot(ctx)
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (f *Face) List(ctx context.Context, q offer.Query) (*OfferCatalog, error) {
 	return f.catalogOf(snapshot, page), nil
 }
 
-func (f *Face) oneOf(snapshot *offer.Snapshot, id string) (*OfferCatalog, error) {
+func (f *Handler) oneOf(snapshot *offer.Snapshot, id string) (*OfferCatalog, error) {
 	o, err := snapshot.Find(id)
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (f *Face) oneOf(snapshot *offer.Snapshot, id string) (*OfferCatalog, error)
 }
 
 // LinkOffer is an offer in the words of schema.org.
-func (f *Face) LinkOffer(ctx context.Context, o *offer.Offer) (map[string]any, error) {
+func (f *Handler) LinkOffer(ctx context.Context, o *offer.Offer) (map[string]any, error) {
 	snapshot, err := f.Catalog.Snapshot(ctx)
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ const maxStoredKey = 256
 // request is what a response of the catalog follows from, beside the offers.
 type request struct{ id, query, mediaType string }
 
-func (f *Face) listProducts(w http.ResponseWriter, r *http.Request) {
+func (f *Handler) listProducts(w http.ResponseWriter, r *http.Request) {
 	f.serve(w, r, "", func(snapshot *offer.Snapshot) (*OfferCatalog, error) {
 		query, err := productQuery(r.URL.Query())
 		if err != nil {
@@ -112,7 +112,7 @@ func (f *Face) listProducts(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-func (f *Face) getProduct(w http.ResponseWriter, r *http.Request) {
+func (f *Handler) getProduct(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	f.serve(w, r, id, func(snapshot *offer.Snapshot) (*OfferCatalog, error) {
 		if err := openapi.CheckQuery(r.URL.Query()); err != nil {
@@ -124,7 +124,7 @@ func (f *Face) getProduct(w http.ResponseWriter, r *http.Request) {
 
 // serve writes a part of the catalog in the form that the client prefers. It is
 // rendered once for each snapshot of the offers.
-func (f *Face) serve(w http.ResponseWriter, r *http.Request, id string,
+func (f *Handler) serve(w http.ResponseWriter, r *http.Request, id string,
 	choose func(*offer.Snapshot) (*OfferCatalog, error),
 ) {
 	mediaType, ok := answer.Preferred(r.Header.Get("Accept"), typeJSON, typeLD, typeMarkdown)
@@ -159,7 +159,7 @@ func (f *Face) serve(w http.ResponseWriter, r *http.Request, id string,
 	d.Write(w, r)
 }
 
-func (f *Face) stored() *answer.Cache[request, *offer.Snapshot] {
+func (f *Handler) stored() *answer.Cache[request, *offer.Snapshot] {
 	f.once.Do(func() { f.documents = answer.NewCache[request, *offer.Snapshot](maxStored) })
 	return f.documents
 }

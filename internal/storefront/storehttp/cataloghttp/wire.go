@@ -118,7 +118,7 @@ type Links struct {
 	Refunds string `json:"refunds"`
 }
 
-func (f *Face) catalogOf(snapshot *offer.Snapshot, page *offer.Selection) *OfferCatalog {
+func (f *Handler) catalogOf(snapshot *offer.Snapshot, page *offer.Selection) *OfferCatalog {
 	c := &OfferCatalog{
 		Object: "offer_catalog", GeneratedAt: rfc3339(snapshot.At), VerifiedAt: rfc3339(snapshot.VerifiedAt),
 		Stale:         snapshot.Stale,
@@ -139,7 +139,7 @@ func (f *Face) catalogOf(snapshot *offer.Snapshot, page *offer.Selection) *Offer
 	return c
 }
 
-func (f *Face) offerOf(snapshot *offer.Snapshot, o *offer.Offer) Offer {
+func (f *Handler) offerOf(snapshot *offer.Snapshot, o *offer.Offer) Offer {
 	state := snapshot.Availability(o)
 	w := Offer{
 		ID: o.ID, ProductID: o.ProductID, Name: o.Name, Description: o.Description, Kind: "one_time",

@@ -23,9 +23,9 @@ var update = flag.Bool("update", false, "rewrite the blocks of docs/mcp.md")
 const document = "../../../../docs/mcp.md"
 
 // served is a server without a store behind it: it lists, and does nothing.
-func served() *mcphttp.Face {
+func served() *mcphttp.Handler {
 	return mcphttp.New(mcphttp.Site{BaseURL: "https://store.example", Name: "Store", Version: "1.0.0"},
-		agenttool.New(agenttool.Deps{Site: &sitehttp.Face{}}), nil)
+		agenttool.New(agenttool.Deps{Site: &sitehttp.Handler{}}), nil)
 }
 
 // list answers the entries of tools/list as they are sent.

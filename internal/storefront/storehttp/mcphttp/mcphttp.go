@@ -51,12 +51,12 @@ type Options struct {
 }
 
 // Face serves the tools.
-type Face struct {
+type Handler struct {
 	server *mcp.Server
 }
 
 // New answers a face for a set of tools. Nil options are the defaults.
-func New(site Site, tools *agenttool.Set, o *Options) *Face {
+func New(site Site, tools *agenttool.Set, o *Options) *Handler {
 	if o == nil {
 		o = new(Options)
 	}
@@ -72,7 +72,7 @@ func New(site Site, tools *agenttool.Set, o *Options) *Face {
 			options.AllowedOrigins = []string{"*"}
 		}
 	}
-	f := &Face{mcp.NewServer(Info(site), options)}
+	f := &Handler{mcp.NewServer(Info(site), options)}
 	for _, tool := range tools.All() {
 		f.server.AddRawTool(tool.Tool.Tool, tool.Handle)
 	}
@@ -100,13 +100,13 @@ func Instructions(site Site) string {
 }
 
 // ServeHTTP serves the endpoint, whatever the method.
-func (f *Face) ServeHTTP(w http.ResponseWriter, r *http.Request) { f.server.ServeHTTP(w, r) }
+func (f *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { f.server.ServeHTTP(w, r) }
 
 // ToolsHash changes when the answer of tools/list changes.
-func (f *Face) ToolsHash() string { return f.server.ToolsHash() }
+func (f *Handler) ToolsHash() string { return f.server.ToolsHash() }
 
 // Mount serves the endpoint by handle and describes it in api.
-func (f *Face) Mount(api *openapi.API, handle func(pattern string, h http.Handler)) {
+func (f *Handler) Mount(api *openapi.API, handle func(pattern string, h http.Handler)) {
 	served := httpserver.AllowTime(maxTime)(f)
 	handle(Path, served)
 	handle(Path+"/{$}", served)

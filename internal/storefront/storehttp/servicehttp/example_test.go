@@ -16,7 +16,7 @@ import (
 func Example() {
 	services := paidservice.New(paidservice.Deps{Definitions: paidservice.Definitions()}, paidservice.Options{})
 	defer services.Close()
-	face := &servicehttp.Face{BaseURL: "https://store.example", Service: services}
+	face := &servicehttp.Handler{BaseURL: "https://store.example", Service: services}
 	mux := httpserver.NewMux(httpserver.WriteProblem)
 	face.Mount(openapi.New(mux, "store", "1", nil),
 		func(pattern string, h http.HandlerFunc, m ...httpserver.Middleware) {

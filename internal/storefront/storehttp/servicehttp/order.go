@@ -24,20 +24,20 @@ type ServiceOrder struct {
 	State   string `json:"state" enum:"running,awaiting_settlement,settlement_pending,completed,unpaid,failed" doc:"awaiting_settlement: the work is done and not charged yet; settlement_pending: the money may have moved."`
 	Charged *bool  `json:"charged" nullable:"true" doc:"null while nobody knows."`
 	// NextAction says what to do, for programs.
-	NextAction string          `json:"next_action,omitempty" enum:"wait,retry_with_same_payment,pay_again" doc:"What to do next; absent when there is nothing to do."`
-	Progress   *OrderProgress  `json:"progress,omitempty" doc:"While it runs."`
-	Payment    OrderPayment    `json:"payment"`
-	Reason     string          `json:"reason,omitempty" doc:"Why it is unpaid or failed."`
-	Result     json.RawMessage `json:"result,omitempty" doc:"The report, once it is paid; its schema stands in the list of services."`
-	Files      []OrderFile     `json:"files,omitempty" doc:"The files of the result, once it is paid."`
-	CreatedAt  time.Time       `json:"created_at"`
-	PaidAt     *time.Time      `json:"paid_at,omitempty"`
-	KeptUntil  *time.Time      `json:"kept_until,omitempty" doc:"Until when the result can be read."`
+	NextAction  string          `json:"next_action,omitempty" enum:"wait,retry_with_same_payment,pay_again" doc:"What to do next; absent when there is nothing to do."`
+	Progress    *OrderProgress  `json:"progress,omitempty" doc:"While it runs."`
+	Payment     OrderPayment    `json:"payment"`
+	Reason      string          `json:"reason,omitempty" doc:"Why it is unpaid or failed."`
+	Result      json.RawMessage `json:"result,omitempty" doc:"The report, once it is paid; its schema stands in the list of services."`
+	Files       []OrderFile     `json:"files,omitempty" doc:"The files of the result, once it is paid."`
+	CreatedAt   time.Time       `json:"created_at"`
+	PaidAt      *time.Time      `json:"paid_at,omitempty"`
+	StoredUntil *time.Time      `json:"kept_until,omitempty" doc:"Until when the result can be read."`
 }
 
 // OrderProgress is how far a run is.
 type OrderProgress struct {
-	Stage      string `json:"stage"`
+	Phase      string `json:"stage"`
 	PagesDone  int    `json:"pages_done"`
 	PagesTotal int    `json:"pages_total,omitempty" doc:"Absent until it is known."`
 }
@@ -59,12 +59,12 @@ type OrderFile struct {
 	URL       string `json:"url"`
 }
 
-func (f *Face) orderURL(id string) string {
+func (f *Handler) orderURL(id string) string {
 	return f.BaseURL + strings.Replace(OrderPath, "{id}", id, 1)
 }
 
 // wireOrder tells of an order; work is nil unless it is paid.
-func (f *Face) wireOrder(o *paidservice.Order, work *paidservice.Work, settled *x402.SettleResponse) *ServiceOrder {
+func (f *Handler) wireOrder(o *paidservice.Order, work *paidservice.Work, settled *x402.SettleResponse) *ServiceOrder {
 	wire := &ServiceOrder{
 		Object: "service_order", ID: o.ID, URL: f.orderURL(o.ID), Service: o.Service, CreatedAt: seconds(o.CreatedAt),
 		Payment: OrderPayment{
@@ -79,7 +79,7 @@ func (f *Face) wireOrder(o *paidservice.Order, work *paidservice.Work, settled *
 	wire.State, wire.NextAction = stateOf(o)
 	if o.State == paidservice.Running {
 		wire.Progress = &OrderProgress{
-			Stage: o.Progress.Stage, PagesDone: o.Progress.Done,
+			Phase: o.Progress.Phase, PagesDone: o.Progress.Done,
 			PagesTotal: o.Progress.Total,
 		}
 	}
@@ -87,8 +87,8 @@ func (f *Face) wireOrder(o *paidservice.Order, work *paidservice.Work, settled *
 		wire.Reason = o.Reason
 	}
 	if charged {
-		paid, kept := seconds(o.SettledAt), seconds(o.SettledAt.Add(paidservice.Retention))
-		wire.PaidAt, wire.KeptUntil = &paid, &kept
+		paid, storedUntil := seconds(o.SettledAt), seconds(o.SettledAt.Add(paidservice.Retention))
+		wire.PaidAt, wire.StoredUntil = &paid, &storedUntil
 	}
 	if settled != nil && settled.Transaction != "" {
 		wire.Payment.Transaction = settled.Transaction
@@ -136,7 +136,7 @@ func stateOf(o *paidservice.Order) (state, next string) {
 }
 
 // order serves GET /v1/orders/{id}.
-func (f *Face) order(w http.ResponseWriter, r *http.Request) {
+func (f *Handler) order(w http.ResponseWriter, r *http.Request) {
 	secret(w.Header())
 	if f.Service == nil {
 		httpserver.WriteProblem(w, r, errNone())
@@ -176,7 +176,7 @@ const reportPolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src dat
 	"'none'; frame-ancestors 'none'; sandbox"
 
 // file serves GET /v1/orders/{id}/files/{name}, whose name may hold folders.
-func (f *Face) file(w http.ResponseWriter, r *http.Request) {
+func (f *Handler) file(w http.ResponseWriter, r *http.Request) {
 	secret(w.Header())
 	if f.Service == nil {
 		httpserver.WriteProblem(w, r, errNone())

@@ -35,7 +35,7 @@ func TestPurchaseOverHTTP(t *testing.T) {
 		t.Errorf("PAYMENT-RESPONSE = %+v, %v", settled, err)
 	}
 	if o.State != "completed" || o.Charged == nil || !*o.Charged || o.Payment.Transaction != settled.Transaction ||
-		!strings.Contains(string(o.Result), `"run":1`) || o.KeptUntil == nil {
+		!strings.Contains(string(o.Result), `"run":1`) || o.StoredUntil == nil {
 		t.Errorf("order = %+v", o)
 	}
 	if got := paid.Header().Get("Cache-Control"); !strings.HasPrefix(got, "private") {
@@ -324,7 +324,7 @@ func TestWhileItRuns(t *testing.T) {
 		(o.Progress == nil || o.Progress.PagesDone == 0); time.Sleep(10 * time.Millisecond) {
 		o = w.order(w.do(http.MethodGet, path, ""), http.StatusOK)
 	}
-	if diff := cmp.Diff(&servicehttp.OrderProgress{Stage: "crawling", PagesDone: 3, PagesTotal: 10},
+	if diff := cmp.Diff(&servicehttp.OrderProgress{Phase: "crawling", PagesDone: 3, PagesTotal: 10},
 		o.Progress); diff != "" {
 		t.Errorf("progress (-want +got):\n%s", diff)
 	}
@@ -470,7 +470,7 @@ func TestAStoreWithoutServices(t *testing.T) {
 		"not configured": paidservice.New(paidservice.Deps{Definitions: paidservice.Definitions()},
 			paidservice.Options{}),
 	} {
-		w := &world{t: t, handler: mount(&servicehttp.Face{BaseURL: "https://store.example", Service: service})}
+		w := &world{t: t, handler: mount(&servicehttp.Handler{BaseURL: "https://store.example", Service: service})}
 		if answer := w.do(http.MethodPost, auditPath, site); answer.Code != http.StatusServiceUnavailable ||
 			answer.Header().Get("PAYMENT-REQUIRED") != "" {
 			t.Errorf("%s: run = %d %s, want 503", name, answer.Code, answer.Body)

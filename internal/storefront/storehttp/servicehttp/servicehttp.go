@@ -41,7 +41,7 @@ const (
 
 // Face serves paid services. Its fields are set once. It is an
 // agenttool.Services.
-type Face struct {
+type Handler struct {
 	BaseURL string // of the store, without a slash at the end
 	// Service sells. Nil: there is none, and every call says so.
 	Service *paidservice.Service
@@ -50,7 +50,7 @@ type Face struct {
 }
 
 // Mount adds the calls to api, and serves them by handle.
-func (f *Face) Mount(api *openapi.API, handle func(string, http.HandlerFunc, ...httpserver.Middleware)) {
+func (f *Handler) Mount(api *openapi.API, handle func(string, http.HandlerFunc, ...httpserver.Middleware)) {
 	longest := f.MaxTime
 	if longest == 0 {
 		longest = 90 * time.Second
@@ -89,7 +89,7 @@ func errNone() error {
 // listAge is how long clients may keep the list, in seconds.
 const listAge = 60
 
-func (f *Face) list(w http.ResponseWriter, r *http.Request) {
+func (f *Handler) list(w http.ResponseWriter, r *http.Request) {
 	open(w.Header())
 	list, err := f.List(r.Context())
 	if err != nil {
@@ -110,7 +110,7 @@ func (f *Face) list(w http.ResponseWriter, r *http.Request) {
 }
 
 // List implements agenttool.Services.
-func (f *Face) List(context.Context) (*agenttool.ServiceList, error) {
+func (f *Handler) List(context.Context) (*agenttool.ServiceList, error) {
 	if f.Service == nil {
 		return nil, errNone()
 	}
@@ -162,7 +162,7 @@ func (f *Face) List(context.Context) (*agenttool.ServiceList, error) {
 const maxArguments = 64 << 10
 
 // run serves POST /v1/services/{service}/run.
-func (f *Face) run(w http.ResponseWriter, r *http.Request) {
+func (f *Handler) run(w http.ResponseWriter, r *http.Request) {
 	open(w.Header())
 	w.Header().Set("Cache-Control", "no-store")
 	if f.Service == nil {
@@ -242,7 +242,7 @@ func preferredWait(fields []string) time.Duration {
 }
 
 // price serves GET /v1/services/{service}/run: 402 with what a run costs.
-func (f *Face) price(w http.ResponseWriter, r *http.Request) {
+func (f *Handler) price(w http.ResponseWriter, r *http.Request) {
 	open(w.Header())
 	w.Header().Set("Cache-Control", "no-store")
 	if f.Service == nil {
@@ -265,7 +265,7 @@ func (f *Face) price(w http.ResponseWriter, r *http.Request) {
 }
 
 // write answers an outcome over HTTP.
-func (f *Face) write(w http.ResponseWriter, r *http.Request, out *paidservice.Outcome) {
+func (f *Handler) write(w http.ResponseWriter, r *http.Request, out *paidservice.Outcome) {
 	status, body, err := f.encode(w.Header(), r, out)
 	if err != nil {
 		httpserver.WriteProblem(w, r, err)
@@ -278,7 +278,11 @@ func (f *Face) write(w http.ResponseWriter, r *http.Request, out *paidservice.Ou
 	_, _ = w.Write(body)
 }
 
-func (f *Face) encode(h http.Header, r *http.Request, out *paidservice.Outcome) (status int, body []byte, err error) {
+func (f *Handler) encode(
+	h http.Header,
+	r *http.Request,
+	out *paidservice.Outcome,
+) (status int, body []byte, err error) {
 	h.Set("Content-Type", "application/json")
 	if out.Settlement != nil {
 		value, err := out.Settlement.Header()
@@ -323,7 +327,7 @@ type failedRun struct {
 	OrderURL             string `json:"order_url,omitempty"`
 }
 
-func (f *Face) failed(r *http.Request, out *paidservice.Outcome) failedRun {
+func (f *Handler) failed(r *http.Request, out *paidservice.Outcome) failedRun {
 	body := failedRun{ProblemBody: httpserver.NewProblemBody(r, out.Problem), RetryWithSamePayment: true}
 	if out.Order != nil {
 		body.OrderID, body.OrderURL = out.Order.ID, f.orderURL(out.Order.ID)

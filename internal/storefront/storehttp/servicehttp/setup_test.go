@@ -26,14 +26,14 @@ import (
 // world is the face with a real ledger of orders behind it; the facilitator and
 // the work are pretended.
 type world struct {
-	t       *testing.T
-	face    *servicehttp.Face
-	service *paidservice.Service
-	ledger  *paidservicetest.Ledger
-	runner  *paidservicetest.Runner
-	store   storage.Paid
-	handler http.Handler
-	log     *bytes.Buffer
+	t        *testing.T
+	services *servicehttp.Handler
+	service  *paidservice.Service
+	ledger   *paidservicetest.Ledger
+	runner   *paidservicetest.Runner
+	store    storage.Paid
+	handler  http.Handler
+	log      *bytes.Buffer
 }
 
 type settings struct {
@@ -84,13 +84,13 @@ func setup(t *testing.T, change ...func(*settings)) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(w.service.Close)
-	w.face = &servicehttp.Face{BaseURL: "https://store.example", Service: w.service}
-	w.handler = mount(w.face)
+	w.services = &servicehttp.Handler{BaseURL: "https://store.example", Service: w.service}
+	w.handler = mount(w.services)
 	return w
 }
 
 // mount serves a face as the store does.
-func mount(f *servicehttp.Face) http.Handler {
+func mount(f *servicehttp.Handler) http.Handler {
 	mux := httpserver.NewMux(httpserver.WriteProblem)
 	f.Mount(openapi.New(mux, "test", "1", nil), func(pattern string, h http.HandlerFunc, m ...httpserver.Middleware) {
 		mux.Handle(pattern, httpserver.Chain(h, m...))

@@ -17,7 +17,7 @@ import (
 )
 
 // Run implements agenttool.Services.
-func (f *Face) Run(ctx context.Context, call *mcp.Call) (*mcp.Result, error) {
+func (f *Handler) Run(ctx context.Context, call *mcp.Call) (*mcp.Result, error) {
 	if f.Service == nil {
 		return nil, errNone()
 	}
@@ -46,7 +46,7 @@ func (f *Face) Run(ctx context.Context, call *mcp.Call) (*mcp.Result, error) {
 
 // malformed answers a payment that cannot be read: the quote, and what is
 // wrong with the payment.
-func (f *Face) malformed(tool string, cause error) (*mcp.Result, error) {
+func (f *Handler) malformed(tool string, cause error) (*mcp.Result, error) {
 	quote, err := f.Service.Quote(tool, paidservice.MCP, x402.ReasonInvalidPayload)
 	if err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ type unfinished struct {
 }
 
 // result turns an outcome into the result of a tool.
-func (f *Face) result(out *paidservice.Outcome) (*mcp.Result, error) {
+func (f *Handler) result(out *paidservice.Outcome) (*mcp.Result, error) {
 	if out.Status == paidservice.StatusDue {
 		return due(out.Quote, out.Settlement)
 	}
@@ -117,7 +117,7 @@ func (f *Face) result(out *paidservice.Outcome) (*mcp.Result, error) {
 	return result, nil
 }
 
-func (f *Face) unfinished(out *paidservice.Outcome) unfinished {
+func (f *Handler) unfinished(out *paidservice.Outcome) unfinished {
 	no := false
 	u := unfinished{RetryAfter: int((out.RetryAfter + time.Second - 1) / time.Second), RetryWithSamePayment: true}
 	if out.Order != nil {
@@ -140,7 +140,7 @@ func (f *Face) unfinished(out *paidservice.Outcome) unfinished {
 
 // ToolMeta implements agenttool.Priced: price hints where the known clients
 // look for them.
-func (f *Face) ToolMeta(tool string) json.RawMessage {
+func (f *Handler) ToolMeta(tool string) json.RawMessage {
 	if f.Service == nil {
 		return nil
 	}

@@ -29,7 +29,7 @@ func (w *world) tool(arguments string, meta string, header http.Header) *mcp.Res
 		Tool: "run_ai_search_audit", Header: header,
 		Arguments: parsed(w.t, []byte(arguments)), Meta: parsed(w.t, []byte(meta)),
 	}
-	result, err := w.face.Run(w.t.Context(), call)
+	result, err := w.services.Run(w.t.Context(), call)
 	if err != nil {
 		w.t.Fatalf("Run = %v", err)
 	}
@@ -172,7 +172,7 @@ func TestToolsThatCannotReadThePayment(t *testing.T) {
 		Tool:      "run_ai_search_audit",
 		Arguments: parsed(t, []byte(other)), Meta: parsed(t, nil),
 	}
-	if _, err := w.face.Run(t.Context(), call); !problem.Is(err, "payment_bound_to_other_request") {
+	if _, err := w.services.Run(t.Context(), call); !problem.Is(err, "payment_bound_to_other_request") {
 		t.Errorf("other arguments = %v", err)
 	}
 }
@@ -188,14 +188,14 @@ func TestToolMeta(t *testing.T) {
 		Required bool    `json:"agents-x402/paymentRequired"`
 		USD      float64 `json:"agents-x402/priceUSD"`
 	}
-	if err := json.Unmarshal(w.face.ToolMeta("run_ai_search_audit"), &meta); err != nil ||
+	if err := json.Unmarshal(w.services.ToolMeta("run_ai_search_audit"), &meta); err != nil ||
 		meta.X402.Amount != "100000" || len(meta.X402.Accepts) != 1 || !meta.Required || meta.USD != 0.1 {
 		t.Errorf("ToolMeta = %+v, %v", meta, err)
 	}
-	if got := w.face.ToolMeta("read_page"); got != nil {
+	if got := w.services.ToolMeta("read_page"); got != nil {
 		t.Errorf("ToolMeta of another tool = %s", got)
 	}
-	if got := (&servicehttp.Face{}).ToolMeta("run_ai_search_audit"); got != nil {
+	if got := (&servicehttp.Handler{}).ToolMeta("run_ai_search_audit"); got != nil {
 		t.Errorf("ToolMeta without services = %s", got)
 	}
 }

@@ -34,7 +34,7 @@ const LongPoll = 25 * time.Second
 
 // Desk serves sessions, whatever protocol they are asked for in. Its fields
 // are set once.
-type Desk struct {
+type Sessions struct {
 	Checkout *checkout.Service
 	Requests *idempotency.Keeper
 	// MAC is a keyed digest: client addresses are kept as nothing else.
@@ -46,7 +46,7 @@ type Desk struct {
 }
 
 // Agent answers what a request says about the software that sent it.
-func (d *Desk) Agent(ctx context.Context, h http.Header) checkout.Agent {
+func (d *Sessions) Agent(ctx context.Context, h http.Header) checkout.Agent {
 	return checkout.Agent{
 		UserAgent: strings.ToValidUTF8(excerpt.Prefix(h.Get("User-Agent"), 300), ""),
 		ClientKey: d.ClientKey(ctx),
@@ -55,7 +55,7 @@ func (d *Desk) Agent(ctx context.Context, h http.Header) checkout.Agent {
 
 // ClientKey is a keyed digest of the network that a client calls from: its
 // address, or for IPv6 the 64 bits that one customer has to himself.
-func (d *Desk) ClientKey(ctx context.Context) string {
+func (d *Sessions) ClientKey(ctx context.Context) string {
 	ip := httpserver.ClientIP(ctx)
 	bits := 32
 	if ip.Is6() {
@@ -108,7 +108,7 @@ func Scope(protocol string, r *http.Request, more ...string) string {
 // It returns the problems of idempotency.Keeper.Begin, and
 // idempotency_unavailable (Unavailable) where nobody can tell whether the
 // request is a repetition.
-func (d *Desk) Once(ctx context.Context, scope, key string, body []byte,
+func (d *Sessions) Once(ctx context.Context, scope, key string, body []byte,
 	do func(resourceID string) Outcome,
 ) (answer idempotency.Answer, replayed bool, err error) {
 	newID := func() string { return typeid.New("chk") }
@@ -118,7 +118,7 @@ func (d *Desk) Once(ctx context.Context, scope, key string, body []byte,
 	if len(key) < guessable {
 		scope += " " + d.ClientKey(ctx)
 	}
-	attempt, err := d.Requests.Begin(ctx, scope, key, body, newID)
+	attempt, err := d.Requests.Start(ctx, scope, key, body, newID)
 	if err != nil {
 		return idempotency.Answer{}, false, d.unkept(ctx, err)
 	}
@@ -142,7 +142,7 @@ func (d *Desk) Once(ctx context.Context, scope, key string, body []byte,
 
 // unkept refuses a request where the keys cannot be read: doing it might do it
 // twice.
-func (d *Desk) unkept(ctx context.Context, err error) error {
+func (d *Sessions) unkept(ctx context.Context, err error) error {
 	if _, ok := problem.From(err); ok || ctx.Err() != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func preferredWait(r *http.Request) time.Duration {
 
 // Read answers a session: now, or if the request asks to wait, as soon
 // as it is no longer open. A server that stops answers what it has.
-func (d *Desk) Read(w http.ResponseWriter, r *http.Request, id string) (*checkout.Session, error) {
+func (d *Sessions) Read(w http.ResponseWriter, r *http.Request, id string) (*checkout.Session, error) {
 	wait := preferredWait(r)
 	if wait == 0 {
 		return d.Checkout.Get(r.Context(), id)
@@ -186,7 +186,7 @@ func (d *Desk) Read(w http.ResponseWriter, r *http.Request, id string) (*checkou
 // Wait answers a session as soon as it is no longer open, or after wait, at
 // most LongPoll, as it is then; at once with 0. It returns the problems of
 // checkout.Service.Get.
-func (d *Desk) Wait(ctx context.Context, id string, wait time.Duration) (*checkout.Session, error) {
+func (d *Sessions) Wait(ctx context.Context, id string, wait time.Duration) (*checkout.Session, error) {
 	if wait <= 0 {
 		return d.Checkout.Get(ctx, id)
 	}
@@ -208,7 +208,7 @@ func (d *Desk) Wait(ctx context.Context, id string, wait time.Duration) (*checko
 }
 
 // ContinueURL is where to send the buyer of an open session.
-func (d *Desk) ContinueURL(session *checkout.Session) string {
+func (d *Sessions) ContinueURL(session *checkout.Session) string {
 	if d.DirectContinueURL {
 		return session.Page().URL
 	}

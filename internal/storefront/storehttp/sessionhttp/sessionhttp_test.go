@@ -59,13 +59,13 @@ func FuzzPreferredWait(f *testing.F) {
 	})
 }
 
-func newDesk(t *testing.T) *Desk {
+func newDesk(t *testing.T) *Sessions {
 	t.Helper()
 	box, err := seal.New(make([]byte, seal.KeySize))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Desk{
+	return &Sessions{
 		MAC: box.MAC, Requests: idempotency.New(idempotency.NewMemory(), box.MAC),
 		Log: slog.New(slog.DiscardHandler),
 	}

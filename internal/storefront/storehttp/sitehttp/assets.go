@@ -70,12 +70,12 @@ func cardDocument() (*answer.Document, error) {
 	return asset("image/png", picture)
 }
 
-func (f *Face) writeIcon(w http.ResponseWriter, r *http.Request) { f.writeAsset(w, r, f.icon) }
+func (f *Handler) writeIcon(w http.ResponseWriter, r *http.Request) { f.writeAsset(w, r, f.icon) }
 
 // writeCard writes the picture of the site. It is drawn at the first request.
-func (f *Face) writeCard(w http.ResponseWriter, r *http.Request) { f.writeAsset(w, r, f.card) }
+func (f *Handler) writeCard(w http.ResponseWriter, r *http.Request) { f.writeAsset(w, r, f.card) }
 
-func (f *Face) writeAsset(w http.ResponseWriter, r *http.Request, asset func() (*answer.Document, error)) {
+func (f *Handler) writeAsset(w http.ResponseWriter, r *http.Request, asset func() (*answer.Document, error)) {
 	d, err := asset()
 	if err != nil {
 		f.writeFailure(w, r, err)

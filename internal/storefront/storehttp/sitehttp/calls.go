@@ -103,7 +103,7 @@ func openly[T any](body T) *open[T] {
 }
 
 // describe mounts and documents the calls about pages.
-func (f *Face) describe(api *openapi.API) {
+func (f *Handler) describe(api *openapi.API) {
 	openapi.Handle(api, openapi.Operation{
 		Method: http.MethodGet, Path: "/agent/search", ID: "searchPages", Tags: []string{"site"},
 		Summary: "Find pages by the words of their path",
@@ -142,7 +142,7 @@ func (f *Face) describe(api *openapi.API) {
 }
 
 // Search finds pages; REST and the tools answer the same.
-func (f *Face) Search(ctx context.Context, q site.Query) (*SearchResults, error) {
+func (f *Handler) Search(ctx context.Context, q site.Query) (*SearchResults, error) {
 	found, err := f.Pages.Search(ctx, q)
 	if err != nil {
 		return nil, err
@@ -163,7 +163,7 @@ func (f *Face) Search(ctx context.Context, q site.Query) (*SearchResults, error)
 }
 
 // Read reads a page; REST and the tools answer the same.
-func (f *Face) Read(ctx context.Context, q site.ReadQuery) (*PageReading, error) {
+func (f *Handler) Read(ctx context.Context, q site.ReadQuery) (*PageReading, error) {
 	r, err := f.Pages.Read(ctx, q)
 	if err != nil {
 		return nil, err
@@ -180,7 +180,7 @@ func (f *Face) Read(ctx context.Context, q site.ReadQuery) (*PageReading, error)
 }
 
 // Info describes the site; REST and the tools answer the same.
-func (f *Face) Info() *SiteInfo {
+func (f *Handler) Info() *SiteInfo {
 	snapshot := f.Pages.Snapshot()
 	home, _ := snapshot.Entry("/")
 	info := &SiteInfo{
@@ -201,7 +201,7 @@ func (f *Face) Info() *SiteInfo {
 }
 
 // operator is the name of whoever runs the store.
-func (f *Face) operator() string {
+func (f *Handler) operator() string {
 	if f.Site.Operator != "" {
 		return f.Site.Operator
 	}

@@ -72,7 +72,7 @@ type failureView struct {
 	Detail string
 }
 
-func (f *Face) frame(title, description, path, lang string) frame {
+func (f *Handler) frame(title, description, path, lang string) frame {
 	snapshot := f.Pages.Snapshot()
 	llms, _ := f.Companions.Link("llms_txt")
 	return frame{
@@ -82,7 +82,7 @@ func (f *Face) frame(title, description, path, lang string) frame {
 	}
 }
 
-func (f *Face) htmlPage(ctx context.Context, page *site.Page) ([]byte, error) {
+func (f *Handler) htmlPage(ctx context.Context, page *site.Page) ([]byte, error) {
 	view := siteView{
 		frame: f.frame(page.Title, page.Description, page.Path, page.Lang), Canonical: page.Canonical,
 		Twin: discovery.TwinPath(page.Path), Kind: "article",
@@ -112,7 +112,7 @@ func (f *Face) htmlPage(ctx context.Context, page *site.Page) ([]byte, error) {
 	return body.Bytes(), nil
 }
 
-func (f *Face) failurePage(p *problem.Problem) ([]byte, error) {
+func (f *Handler) failurePage(p *problem.Problem) ([]byte, error) {
 	title, detail := p.Kind.Title(), p.Detail
 	if p.Kind == problem.NotFound {
 		title, detail = "This page does not exist", "Check the address, or look for the page from the first one."
@@ -126,7 +126,7 @@ func (f *Face) failurePage(p *problem.Problem) ([]byte, error) {
 }
 
 // trail names the pages above a page, from the first one down.
-func (f *Face) trail(path string) []site.Entry {
+func (f *Handler) trail(path string) []site.Entry {
 	snapshot := f.Pages.Snapshot()
 	var trail []site.Entry
 	for at := strings.LastIndexByte(path, '/'); at > 0; at = strings.LastIndexByte(path[:at], '/') {
@@ -152,7 +152,7 @@ func paragraphs(text string) []string {
 }
 
 // linkedPage is the page in the words of schema.org.
-func (f *Face) linkedPage(view *siteView, page *site.Page, product any) any {
+func (f *Handler) linkedPage(view *siteView, page *site.Page, product any) any {
 	base := f.Site.BaseURL
 	about := map[string]any{
 		"@type": "WebPage", "@id": page.Canonical + "#webpage", "url": page.Canonical, "name": page.Title,
@@ -191,7 +191,7 @@ func (f *Face) linkedPage(view *siteView, page *site.Page, product any) any {
 	return map[string]any{"@context": "https://schema.org", "@graph": graph}
 }
 
-func (f *Face) linkedOperator() map[string]any {
+func (f *Handler) linkedOperator() map[string]any {
 	operator := map[string]any{
 		"@type": "Organization", "@id": f.Site.BaseURL + "/#organization", "name": f.Site.Name,
 		"legalName": f.operator(), "url": f.Site.BaseURL + "/",
@@ -209,7 +209,7 @@ func (f *Face) linkedOperator() map[string]any {
 	return operator
 }
 
-func (f *Face) linkedTrail(view *siteView, page *site.Page) any {
+func (f *Handler) linkedTrail(view *siteView, page *site.Page) any {
 	var items []any
 	for i, e := range view.Trail {
 		items = append(items,
@@ -220,7 +220,7 @@ func (f *Face) linkedTrail(view *siteView, page *site.Page) any {
 }
 
 // linkedProduct is an offer as a product or service with its offer inside.
-func (f *Face) linkedProduct(ctx context.Context, o *offer.Offer, address string) (any, error) {
+func (f *Handler) linkedProduct(ctx context.Context, o *offer.Offer, address string) (any, error) {
 	linked, err := f.Linker(ctx, o)
 	if err != nil {
 		return nil, err

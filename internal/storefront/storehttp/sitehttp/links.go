@@ -7,7 +7,7 @@ import (
 
 // setLinks writes the Link header (RFC 8288) of a page: the companions of the
 // site, and what the page has of its own.
-func (f *Face) setLinks(h http.Header, more ...string) {
+func (f *Handler) setLinks(h http.Header, more ...string) {
 	h.Set("Link", strings.Join(append(f.Companions.Header(), more...), ", "))
 }
 

@@ -39,7 +39,7 @@ const minCompressed = 1400
 // Unrouted answers what no route took: pages, whose paths are known only while
 // the store runs, and everything that does not exist, in the shape that the
 // client asked for.
-func (f *Face) Unrouted(w http.ResponseWriter, r *http.Request, err error) {
+func (f *Handler) Unrouted(w http.ResponseWriter, r *http.Request, err error) {
 	f.secure(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p, ok := problem.From(err)
 		switch {
@@ -78,7 +78,7 @@ func forPrograms(path string) bool {
 }
 
 // servePage answers a page, as HTML or as its Markdown twin.
-func (f *Face) servePage(w http.ResponseWriter, r *http.Request) {
+func (f *Handler) servePage(w http.ResponseWriter, r *http.Request) {
 	path, err := site.CleanPath(r.URL.EscapedPath())
 	if err != nil {
 		f.writeFailure(w, r, err)
@@ -130,7 +130,7 @@ type pageBasis struct {
 // maxStored bounds the stored pages, in bytes.
 const maxStored = 32 << 20
 
-func (f *Face) writeSitePage(w http.ResponseWriter, r *http.Request, page *site.Page, twin bool) {
+func (f *Handler) writeSitePage(w http.ResponseWriter, r *http.Request, page *site.Page, twin bool) {
 	kind := asHTML
 	switch {
 	case twin:
@@ -148,7 +148,7 @@ func (f *Face) writeSitePage(w http.ResponseWriter, r *http.Request, page *site.
 }
 
 // document renders a page in one of its forms.
-func (f *Face) document(ctx context.Context, page *site.Page, kind formKind) (*answer.Document, error) {
+func (f *Handler) document(ctx context.Context, page *site.Page, kind formKind) (*answer.Document, error) {
 	h := http.Header{}
 	h.Set("Content-Language", langOf(page.Lang))
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -208,7 +208,7 @@ func prefersMarkdown(accept string) bool {
 
 // markdownPage is the twin of a page: a head, a pointer to the site's
 // companions, and the text.
-func (f *Face) markdownPage(page *site.Page) string {
+func (f *Handler) markdownPage(page *site.Page) string {
 	var b strings.Builder
 	b.WriteString("---\n")
 	for _, line := range [][2]string{
@@ -252,7 +252,7 @@ func writeText(w http.ResponseWriter, r *http.Request, status int, mediaType str
 }
 
 // writeFailure answers a failure as a problem, as Markdown or as a page.
-func (f *Face) writeFailure(w http.ResponseWriter, r *http.Request, err error) {
+func (f *Handler) writeFailure(w http.ResponseWriter, r *http.Request, err error) {
 	h := w.Header()
 	for _, name := range []string{"Last-Modified", "Content-Signal", "Content-Location"} {
 		h.Del(name)
@@ -297,7 +297,7 @@ func failureShape(r *http.Request) string {
 	return typeHTML
 }
 
-func (f *Face) failureMarkdown(p *problem.Problem) string {
+func (f *Handler) failureMarkdown(p *problem.Problem) string {
 	var b strings.Builder
 	b.WriteString("# " + p.Kind.Title() + "\n\n" + p.Detail + "\n")
 	for _, key := range []string{"sitemap", "llms_txt", "search"} {

@@ -27,7 +27,7 @@ const (
 
 // writeSitemap answers all pages, or the index of the parts where one file
 // cannot hold them.
-func (f *Face) writeSitemap(w http.ResponseWriter, r *http.Request) {
+func (f *Handler) writeSitemap(w http.ResponseWriter, r *http.Request) {
 	snapshot := f.Pages.Snapshot()
 	switch {
 	case len(snapshot.Entries) <= storedURLs:
@@ -57,7 +57,7 @@ func (f *Face) writeSitemap(w http.ResponseWriter, r *http.Request) {
 }
 
 // writeSitemapPart answers one file that the index names.
-func (f *Face) writeSitemapPart(w http.ResponseWriter, r *http.Request) {
+func (f *Handler) writeSitemapPart(w http.ResponseWriter, r *http.Request) {
 	snapshot := f.Pages.Snapshot()
 	var part int
 	name := r.PathValue("part")
@@ -99,7 +99,7 @@ func sitemapHeaders(w http.ResponseWriter, r *http.Request, snapshot *site.Snaps
 // Larger ones are written anew for each request, without a copy in memory.
 const storedURLs = 1000
 
-func (f *Face) sitemapDocument(snapshot *site.Snapshot) (*answer.Document, error) {
+func (f *Handler) sitemapDocument(snapshot *site.Snapshot) (*answer.Document, error) {
 	var body bytes.Buffer
 	f.writeEntries(&body, snapshot.Entries)
 	h := http.Header{"Access-Control-Allow-Origin": {"*"}, "X-Content-Type-Options": {"nosniff"}}
@@ -113,7 +113,7 @@ func (f *Face) sitemapDocument(snapshot *site.Snapshot) (*answer.Document, error
 
 // streamSitemap writes the entries as they stand, without a copy of the file
 // in memory.
-func (f *Face) streamSitemap(w http.ResponseWriter, r *http.Request, snapshot *site.Snapshot, entries []site.Entry,
+func (f *Handler) streamSitemap(w http.ResponseWriter, r *http.Request, snapshot *site.Snapshot, entries []site.Entry,
 	part string,
 ) {
 	if !sitemapHeaders(w, r, snapshot, part) {
@@ -124,7 +124,7 @@ func (f *Face) streamSitemap(w http.ResponseWriter, r *http.Request, snapshot *s
 	_ = out.Flush() // the client has gone if this fails
 }
 
-func (f *Face) writeEntries(out io.Writer, entries []site.Entry) {
+func (f *Handler) writeEntries(out io.Writer, entries []site.Entry) {
 	base := escapeXML(f.Site.BaseURL)
 	_, _ = io.WriteString(out, sitemapHead)
 	for i := range entries {

@@ -144,7 +144,7 @@ func (w *Store) Processor() *stripe.Client {
 
 func (w *Store) handler(log *slog.Logger, processor *stripe.Client, change []func(*storehttp.Deps)) http.Handler {
 	w.T.Helper()
-	box, err := seal.New(bytes.Repeat([]byte{7}, seal.KeySize))
+	sealer, err := seal.New(bytes.Repeat([]byte{7}, seal.KeySize))
 	if err != nil {
 		w.T.Fatal(err)
 	}
@@ -153,9 +153,17 @@ func (w *Store) handler(log *slog.Logger, processor *stripe.Client, change []fun
 			BaseURL: w.URL, Name: "Test Store", Contact: "help@store.example",
 			Terms: w.URL + "/terms", Privacy: w.URL + "/privacy", Refunds: w.URL + "/refunds",
 		},
-		Catalog: w.Catalog, Checkout: w.Sales, Orders: w.Orders, Events: processor,
-		Requests: idempotency.New(storage.Requests{Store: w.Storage}, box.MAC), Tasks: storage.Tasks{Store: w.Storage},
-		MAC: box.MAC, Log: log,
+		Catalog:  w.Catalog,
+		Checkout: w.Sales,
+		Orders:   w.Orders,
+		Events:   processor,
+		Requests: idempotency.New(
+			storage.Requests{Store: w.Storage},
+			sealer.MAC,
+		),
+		Tasks: storage.Tasks{Store: w.Storage},
+		MAC:   sealer.MAC,
+		Log:   log,
 	}
 	for _, c := range change {
 		c(&deps)

@@ -18,7 +18,7 @@ const maxProducts = 50
 
 // search answers products whose offers match. A page counts products; an
 // offer is a variant of its product.
-func (f *Face) search(ctx context.Context, call *operationCall) (any, error) {
+func (f *Handler) search(ctx context.Context, call *operationCall) (any, error) {
 	req, err := call.body.Search(call.reading())
 	if err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func byProduct(offers []*offer.Offer) [][]*offer.Offer {
 
 // lookup answers what identifiers name: an offer, or a product, for which
 // the first of its offers that can be bought stands.
-func (f *Face) lookup(ctx context.Context, call *operationCall) (any, error) {
+func (f *Handler) lookup(ctx context.Context, call *operationCall) (any, error) {
 	req, err := call.body.Lookup()
 	if err != nil {
 		return nil, err
@@ -169,7 +169,7 @@ func named(snapshot *offer.Snapshot, offers []*offer.Offer, id string) (o *offer
 }
 
 // product answers one product with all its variants.
-func (f *Face) product(ctx context.Context, call *operationCall) (any, error) {
+func (f *Handler) product(ctx context.Context, call *operationCall) (any, error) {
 	req, err := call.body.Product()
 	if err != nil {
 		return nil, err
@@ -205,7 +205,7 @@ func catalogNotes(call *operationCall, snapshot *offer.Snapshot) []ucp.Message {
 }
 
 // productOf is a product with the given offers of it, at least one.
-func (f *Face) productOf(snapshot *offer.Snapshot, offers []*offer.Offer) ucp.Product {
+func (f *Handler) productOf(snapshot *offer.Snapshot, offers []*offer.Offer) ucp.Product {
 	first := offers[0]
 	p := ucp.Product{
 		ID: first.ProductID, Title: first.ProductName, Description: description(first), URL: first.URL,
@@ -246,7 +246,7 @@ func media(o *offer.Offer) []ucp.Media {
 }
 
 // variant is an offer.
-func (f *Face) variant(snapshot *offer.Snapshot, o *offer.Offer) ucp.Variant {
+func (f *Handler) variant(snapshot *offer.Snapshot, o *offer.Offer) ucp.Variant {
 	state := snapshot.Availability(o)
 	status := state.Status
 	if status == offer.LowStock { // for which the protocol has no word

@@ -10,7 +10,7 @@ import (
 )
 
 // Describe puts the operations into an OpenAPI document.
-func (f *Face) Describe(api *openapi.API) {
+func (f *Handler) Describe(api *openapi.API) {
 	failure := openapi.Content{
 		Description: "A failure of the protocol: what is wrong and what to do.",
 		Schema:      openapi.SchemaOf[ucp.ProtocolError](),

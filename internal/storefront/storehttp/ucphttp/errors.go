@@ -55,7 +55,7 @@ type lineFault struct {
 func (f *lineFault) Unwrap() error { return f.error }
 
 // failed renders a failure in the shape of the protocol.
-func (f *Face) failed(ctx context.Context, call *operationCall, err error) sessionhttp.Outcome {
+func (f *Handler) failed(ctx context.Context, call *operationCall, err error) sessionhttp.Outcome {
 	p := httpserver.ProblemOf(ctx, err)
 	status, body := refusal(call, p, err)
 	encoded, bad := encode(body)

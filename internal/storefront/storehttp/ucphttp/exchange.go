@@ -45,7 +45,7 @@ type signedRequest struct {
 // its signature if there is one. The version is set also with an error. A
 // caller that names no profile is served in plain mode, by the newest version.
 // capability is what the operation belongs to.
-func (f *Face) negotiate(ctx context.Context, capability string, platform ucp.Agent,
+func (f *Handler) negotiate(ctx context.Context, capability string, platform ucp.Agent,
 	sent *signedRequest,
 ) (exchange, error) {
 	x := exchange{platform: platform, version: ucp.Newest}
@@ -81,14 +81,14 @@ func (f *Face) negotiate(ctx context.Context, capability string, platform ucp.Ag
 
 // compatible reports whether both sides share a capability; in strict mode it
 // must be the one that is used.
-func (f *Face) compatible(v ucp.Version, capability string, theirs ucp.Capabilities) bool {
+func (f *Handler) compatible(v ucp.Version, capability string, theirs ucp.Capabilities) bool {
 	shared := ucp.Intersect(ucp.Declared(v), theirs)
 	return len(shared) > 0 && (f.Site.Negotiation != negotiationStrict || shared[capability] != nil)
 }
 
 // withoutProfile goes on without a profile that cannot be read, unless the
 // store insists on profiles.
-func (f *Face) withoutProfile(ctx context.Context, x *exchange, err error) error {
+func (f *Handler) withoutProfile(ctx context.Context, x *exchange, err error) error {
 	p, ok := problem.From(err)
 	if !ok || ctx.Err() != nil || f.Site.Negotiation == negotiationStrict {
 		return err
@@ -99,7 +99,7 @@ func (f *Face) withoutProfile(ctx context.Context, x *exchange, err error) error
 
 // verifySigner answers the thumbprint of the key that signed the request. A key
 // that is missing may have been published since the profile was read.
-func (f *Face) verifySigner(ctx context.Context, address string, profile *ucp.PlatformProfile,
+func (f *Handler) verifySigner(ctx context.Context, address string, profile *ucp.PlatformProfile,
 	sent *signedRequest,
 ) (string, error) {
 	signer, err := sent.signer(profile.Keys)
@@ -133,7 +133,7 @@ func orNewest(v ucp.Version) ucp.Version {
 }
 
 // scheme is the one that clients use, which a proxy may hide from us.
-func (f *Face) scheme() string {
+func (f *Handler) scheme() string {
 	scheme, _, _ := strings.Cut(f.Site.BaseURL, "://")
 	return scheme
 }

@@ -25,7 +25,7 @@ const MCPPath = Base + "/mcp"
 // MCP serves the operations as the tools of the MCP binding. An outcome of
 // the business is a result, a failure of the protocol a JSON-RPC error with
 // the HTTP status that REST would have.
-func (f *Face) MCP() http.Handler {
+func (f *Handler) MCP() http.Handler {
 	options := &mcp.Options{
 		Instructions: "Buy from " + f.Site.Name +
 			": search_catalog, then create_checkout with the id of a variant, then hand continue_url to the person " +
@@ -55,7 +55,7 @@ type signedKey struct{}
 
 // keepSigned lays a signed request aside as it came: whose keys it is verified
 // with stands in its body, which the server of the tools reads.
-func (f *Face) keepSigned(next http.Handler) http.Handler {
+func (f *Handler) keepSigned(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get(httpsig.HeaderSignatureInput) == "" || r.Method != http.MethodPost {
 			next.ServeHTTP(w, r)
@@ -73,7 +73,7 @@ func (f *Face) keepSigned(next http.Handler) http.Handler {
 	})
 }
 
-func (f *Face) tool(op *operation) mcp.RawHandler {
+func (f *Handler) tool(op *operation) mcp.RawHandler {
 	return func(ctx context.Context, in *mcp.Call, _ json.RawMessage) (*mcp.Result, error) {
 		call, err := f.toolCall(ctx, op, in)
 		if err != nil {
@@ -94,7 +94,7 @@ func (f *Face) tool(op *operation) mcp.RawHandler {
 
 // toolCall reads the arguments of a tool. The call is there also with an
 // error, as far as it was read.
-func (f *Face) toolCall(ctx context.Context, op *operation, in *mcp.Call) (*operationCall, error) {
+func (f *Handler) toolCall(ctx context.Context, op *operation, in *mcp.Call) (*operationCall, error) {
 	call := &operationCall{
 		op: op, exchange: exchange{version: ucp.Newest}, agent: f.Sessions.Agent(ctx, in.Header),
 	}

@@ -18,7 +18,7 @@ type operation struct {
 	success    int  // status over REST
 	keyed      bool // an idempotency key counts
 	signed     bool // the answer is signed
-	do         func(*Face, context.Context, *operationCall) (any, error)
+	do         func(*Handler, context.Context, *operationCall) (any, error)
 }
 
 // operations lists the operations by the name of their tool.
@@ -27,32 +27,32 @@ func operations() map[string]*operation {
 	for _, op := range []*operation{
 		{
 			tool: ucp.ToolCreateCheckout, capability: ucp.CapabilityCheckout, success: http.StatusCreated, keyed: true,
-			do: (*Face).create,
+			do: (*Handler).create,
 		},
-		{tool: ucp.ToolGetCheckout, capability: ucp.CapabilityCheckout, success: http.StatusOK, do: (*Face).get},
+		{tool: ucp.ToolGetCheckout, capability: ucp.CapabilityCheckout, success: http.StatusOK, do: (*Handler).get},
 		{
 			tool: ucp.ToolUpdateCheckout, capability: ucp.CapabilityCheckout, success: http.StatusOK, keyed: true,
-			do: (*Face).update,
+			do: (*Handler).update,
 		},
 		{
 			tool: ucp.ToolCompleteCheckout, capability: ucp.CapabilityCheckout, success: http.StatusOK, keyed: true,
-			signed: true, do: (*Face).complete,
+			signed: true, do: (*Handler).complete,
 		},
 		{
 			tool: ucp.ToolCancelCheckout, capability: ucp.CapabilityCheckout, success: http.StatusOK, keyed: true,
-			do: (*Face).cancel,
+			do: (*Handler).cancel,
 		},
 		{
 			tool: ucp.ToolSearchCatalog, capability: ucp.CapabilityCatalogSearch, success: http.StatusOK,
-			do: (*Face).search,
+			do: (*Handler).search,
 		},
 		{
 			tool: ucp.ToolLookupCatalog, capability: ucp.CapabilityCatalogLookup, success: http.StatusOK,
-			do: (*Face).lookup,
+			do: (*Handler).lookup,
 		},
 		{
 			tool: ucp.ToolGetProduct, capability: ucp.CapabilityCatalogLookup, success: http.StatusOK,
-			do: (*Face).product,
+			do: (*Handler).product,
 		},
 	} {
 		all[op.tool] = op
@@ -87,7 +87,7 @@ func (c *operationCall) reading() ucp.Reading {
 }
 
 // do carries a call out.
-func (f *Face) do(ctx context.Context, call *operationCall) sessionhttp.Outcome {
+func (f *Handler) do(ctx context.Context, call *operationCall) sessionhttp.Outcome {
 	result, err := call.op.do(f, ctx, call)
 	if err != nil {
 		return f.failed(ctx, call, err)
@@ -99,8 +99,8 @@ func (f *Face) do(ctx context.Context, call *operationCall) sessionhttp.Outcome 
 	return sessionhttp.Outcome{Answer: idempotency.Answer{Status: call.op.success, Body: body}}
 }
 
-func (f *Face) create(ctx context.Context, call *operationCall) (any, error) {
-	req, line, err := wish(call)
+func (f *Handler) create(ctx context.Context, call *operationCall) (any, error) {
+	req, line, err := checkoutRequest(call)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func (f *Face) create(ctx context.Context, call *operationCall) (any, error) {
 	return f.answer(ctx, call, session, req)
 }
 
-func (f *Face) get(ctx context.Context, call *operationCall) (any, error) {
+func (f *Handler) get(ctx context.Context, call *operationCall) (any, error) {
 	read := call.read
 	if read == nil {
 		read = f.Sessions.Checkout.Get
@@ -129,8 +129,8 @@ func (f *Face) get(ctx context.Context, call *operationCall) (any, error) {
 
 // update replaces what the checkout holds. A buyer who is left out is not
 // taken back: the payment page that was filled in for him is open already.
-func (f *Face) update(ctx context.Context, call *operationCall) (any, error) {
-	req, line, err := wish(call)
+func (f *Handler) update(ctx context.Context, call *operationCall) (any, error) {
+	req, line, err := checkoutRequest(call)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func (f *Face) update(ctx context.Context, call *operationCall) (any, error) {
 
 // complete completes nothing: a person does, on the hosted page. It answers
 // where the checkout stands.
-func (f *Face) complete(ctx context.Context, call *operationCall) (any, error) {
+func (f *Handler) complete(ctx context.Context, call *operationCall) (any, error) {
 	req, err := call.body.Checkout(call.reading())
 	if err != nil {
 		return nil, err
@@ -160,7 +160,7 @@ func (f *Face) complete(ctx context.Context, call *operationCall) (any, error) {
 	return f.answer(ctx, call, session, req)
 }
 
-func (f *Face) cancel(ctx context.Context, call *operationCall) (any, error) {
+func (f *Handler) cancel(ctx context.Context, call *operationCall) (any, error) {
 	if sent, ok := call.body.(jsonBody); ok {
 		if _, err := sent.Checkout(call.reading()); err != nil {
 			return nil, err
@@ -175,7 +175,7 @@ func (f *Face) cancel(ctx context.Context, call *operationCall) (any, error) {
 
 // wish reads what a create or update asks for. A checkout sells one offer:
 // its page at the processor has one price, one trial and one way of delivery.
-func wish(call *operationCall) (*ucp.CheckoutRequest, ucp.RequestLine, error) {
+func checkoutRequest(call *operationCall) (*ucp.CheckoutRequest, ucp.RequestLine, error) {
 	req, err := call.body.Checkout(call.reading())
 	if err != nil {
 		return nil, ucp.RequestLine{}, err

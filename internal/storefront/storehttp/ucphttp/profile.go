@@ -3,7 +3,7 @@ package ucphttp
 import "ace/internal/protocol/ucp"
 
 // Profile is the document that says what the store offers in version v.
-func (f *Face) Profile(v ucp.Version) []byte {
+func (f *Handler) Profile(v ucp.Version) []byte {
 	config := ucp.ProfileConfig{
 		RESTEndpoint: f.Site.BaseURL + Base, MCPEndpoint: f.Site.BaseURL + MCPPath,
 		Older: map[ucp.Version]string{},

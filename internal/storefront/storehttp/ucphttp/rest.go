@@ -26,7 +26,7 @@ const Base = "/agent/commerce/ucp"
 //	headers -> key -> body -> exchange: version, capabilities, signature
 //	  -> first time: the operation -> answer, outcome or protocol error
 //	  \-> repetition: the kept answer
-func (f *Face) REST(tool string) http.HandlerFunc {
+func (f *Handler) REST(tool string) http.HandlerFunc {
 	op := operations()[tool]
 	return func(w http.ResponseWriter, r *http.Request) {
 		call, err := f.read(r, op)
@@ -55,7 +55,7 @@ func (f *Face) REST(tool string) http.HandlerFunc {
 
 // read reads what a request says about itself, and its body. The call is
 // there also with an error, as far as it was read.
-func (f *Face) read(r *http.Request, op *operation) (*operationCall, error) {
+func (f *Handler) read(r *http.Request, op *operation) (*operationCall, error) {
 	call := &operationCall{
 		op: op, exchange: exchange{version: ucp.Newest}, id: r.PathValue("id"),
 		agent: f.Sessions.Agent(r.Context(), r.Header),
@@ -89,7 +89,7 @@ func (f *Face) read(r *http.Request, op *operation) (*operationCall, error) {
 }
 
 // signed is a request as its signature sees it; nil if it carries none.
-func (f *Face) signed(r *http.Request, body []byte) *signedRequest {
+func (f *Handler) signed(r *http.Request, body []byte) *signedRequest {
 	if r.Header.Get(httpsig.HeaderSignatureInput) == "" {
 		return nil
 	}
@@ -149,7 +149,7 @@ func (b jsonBody) Lookup() (*ucp.LookupRequest, error) { return ucp.ReadLookup(b
 func (b jsonBody) Product() (*ucp.ProductRequest, error) { return ucp.ReadProduct(b.data) }
 
 // write writes an answer with the headers of the protocol.
-func (f *Face) write(w http.ResponseWriter, r *http.Request, call *operationCall, answer idempotency.Answer) {
+func (f *Handler) write(w http.ResponseWriter, r *http.Request, call *operationCall, answer idempotency.Answer) {
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "no-store")
@@ -172,7 +172,7 @@ func (f *Face) write(w http.ResponseWriter, r *http.Request, call *operationCall
 // sign signs an answer, so that a platform can show what it was told. An
 // answer that cannot be signed goes out without: the signature is advised, not
 // required.
-func (f *Face) sign(ctx context.Context, h http.Header, answer idempotency.Answer) {
+func (f *Handler) sign(ctx context.Context, h http.Header, answer idempotency.Answer) {
 	if len(f.Signers) == 0 {
 		return
 	}
@@ -182,12 +182,12 @@ func (f *Face) sign(ctx context.Context, h http.Header, answer idempotency.Answe
 }
 
 // writeFailure answers a request whose operation was not reached.
-func (f *Face) writeFailure(w http.ResponseWriter, r *http.Request, call *operationCall, err error) {
+func (f *Handler) writeFailure(w http.ResponseWriter, r *http.Request, call *operationCall, err error) {
 	f.write(w, r, call, f.failed(r.Context(), call, err).Answer)
 }
 
 // WriteError is the shape of unknown paths and wrong methods.
-func (f *Face) WriteError(w http.ResponseWriter, r *http.Request, err error) {
+func (f *Handler) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	f.writeFailure(w, r, &operationCall{
 		op:       &operation{capability: ucp.CapabilityCheckout},
 		exchange: exchange{version: ucp.Newest},

@@ -34,7 +34,7 @@ const (
 
 // answer is a session as a checkout, with what there is to say about the
 // request that led to it; req may be nil.
-func (f *Face) answer(ctx context.Context, call *operationCall, session *checkout.Session,
+func (f *Handler) answer(ctx context.Context, call *operationCall, session *checkout.Session,
 	req *ucp.CheckoutRequest,
 ) (*ucp.Checkout, error) {
 	c, err := f.checkoutOf(ctx, session, call.exchange.version)
@@ -56,13 +56,13 @@ func (f *Face) answer(ctx context.Context, call *operationCall, session *checkou
 
 // Checkout is a session in the newest version of UCP, for faces that tell of it
 // without speaking the protocol.
-func (f *Face) Checkout(ctx context.Context, session *checkout.Session) (*ucp.Checkout, error) {
+func (f *Handler) Checkout(ctx context.Context, session *checkout.Session) (*ucp.Checkout, error) {
 	return f.checkoutOf(ctx, session, ucp.Newest)
 }
 
 // checkoutOf is a session as version v writes it. The order of a paid session
 // is read for it.
-func (f *Face) checkoutOf(ctx context.Context, session *checkout.Session, v ucp.Version) (*ucp.Checkout, error) {
+func (f *Handler) checkoutOf(ctx context.Context, session *checkout.Session, v ucp.Version) (*ucp.Checkout, error) {
 	quote := session.Quote()
 	c := &ucp.Checkout{
 		UCP: ucp.CheckoutMeta(v), ID: session.ID, Status: statuses[session.State], Currency: quote.Offer.Price.Currency,
@@ -151,7 +151,7 @@ func paidTotals(quote *offer.Quote, o *order.Order) []ucp.Total {
 	return append(totals, ucp.Total{Type: ucp.TotalTotal, DisplayText: "Total paid", Amount: o.Paid.Total})
 }
 
-func (f *Face) links() []ucp.Link {
+func (f *Handler) links() []ucp.Link {
 	links := []ucp.Link{}
 	for _, l := range []ucp.Link{
 		{Type: ucp.LinkTermsOfService, URL: f.Site.Terms},

@@ -39,10 +39,10 @@ func New(v *schemaorg.Vocabulary, c *rules.Checker) *Generator {
 
 // Modes say what to do with the block that was made.
 const (
-	Add     = "add"     // the page has no JSON-LD: put the block into its head
-	Merge   = "merge"   // the block holds what the page's blocks say, and more: put it in their place
-	Replace = "replace" // alike, and the page's blocks have faults that it mends
-	Keep    = "keep"    // the page's blocks say all of it already
+	Add      = "add"     // the page has no JSON-LD: put the block into its head
+	Merge    = "merge"   // the block holds what the page's blocks say, and more: put it in their place
+	Replace  = "replace" // alike, and the page's blocks have faults that it mends
+	NoChange = "keep"    // the page's blocks say all of it already
 )
 
 // Options are the parts of Page that have defaults.
@@ -89,7 +89,7 @@ func (g *Generator) Page(p *Page, s *Site, report *rules.Report, o *Options) *Re
 	w.kind, w.name = kind, v.name(s)
 	res := &Result{URL: v.url, Kind: w.kind, Evidence: evidence, Sources: w.sources}
 	if utility.MatchString(v.here().Path) {
-		res.Mode, res.Notes = Keep, []string{"Pages of this kind are not looked for: nothing was made."}
+		res.Mode, res.Notes = NoChange, []string{"Pages of this kind are not looked for: nothing was made."}
 		return res
 	}
 	if robots := v.meta("robots", "googlebot"); strings.Contains(strings.ToLower(robots.Text), "noindex") {
@@ -208,7 +208,7 @@ func (w *work) join(res *Result, report *rules.Report) {
 	res.Graph = ld.Of("@context", "https://schema.org", "@graph", ld.Rename(all, ids))
 	res.Mended = k.mended
 	res.Mode = mode(w.v.Graph, report, len(blocks) > 0, added || len(k.mended) > 0)
-	if res.Mode == Keep {
+	if res.Mode == NoChange {
 		res.Graph = nil
 	}
 	w.advise(res.Mode)
@@ -249,7 +249,7 @@ func mode(g *markup.Graph, report *rules.Report, blocks, more bool) string {
 	case more:
 		return Merge
 	default:
-		return Keep
+		return NoChange
 	}
 }
 
@@ -257,7 +257,7 @@ func mode(g *markup.Graph, report *rules.Report, blocks, more bool) string {
 func (w *work) advise(mode string) {
 	for _, source := range []markup.Source{markup.Microdata, markup.RDFa} {
 		for _, n := range w.v.Graph.Nodes {
-			if n.Source == source && mode != Keep && slices.ContainsFunc(n.Types,
+			if n.Source == source && mode != NoChange && slices.ContainsFunc(n.Types,
 				func(t string) bool {
 					return w.vocabulary.IsA(t, w.kind) || w.vocabulary.IsA(w.kind, t) &&
 						t != "Thing"

@@ -69,7 +69,7 @@ func (m *maker) make(path, html string, o *generate.Options) *generate.Result {
 // script, no errors by our own rules, no dangling links, every source there.
 func (m *maker) sound(p *generate.Page, r *generate.Result) {
 	m.t.Helper()
-	if r.Mode == generate.Keep {
+	if r.Mode == generate.NoChange {
 		return
 	}
 	script := ld.Script(r.Graph)

@@ -578,7 +578,7 @@ func TestSettles(t *testing.T) {
 	} {
 		first := m.make("/products/x", page, nil)
 		again := m.make("/products/x", ld.Script(first.Graph)+page, nil)
-		if again.Mode != generate.Keep {
+		if again.Mode != generate.NoChange {
 			t.Errorf("the page with its block asks for %s: %v\n%s", again.Mode, again.Mended, ld.Encode(again.Graph))
 		}
 	}

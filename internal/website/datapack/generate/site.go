@@ -392,7 +392,7 @@ func (g *Generator) existingAddress(b *notebook, views []*view, name string, n *
 			}
 			for _, value := range o.Prop("address") {
 				if inner := v.Graph.Follow(value); inner != nil {
-					n.Set("address", g.keep(v.Graph, inner, 0))
+					n.Set("address", g.retain(v.Graph, inner, 0))
 					b.use("Organization.address", v.stated(inner, inner.Line, inner.First("streetAddress")))
 					return
 				}

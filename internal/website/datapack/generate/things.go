@@ -53,7 +53,7 @@ func (w *work) named() bool {
 }
 
 // begin opens the node of the page's main thing with what all of them have.
-func (w *work) begin(kind, fragment string) ld.Node {
+func (w *work) newNode(kind, fragment string) ld.Node {
 	n := ld.Of("@type", kind, "@id", w.id(fragment))
 	n.Set("name", w.use(kind+".name", w.name))
 	n.Set("url", w.v.url)
@@ -65,7 +65,7 @@ func (w *work) begin(kind, fragment string) ld.Node {
 }
 
 func (w *work) product() (ld.Node, bool) {
-	n := w.begin("Product", "product")
+	n := w.newNode("Product", "product")
 	if !n.Has("image") {
 		w.need("Product.image",
 			"The page has no og:image of its own, and no image of the main part shows the product by its width or "+
@@ -120,7 +120,7 @@ func (w *work) rating(n *ld.Node, path string) bool {
 }
 
 func (w *work) article() (ld.Node, bool) {
-	n := w.begin(w.kind, "article")
+	n := w.newNode(w.kind, "article")
 	n.Drop("name")
 	n.Drop("url")
 	n = n.Insert(2, "headline", w.use(w.kind+".headline", w.name))
@@ -169,7 +169,7 @@ func (w *work) byline(n *ld.Node) {
 }
 
 func (w *work) event() (ld.Node, bool) {
-	n := w.begin("Event", "event")
+	n := w.newNode("Event", "event")
 	start, place := w.v.eventStart(w.Generator), w.v.venue(w.Generator)
 	if !validDay(start.Text) {
 		w.need("Event.startDate", "The page names no day in a time element or behind a word such as \"When\".")
@@ -195,7 +195,7 @@ func (w *work) event() (ld.Node, bool) {
 }
 
 func (w *work) business() (ld.Node, bool) {
-	n := w.begin("LocalBusiness", "business")
+	n := w.newNode("LocalBusiness", "business")
 	delete(w.sources, "LocalBusiness.name")
 	n.Drop("name")
 	n = n.Insert(2, "name", w.use("LocalBusiness.name", w.site.Name))
@@ -220,7 +220,7 @@ var freeWords = regexp.MustCompile(
 	`(?i)\b(free (download|app|of charge)|download (it )?(for )?free|free and open source|kostenlos)\b`)
 
 func (w *work) software() (ld.Node, bool) {
-	n := w.begin("SoftwareApplication", "software")
+	n := w.newNode("SoftwareApplication", "software")
 	if f := systems(w.v); f.ok() {
 		n.Set("operatingSystem", w.use("SoftwareApplication.operatingSystem", f))
 	}

@@ -273,7 +273,7 @@ func (c *collector) fault(f Fault) {
 }
 
 // room counts a node and reports whether it still fits.
-func (c *collector) room(source Source, line, depth int) bool {
+func (c *collector) hasRoom(source Source, line, depth int) bool {
 	if c.count < MaxNodes && depth < MaxDepth {
 		c.count++
 		return true

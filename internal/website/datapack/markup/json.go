@@ -157,7 +157,7 @@ func (r *reader) space() {
 }
 
 func (r *reader) comment(rest string) bool {
-	ends := []struct{ begin, end string }{
+	ends := []struct{ start, end string }{
 		{"<!--", ""},
 		{"-->", ""},
 		{"//<![CDATA[", ""},
@@ -168,10 +168,10 @@ func (r *reader) comment(rest string) bool {
 		{"//", "\n"},
 	}
 	for _, e := range ends {
-		if !strings.HasPrefix(rest, e.begin) {
+		if !strings.HasPrefix(rest, e.start) {
 			continue
 		}
-		size := len(e.begin)
+		size := len(e.start)
 		if e.end != "" {
 			i := strings.Index(rest[size:], e.end)
 			if i < 0 {

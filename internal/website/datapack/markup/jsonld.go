@@ -122,7 +122,7 @@ func usesAddresses(v value) bool {
 
 // node reads one object as a thing.
 func (b *block) node(v value, ctx *context, path string, depth int) *Node {
-	if !b.c.room(JSONLD, v.line, depth) {
+	if !b.c.hasRoom(JSONLD, v.line, depth) {
 		return nil
 	}
 	n := &Node{Source: JSONLD, Path: path, Line: v.line}

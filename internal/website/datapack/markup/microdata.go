@@ -81,7 +81,7 @@ func (m *items) lost() {
 
 // item reads an item; around are the items that it stands in.
 func (m *items) item(n *html.Node, around []*html.Node, depth int) *Node {
-	if !m.c.room(Microdata, dom.Line(n), depth) {
+	if !m.c.hasRoom(Microdata, dom.Line(n), depth) {
 		return nil
 	}
 	item := &Node{Source: Microdata, Path: dom.Selector(n), Line: dom.Line(n)}

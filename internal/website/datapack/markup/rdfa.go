@@ -324,7 +324,7 @@ func (e *annotated) thing(id string) *Node {
 	if n := e.r.byID[id]; n != nil && id != "" {
 		return n
 	}
-	if !e.r.c.room(RDFa, dom.Line(e.n), e.s.depth) {
+	if !e.r.c.hasRoom(RDFa, dom.Line(e.n), e.s.depth) {
 		return e.s.subject
 	}
 	n := &Node{ID: id, Source: RDFa, Path: dom.Selector(e.n), Line: dom.Line(e.n)}

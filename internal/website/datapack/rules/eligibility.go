@@ -43,7 +43,7 @@ func (r *run) features() []Eligibility {
 		var here []Eligibility
 		for _, f := range features {
 			if r.isFor(f, s) && len(all)+len(here) < maxFeatures {
-				here = append(here, r.judge(f, s))
+				here = append(here, r.eligibility(f, s))
 			}
 		}
 		r.report(here)
@@ -115,7 +115,7 @@ func (r *run) isFor(f feature, s subject) bool {
 	})
 }
 
-func (r *run) judge(f feature, s subject) Eligibility {
+func (r *run) eligibility(f feature, s subject) Eligibility {
 	n := s.node
 	e := Eligibility{
 		Feature: f.id, Name: f.name, Type: n.Types[0], Subject: subjectName(n), Status: Eligible,

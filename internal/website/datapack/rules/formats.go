@@ -65,8 +65,8 @@ var (
 
 // isDate reads a year, a month or a day of ISO 8601, also as an interval.
 func isDate(text string) bool {
-	if begin, end, ok := strings.Cut(text, "/"); ok {
-		return (begin == ".." || isDate(begin) || isDateTime(begin)) &&
+	if start, end, ok := strings.Cut(text, "/"); ok {
+		return (start == ".." || isDate(start) || isDateTime(start)) &&
 			(end == ".." || end == "" || isDate(end) || isDateTime(end) || isDuration(end))
 	}
 	if !datePattern.MatchString(text) {

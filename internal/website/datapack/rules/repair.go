@@ -98,8 +98,8 @@ func (m *mender) property(p markup.Prop) {
 	}
 	var values []markup.Value
 	for _, v := range p.Values {
-		if kept, ok := m.value(name, v); ok {
-			values = append(values, kept)
+		if repaired, ok := m.value(name, v); ok {
+			values = append(values, repaired)
 		}
 	}
 	if len(values) == 0 {

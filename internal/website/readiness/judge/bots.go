@@ -162,13 +162,13 @@ func RuleText(d crawl.Decision) string {
 // botsSnippet is the group to add to robots.txt.
 func botsSnippet(purpose string) func(*Audit) string {
 	return func(a *Audit) string {
-		kept := map[string]bool{}
+		named := map[string]bool{}
 		var lines []string
 		for _, p := range a.Pages {
 			_, blocked, _ := a.share(p, purpose)
 			for _, agent := range blocked {
-				if !kept[agent] {
-					kept[agent] = true
+				if !named[agent] {
+					named[agent] = true
 					lines = append(lines, "User-agent: "+agent)
 				}
 			}

@@ -233,7 +233,7 @@ func pageLinks(a *Audit, p *crawl.Page) Finding {
 // linkFault says why a link leads nowhere; known is false for links that were
 // not followed.
 func (a *Audit) linkFault(u *url.URL) (fault string, known bool) {
-	judge := func(status int, f crawl.Failure) (string, bool) {
+	evaluate := func(status int, f crawl.Failure) (string, bool) {
 		switch {
 		case f.Ours(), status == 401, status == 403, status == 429, status == 503:
 			return "", false // nothing is known about what others get
@@ -248,11 +248,11 @@ func (a *Audit) linkFault(u *url.URL) (fault string, known bool) {
 	}
 	for _, p := range a.Pages {
 		if p.Asked == u.String() || p.URL.String() == u.String() {
-			return judge(p.Response.Status, p.Failure)
+			return evaluate(p.Response.Status, p.Failure)
 		}
 	}
 	if r := a.Targets[u.String()]; r != nil {
-		return judge(r.Status, r.Failure)
+		return evaluate(r.Status, r.Failure)
 	}
 	return "", false
 }

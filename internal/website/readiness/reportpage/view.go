@@ -144,8 +144,17 @@ func newView(r *readiness.Report, css template.CSS) *view {
 		CSS: css, Report: r, Host: r.Host(), Date: r.StartedAt.Format("2 January 2006, 15:04 UTC"), Verdict: verdict(r),
 		Mood:  mood(r.Score, r.Provisional),
 		Notes: r.Notes(), Method: r.Method(),
-		Facts: fmt.Sprintf("%s, %s, %s in %.0f s", prose.Count(len(r.Pages), "page", "pages"),
-			prose.Count(r.Limits.RequestsMade, "request", "requests"), size(r.Limits.BytesRead), r.Took().Seconds()),
+		Facts: fmt.Sprintf(
+			"%s, %s, %s in %.0f s",
+			prose.Count(len(r.Pages), "page", "pages"),
+			prose.Count(
+				r.Limits.RequestsMade,
+				"request",
+				"requests",
+			),
+			size(r.Limits.BytesRead),
+			r.Duration().Seconds(),
+		),
 	}
 	for i, f := range r.Limits.Fetched {
 		v.Visits = append(v.Visits, visit{f, i + 1})

@@ -43,25 +43,25 @@ type key struct {
 
 // Ring is a set of data keys, one of them primary, and the key of digests. It is
 // not safe for concurrent use.
-type Ring struct {
+type Keyring struct {
 	keys   []key
 	digest []byte
 }
 
 // NewRing returns a ring with one random key. digest are the KeySize bytes of
 // the key of digests; nil for random ones.
-func NewRing(digest []byte, now time.Time) *Ring {
+func NewRing(digest []byte, now time.Time) *Keyring {
 	if digest == nil {
 		digest = random(KeySize)
 	}
-	r := &Ring{digest: digest}
+	r := &Keyring{digest: digest}
 	r.keys = []key{{KeyInfo{newID(), Primary, now.UTC().Truncate(time.Millisecond)}, random(KeySize)}}
 	return r
 }
 
 // LegacyRing returns the ring of a master key of KeySize bytes: the key
 // LegacyID and the key of digests follow from it.
-func LegacyRing(master []byte) (*Ring, error) {
+func LegacyRing(master []byte) (*Keyring, error) {
 	digest, err := DigestKey(master)
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func LegacyRing(master []byte) (*Ring, error) {
 	if err != nil {
 		return nil, fmt.Errorf("deriving the encryption key: %w", err)
 	}
-	return &Ring{keys: []key{{KeyInfo{ID: LegacyID, State: Primary}, encryption}}, digest: digest}, nil
+	return &Keyring{keys: []key{{KeyInfo{ID: LegacyID, State: Primary}, encryption}}, digest: digest}, nil
 }
 
 // DigestKey returns the key of digests that follows from a master key.
@@ -88,10 +88,10 @@ func DigestKey(master []byte) ([]byte, error) {
 func newID() string { return hex.EncodeToString(random(idLen / 2)) }
 
 // Clone returns a ring that can be changed apart.
-func (r *Ring) Clone() *Ring { return &Ring{slices.Clone(r.keys), r.digest} }
+func (r *Keyring) Clone() *Keyring { return &Keyring{slices.Clone(r.keys), r.digest} }
 
 // Keys are the keys of the ring, the oldest first.
-func (r *Ring) Keys() []KeyInfo {
+func (r *Keyring) Keys() []KeyInfo {
 	all := make([]KeyInfo, len(r.keys))
 	for i := range r.keys {
 		all[i] = r.keys[i].KeyInfo
@@ -100,7 +100,7 @@ func (r *Ring) Keys() []KeyInfo {
 }
 
 // In returns the id of the first key in a state, or "".
-func (r *Ring) In(state State) string {
+func (r *Keyring) In(state State) string {
 	for i := range r.keys {
 		if r.keys[i].State == state {
 			return r.keys[i].ID
@@ -110,7 +110,7 @@ func (r *Ring) In(state State) string {
 }
 
 // Add adds a random key, as Pending, and answers its id.
-func (r *Ring) Add(now time.Time) string {
+func (r *Keyring) Add(now time.Time) string {
 	id := newID()
 	for slices.ContainsFunc(r.keys, func(k key) bool { return k.ID == id }) {
 		id = newID()
@@ -121,7 +121,7 @@ func (r *Ring) Add(now time.Time) string {
 
 // Promote makes the pending key the primary one; the primary retires. It
 // reports whether there was a pending key.
-func (r *Ring) Promote() bool {
+func (r *Keyring) Promote() bool {
 	id := r.In(Pending)
 	if id == "" {
 		return false
@@ -139,7 +139,7 @@ func (r *Ring) Promote() bool {
 
 // Set moves every key from one state to another and answers how many; id, if
 // not empty, limits it to one key.
-func (r *Ring) Set(id string, from, to State) int {
+func (r *Keyring) Set(id string, from, to State) int {
 	n := 0
 	for i := range r.keys {
 		if k := &r.keys[i]; k.State == from && (id == "" || id == k.ID) {
@@ -156,7 +156,7 @@ type wire struct {
 }
 
 // Secrets returns the ring as bytes, keys included, to be wrapped.
-func (r *Ring) Secrets() ([]byte, error) {
+func (r *Keyring) Secrets() ([]byte, error) {
 	text, err := json.Marshal(wire{r.keys, r.digest})
 	if err != nil {
 		return nil, errors.New("encoding the keys")
@@ -165,12 +165,12 @@ func (r *Ring) Secrets() ([]byte, error) {
 }
 
 // ParseRing reads what Secrets answered. Its errors say nothing of the text.
-func ParseRing(text []byte) (*Ring, error) {
+func ParseRing(text []byte) (*Keyring, error) {
 	var w wire
 	if json.Unmarshal(text, &w) != nil || len(w.Digest) != KeySize {
 		return nil, errors.New("the keyset is damaged: restore the table keyset from a backup")
 	}
-	r := &Ring{keys: w.Keys, digest: w.Digest}
+	r := &Keyring{keys: w.Keys, digest: w.Digest}
 	if _, err := r.open(); err != nil {
 		return nil, err
 	}
@@ -178,10 +178,10 @@ func ParseRing(text []byte) (*Ring, error) {
 }
 
 // Format keeps keys out of everything that prints a ring.
-func (Ring) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("seal.Ring")) }
+func (Keyring) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("seal.Ring")) }
 
 // open prepares every key that is not disabled.
-func (r *Ring) open() (*opened, error) {
+func (r *Keyring) open() (*opened, error) {
 	o := &opened{usable: map[string]*subtle.AESGCM{}}
 	primaries := 0
 	for i := range r.keys {

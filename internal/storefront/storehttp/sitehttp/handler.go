@@ -41,7 +41,7 @@ type Site struct {
 type Linker func(ctx context.Context, o *offer.Offer) (map[string]any, error)
 
 // Face serves the pages.
-type Face struct {
+type Handler struct {
 	Site   Site
 	Pages  *site.Service
 	Linker Linker
@@ -58,12 +58,12 @@ type Face struct {
 }
 
 // New answers a face. It fails only if its own templates are at fault.
-func New(s Site, pages *site.Service, companions *discovery.Registry, linker Linker) (*Face, error) {
+func New(s Site, pages *site.Service, companions *discovery.Registry, linker Linker) (*Handler, error) {
 	templates, err := loadSiteTemplates()
 	if err != nil {
 		return nil, err
 	}
-	f := &Face{
+	f := &Handler{
 		Site:       s,
 		Pages:      pages,
 		Companions: companions,
@@ -88,7 +88,7 @@ func New(s Site, pages *site.Service, companions *discovery.Registry, linker Lin
 }
 
 // Mount adds the calls about pages to api, and their documents by handle.
-func (f *Face) Mount(api *openapi.API, handle func(string, http.HandlerFunc, ...httpserver.Middleware)) {
+func (f *Handler) Mount(api *openapi.API, handle func(string, http.HandlerFunc, ...httpserver.Middleware)) {
 	f.describe(api) // and mounts search and read
 	info := f.Companions.OfPages("site", func(context.Context) ([]byte, error) { return answer.JSON(f.Info()) })
 	handle("GET /agent/site.json", info)

@@ -19,7 +19,7 @@ type keeper struct {
 }
 
 // keep is a thing of the page's markup as JSON-LD, mended.
-func (g *Generator) keep(graph *markup.Graph, n *markup.Node, depth int) ld.Node {
+func (g *Generator) retain(graph *markup.Graph, n *markup.Node, depth int) ld.Node {
 	k := &keeper{g: g, graph: graph}
 	return k.node(n, depth)
 }

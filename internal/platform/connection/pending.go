@@ -16,7 +16,7 @@ import (
 )
 
 // making is a connection on its way.
-type making struct {
+type pendingConnection struct {
 	session *Session
 	app     *app.App
 	scheme  *app.Scheme
@@ -34,13 +34,13 @@ type making struct {
 // connection that is mended, and the app's defaults, in this order.
 func (s *Service) prepare(ctx context.Context, session *Session, a *app.App, scheme *app.Scheme,
 	form Form,
-) (*making, error) {
-	m := &making{
+) (*pendingConnection, error) {
+	m := &pendingConnection{
 		session: session, app: a, scheme: scheme, fields: Credentials{}, params: map[string]string{},
-		scopes: session.Wish.Scopes, unchecked: form.Unchecked,
+		scopes: session.Options.Scopes, unchecked: form.Unchecked,
 	}
 	var err error
-	if m.old, err = s.known(ctx, session, session.Wish.Reconnects); err != nil {
+	if m.old, err = s.known(ctx, session, session.Options.Reconnects); err != nil {
 		return nil, err
 	}
 	if m.old != nil {
@@ -52,7 +52,7 @@ func (s *Service) prepare(ctx context.Context, session *Session, a *app.App, sch
 	if m.params == nil {
 		m.params = map[string]string{}
 	}
-	maps.Copy(m.params, session.Wish.Params)
+	maps.Copy(m.params, session.Options.Params)
 	faults := append(m.takeParams(form.Params), m.takeFields(form.Fields)...)
 	if len(faults) > 0 {
 		return nil, problem.New(problem.Unprocessable, "invalid_fields",
@@ -64,7 +64,7 @@ func (s *Service) prepare(ctx context.Context, session *Session, a *app.App, sch
 	if m.client, err = s.client(ctx, session.AccountID, a, scheme, ""); err != nil {
 		return nil, err
 	}
-	return m, m.strange()
+	return m, m.unknownIssuer()
 }
 
 // opensData reports whether a scope stands for something that tools can do. Those
@@ -76,7 +76,7 @@ func opensData(scope string) bool {
 
 // strange refuses a server that the OAuth client is not of: whoever runs it
 // would be shown the client's secret.
-func (m *making) strange() error {
+func (m *pendingConnection) unknownIssuer() error {
 	if m.client == nil {
 		return nil
 	}
@@ -95,7 +95,7 @@ func (m *making) strange() error {
 		WithItems(problem.Item{Pointer: "/params/" + name, Code: "invalid", Detail: detail}).Advise("fix_arguments")
 }
 
-func (m *making) takeParams(typed map[string]string) (faults []problem.Item) {
+func (m *pendingConnection) takeParams(typed map[string]string) (faults []problem.Item) {
 	for _, name := range slices.Sorted(maps.Keys(m.app.Params)) {
 		p := m.app.Params[name]
 		if p.Learned || p.Scheme != "" && p.Scheme != m.scheme.ID {
@@ -115,7 +115,7 @@ func (m *making) takeParams(typed map[string]string) (faults []problem.Item) {
 	return faults
 }
 
-func (m *making) takeFields(typed Credentials) (faults []problem.Item) {
+func (m *pendingConnection) takeFields(typed Credentials) (faults []problem.Item) {
 	for _, f := range m.scheme.Fields {
 		value, fault := f.Clean(typed[f.Name])
 		if fault != "" {
@@ -128,7 +128,7 @@ func (m *making) takeFields(typed Credentials) (faults []problem.Item) {
 }
 
 // exchange ends a session by what was typed alone.
-func (s *Service) exchange(ctx context.Context, m *making, v Visitor) (*Outcome, error) {
+func (s *Service) exchange(ctx context.Context, m *pendingConnection, v Visitor) (*Outcome, error) {
 	grant, err := s.Authorizer.Exchange(ctx, m.app, m.scheme, m.client, m.params, m.fields)
 	if err != nil {
 		return nil, fmt.Errorf("exchanging what was typed for %s: %w", m.app.ID, err)
@@ -139,15 +139,15 @@ func (s *Service) exchange(ctx context.Context, m *making, v Visitor) (*Outcome,
 // connect makes the connection of a grant: what calls need is learned, the app
 // says whose account it is, and all of it is kept together with the session's
 // end.
-func (s *Service) connect(ctx context.Context, m *making, grant *Grant, v Visitor) (*Outcome, error) {
+func (s *Service) connect(ctx context.Context, m *pendingConnection, grant *Grant, v Visitor) (*Outcome, error) {
 	c, credentials := m.draft(grant)
 	live := func() *Live { return &Live{Connection: c, Values: s.values(c, credentials, m.client)} }
 	if steps := m.app.ResolveBy(m.scheme.ID); len(steps) > 0 {
-		kept, err := s.Stepper.Steps(ctx, m.app, m.scheme, live(), steps)
+		values, err := s.Stepper.Steps(ctx, m.app, m.scheme, live(), steps)
 		if err != nil {
 			return nil, m.refused(err)
 		}
-		maps.Copy(c.Params, kept)
+		maps.Copy(c.Params, values)
 	}
 	if err := s.identify(ctx, m, c, live()); err != nil {
 		return nil, err
@@ -159,7 +159,7 @@ func (s *Service) connect(ctx context.Context, m *making, grant *Grant, v Visito
 	return s.keepGrant(ctx, m, c, credentials, v)
 }
 
-func (s *Service) keepGrant(ctx context.Context, m *making, c *Connection, credentials Credentials,
+func (s *Service) keepGrant(ctx context.Context, m *pendingConnection, c *Connection, credentials Credentials,
 	v Visitor,
 ) (*Outcome, error) {
 	secret, err := s.seal(c, &contents{Credentials: credentials, Issuer: m.issuer})
@@ -188,11 +188,11 @@ func (s *Service) keepGrant(ctx context.Context, m *making, c *Connection, crede
 }
 
 // draft is the connection that a grant makes, before the app was asked.
-func (m *making) draft(grant *Grant) (*Connection, Credentials) {
-	wish := m.session.Wish
+func (m *pendingConnection) draft(grant *Grant) (*Connection, Credentials) {
+	options := m.session.Options
 	c := &Connection{
 		ID: typeid.New(idPrefix), AccountID: m.session.AccountID, App: m.app.ID, Scheme: m.scheme.ID,
-		EndUser:   wish.EndUser,
+		EndUser:   options.EndUser,
 		CreatedAt: now(), Identity: grant.Identity,
 	}
 	if m.old != nil {
@@ -201,8 +201,8 @@ func (m *making) draft(grant *Grant) (*Connection, Credentials) {
 		c.Scheme = m.scheme.ID
 		c.Identity = grant.Identity
 	}
-	if wish.Label != "" {
-		c.Label = wish.Label
+	if options.Label != "" {
+		c.Label = options.Label
 	}
 	c.Params = maps.Clone(m.params)
 	maps.Copy(c.Params, grant.Params)
@@ -227,7 +227,7 @@ func tells(a *app.App) bool { return a.Who != nil || a.MCP != nil }
 // identify asks the app whose account it is. Keys have to open it before they
 // are kept. A consent that was given is kept also where the app is away for a
 // moment, or does not tell: it could not be had again without the person.
-func (s *Service) identify(ctx context.Context, m *making, c *Connection, live *Live) error {
+func (s *Service) identify(ctx context.Context, m *pendingConnection, c *Connection, live *Live) error {
 	if !tells(m.app) || m.unchecked {
 		return nil
 	}
@@ -270,7 +270,7 @@ func away(code string) bool {
 
 // refused is what the person is told when the app does not take what it was
 // given.
-func (m *making) refused(err error) error {
+func (m *pendingConnection) refused(err error) error {
 	code := appCode(err)
 	name := m.app.Name
 	switch {
@@ -298,7 +298,7 @@ func (m *making) refused(err error) error {
 // settle decides which connection the credentials belong to: the one that is
 // mended has to stay the same account's; a new one of an account that is
 // connected already mends that one.
-func (s *Service) settle(ctx context.Context, m *making, c *Connection) error {
+func (s *Service) settle(ctx context.Context, m *pendingConnection, c *Connection) error {
 	if m.old != nil {
 		if m.old.Identity.Differs(c.Identity) {
 			return problem.New(problem.Conflict, "connection_mismatch",

@@ -19,7 +19,7 @@ import (
 
 var here = seal.Place{Table: "connection", Column: "secret", Row: "con_1", Account: "acc_1"}
 
-func mustSeal(t *testing.T, box *seal.Box) string {
+func mustSeal(t *testing.T, box *seal.Sealer) string {
 	t.Helper()
 	text, err := box.Seal([]byte("sesame"), here)
 	if err != nil {
@@ -28,7 +28,7 @@ func mustSeal(t *testing.T, box *seal.Box) string {
 	return text
 }
 
-func boxOf(t *testing.T, ring *seal.Ring) *seal.Box {
+func boxOf(t *testing.T, ring *seal.Keyring) *seal.Sealer {
 	t.Helper()
 	box, err := seal.NewBox(ring)
 	if err != nil {
@@ -157,7 +157,7 @@ func TestUnknownKeyReadsTheRing(t *testing.T) {
 		text := mustSeal(t, boxOf(t, next))
 		var reads atomic.Int64
 		var away atomic.Bool
-		box.OnUnknown(func() (*seal.Ring, error) {
+		box.OnUnknown(func() (*seal.Keyring, error) {
 			reads.Add(1)
 			if away.Load() {
 				return nil, errors.New("away")
@@ -251,7 +251,7 @@ func TestNothingPrintsKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	for _, v := range []any{box, ring, *ring, struct{ B *seal.Box }{box}, map[string]any{"ring": ring}} {
+	for _, v := range []any{box, ring, *ring, struct{ B *seal.Sealer }{box}, map[string]any{"ring": ring}} {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%x", "%q"} {
 			fmt.Fprintf(&out, verb+"\n", v)
 		}

@@ -76,7 +76,7 @@ type Deps struct {
 }
 
 // Face is the agent. It is safe for concurrent use.
-type Face struct {
+type Handler struct {
 	Deps
 	skills []skill
 	server *a2a.Server
@@ -84,7 +84,7 @@ type Face struct {
 	card, keys, schemas []byte // documents, rendered once
 }
 
-var _ a2a.Agent = (*Face)(nil)
+var _ a2a.Agent = (*Handler)(nil)
 
 // skill is a group of actions, as messages name it.
 type skill struct {
@@ -101,8 +101,8 @@ type action struct {
 }
 
 // New answers an agent. It fails on a schema that cannot be compiled.
-func New(d Deps) (*Face, error) {
-	f := &Face{Deps: d}
+func New(d Deps) (*Handler, error) {
+	f := &Handler{Deps: d}
 	site := skill{
 		id:    skillSite,
 		about: "Facts about the store, its pages, what it sells and which website services it has. Reads only.",
@@ -138,6 +138,6 @@ func New(d Deps) (*Face, error) {
 }
 
 // ServeHTTP serves the endpoint.
-func (f *Face) ServeHTTP(w http.ResponseWriter, r *http.Request) { f.server.ServeHTTP(w, r) }
+func (f *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { f.server.ServeHTTP(w, r) }
 
-func (f *Face) extensionURI() string { return f.Site.BaseURL + SkillsPath }
+func (f *Handler) extensionURI() string { return f.Site.BaseURL + SkillsPath }

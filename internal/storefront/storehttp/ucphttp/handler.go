@@ -26,11 +26,11 @@ import (
 )
 
 // Face serves UCP. Its fields are set once.
-type Face struct {
+type Handler struct {
 	Site     Site
 	Catalog  *offer.Catalog
 	Orders   *order.Service
-	Sessions *sessionhttp.Desk
+	Sessions *sessionhttp.Sessions
 	// Platforms reads the profiles of the platforms that call; nil is as good as
 	// Site.Negotiation off.
 	Platforms Platforms
