@@ -58,7 +58,7 @@ type catalogReportCmd struct {
 	operating `embed:""`
 }
 
-// Run counts what the catalogue holds, with the folder of the operator.
+// Run counts what the catalog holds, with the folder of the operator.
 func (c *catalogReportCmd) Run(w *world) error {
 	set, err := definitions.Load(definitions.Options{Dir: c.CatalogDir, Private: len(c.EgressAllow) > 0})
 	if err != nil {

@@ -81,7 +81,7 @@ type tour struct {
 	key     string // of the platform; shown by its beginning alone
 }
 
-// tourOffer and tourSession are what the tour reads of the answers.
+// tourOffer and tourSession are what the tour reads of the responses.
 type tourOffer struct {
 	ID           string `json:"id"`
 	Availability struct {
@@ -156,8 +156,7 @@ func (t *tour) cancelOne(offer string) error {
 		http.MethodPost, "/agent/commerce/acp/checkout_sessions/"+session.ID+"/cancel", []byte("{}"), nil, session)
 }
 
-// do makes one request to the store, prints it and the answer, and decodes the
-// answer.
+// do makes one request to the store, prints it and the response, and decodes the response.
 func (t *tour) do(explanation, method, path string, body []byte, header map[string]string, out any) error {
 	//nolint:bodyclose // ask has read and closed it
 	res, answer, err := t.ask(explanation, method, t.base+path, body, header)
@@ -173,7 +172,7 @@ func (t *tour) do(explanation, method, path string, body []byte, header map[stri
 	return nil
 }
 
-// ask makes one request and prints it and the answer, which is read.
+// ask makes one request and prints it and the response, which is read.
 func (t *tour) ask(explanation, method, address string, body []byte, header map[string]string) (*http.Response, []byte,
 	error,
 ) {

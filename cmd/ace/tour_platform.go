@@ -64,7 +64,7 @@ func (t *tour) there(dataDir string) bool {
 	return err == nil && res.StatusCode == http.StatusOK
 }
 
-// makeKey has the operator make a key. It answers nil where there is no account.
+// makeKey has the operator create a key. It returns nil where there is no account.
 func (t *tour) makeKey(c *tourCmd) (*accounthttp.Key, error) {
 	client, done, err := server.Operate(t.ctx, &config.Settings{DataDir: c.DataDir})
 	if err != nil {
@@ -116,7 +116,7 @@ func (t *tour) note(explanation, command string, result map[string]any) {
 	_, _ = fmt.Fprintf(t.out, "%s\n\n  %s\n\n  %s\n\n", t.heading(explanation), command, text)
 }
 
-// api calls the platform with the key. It decodes the answer into out, unless
+// api calls the platform with the key. It decodes the response into out, unless
 // that is nil; want is the status of a success.
 func (t *tour) api(explanation, method, path string, in any, want int, out any) error {
 	var body []byte
@@ -257,7 +257,7 @@ var (
 	hiddenField = regexp.MustCompile(`<input type="hidden" name="([^"]+)" value="([^"]*)"`)
 )
 
-// connectInSandbox is the person of the tour: it makes a key at the demo app and
+// connectInSandbox is the person of the tour: it creates a key at the demo app and
 // types it into the page behind the link.
 func (t *tour) connectInSandbox(address string) error {
 	t.say("The tour plays the person: it makes a key at %s/notes/ and types it into the page behind the link.",

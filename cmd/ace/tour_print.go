@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// shownLines bounds how much of an answer people get to see.
+	// shownLines bounds how much of a response people get to see.
 	shownLines = 40
 	// shownWidth is the width of a terminal that nobody has made larger.
 	shownWidth = 80

@@ -72,7 +72,7 @@ func (c *walletShowCmd) Run(w *world) error {
 	if c.JSON {
 		out := struct {
 			Address string         `json:"address"`
-			Sandbox *payer.Balance `json:"sandbox"`         // null: no answer
+			Sandbox *payer.Balance `json:"sandbox"`         // null: no response
 			Error   string         `json:"error,omitempty"` // why not
 		}{Address: key.Address().String(), Sandbox: balance}
 		if err != nil {

@@ -32,7 +32,7 @@ type Browser struct {
 	ctx context.Context //nolint:containedctx // chromedp keeps the browser in its context
 }
 
-// path finds the browser, or answers empty.
+// path finds the browser, or returns empty.
 func path() string {
 	if p := os.Getenv("ACE_CHROMIUM"); p != "" {
 		return p
@@ -73,7 +73,7 @@ func Start(t *testing.T) *Browser {
 }
 
 // Options describes the person's screen and habits; the zero value is a
-// desktop of 1440 by 900 pixels in light colours with scripts on.
+// desktop of 1440 by 900 pixels in light colors with scripts on.
 type Options struct {
 	Width, Height int64
 	Mobile        bool
@@ -157,7 +157,7 @@ func ask[T any](tab *Tab, what string, action chromedp.Action[T]) T {
 	return v
 }
 
-// load runs steps that lead to another page and answers its HTTP status.
+// load runs steps that lead to another page and returns its HTTP status.
 func (tab *Tab) load(what string, steps ...chromedp.Action[chromedp.Void]) int {
 	tab.t.Helper()
 	ctx, cancel := context.WithTimeout(tab.ctx, patience)
@@ -172,7 +172,7 @@ func (tab *Tab) load(what string, steps ...chromedp.Action[chromedp.Void]) int {
 	return int(resp.Status)
 }
 
-// Open goes to an address and answers the HTTP status.
+// Open goes to an address and returns the HTTP status.
 func (tab *Tab) Open(address string) int {
 	tab.t.Helper()
 	return tab.load("opening "+address, chromedp.Navigate(address))
@@ -196,7 +196,7 @@ func (tab *Tab) Click(element string) {
 	tab.do("clicking "+element, chromedp.Click(chromedp.CSS(element)))
 }
 
-// Press clicks what leads to another page and answers its HTTP status.
+// Press clicks what leads to another page and returns its HTTP status.
 func (tab *Tab) Press(element string) int {
 	tab.t.Helper()
 	return tab.load("pressing "+element, chromedp.Click(chromedp.CSS(element)))

@@ -279,7 +279,7 @@ func withShipping(p *stripe.CheckoutSessionCreateParams) {
 	}
 }
 
-// TestDoubleSubmitInBrowser presses the button twice before the answer is there.
+// TestDoubleSubmitInBrowser presses the button twice before the response is there.
 func TestDoubleSubmitInBrowser(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

@@ -189,7 +189,7 @@ func TestPageHeaders(t *testing.T) {
 }
 
 // TestPriceIsFrozen sells at the price of the opened session, whatever becomes
-// of the catalogue.
+// of the catalog.
 func TestPriceIsFrozen(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

@@ -54,7 +54,7 @@ type Options struct {
 	Webhooks []Webhook
 	// Client posts webhooks. Nil: a client that suits development.
 	Client *http.Client
-	// NoCatalog leaves the catalogue of a first start empty.
+	// NoCatalog leaves the catalog of a first start empty.
 	NoCatalog bool
 }
 

@@ -34,7 +34,7 @@ type shop struct {
 	mu       sync.Mutex
 	events   []stripe.Event
 	bodies   map[string]int // deliveries by event id
-	failing  int            // answers 500 to this many deliveries
+	failing  int            // responds with 500 to this many deliveries
 	received chan stripe.Event
 }
 
@@ -156,7 +156,7 @@ func (w *world) params(price string) *stripe.CheckoutSessionCreateParams {
 	}
 }
 
-// control calls the sandbox's controls and answers the body.
+// control calls the sandbox's controls and returns the body.
 func (w *world) control(t *testing.T, method, path, body string) string {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, w.url+"/stripe/_sandbox/"+path, strings.NewReader(body))

@@ -18,10 +18,10 @@ import (
 	"ace/internal/storage/platformstore"
 )
 
-// caller calls the apps of the catalogue, and those that accounts have added,
+// caller calls the apps of the catalog, and those that accounts have added,
 // each by its own way out.
 //
-//	curated app ── HTTP ── hosts of the catalogue
+//	curated app ── HTTP ── hosts of the catalog
 //	connector ──── HTTP ── to the account's own software, within the guard
 //	connector ──── MCP
 type caller struct {

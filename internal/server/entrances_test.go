@@ -22,7 +22,7 @@ import (
 // that the platform may call.
 const public = "127.0.0.2"
 
-// resolver answers names as the tests set them. rebind.test is public the first
+// resolver resolves names as the tests set them. rebind.test is public the first
 // few times and the machine itself from then on.
 type resolver struct{ moved atomic.Bool }
 
@@ -87,14 +87,14 @@ const uploads = `{"openapi":"3.1.0","info":{"title":"U"},"servers":[{"url":"SERV
 	"/ping":{"get":{"operationId":"ping"}}}}`
 
 // entrance is a way by which a caller can name an address that the platform then
-// calls. It answers what the caller is told, and whether that is a refusal.
+// calls. It returns what the caller receives, and whether that is a refusal.
 type entrance struct {
 	name string
 	try  func(p *party, n int, address string) (told string, refused bool)
 	few  bool // it follows nobody, and takes its time: some of the addresses show that
 }
 
-// answered reads an answer of the API: a problem refuses, and so does a run or a
+// answered reads a response of the API: a problem refuses, and so does a run or a
 // connector that failed.
 func (p *party) answered(method, target string, body any) (string, bool) {
 	p.t.Helper()

@@ -18,7 +18,7 @@ import (
 
 var hiddenField = regexp.MustCompile(`<input type="hidden" name="([^"]+)" value="([^"]*)"`)
 
-// browse sends a request and answers the page, and where it would lead on.
+// browse sends a request and returns the page, and where it would lead on.
 func browse(t *testing.T, method, address, kind, body string) (location, page string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))

@@ -22,7 +22,7 @@ import (
 	"ace/internal/platform/platformhttp/gate"
 )
 
-// Where an id stands in a request.
+// Where an id is in a request.
 const (
 	inPath  = "path"
 	inQuery = "query "
@@ -148,7 +148,7 @@ var free = map[string]bool{
 }
 
 // TestOthersIDs walks over every route that takes an id, with the key and the
-// session of one account and the ids of another: the answer is that for an id
+// session of one account and the ids of another: the response is that for an id
 // which does not exist, word by word, and nothing of the other account changes.
 func TestOthersIDs(t *testing.T) {
 	t.Parallel()
@@ -264,7 +264,7 @@ func places(t *testing.T) (all []string) {
 	return all
 }
 
-// belongings makes one of everything and answers the ids.
+// belongings makes one of everything and returns the ids.
 func (p *party) belongings() map[string]string {
 	p.t.Helper()
 	ids := map[string]string{
@@ -300,7 +300,7 @@ func (p *party) belongings() map[string]string {
 	return ids
 }
 
-// told is an answer without what differs between any two requests.
+// told is a response without what differs between any two requests.
 type told struct {
 	status int
 	body   string

@@ -133,7 +133,7 @@ func (p *party) send(person bool, method, target, kind string, body []byte) *htt
 	return recorder
 }
 
-// must calls the API by the key and answers a body of the status that is
+// must calls the API by the key and returns a body of the status that is
 // wanted.
 func (p *party) must(want int, method, target, body string) map[string]any {
 	p.t.Helper()
@@ -147,7 +147,7 @@ func (p *party) must(want int, method, target, body string) map[string]any {
 
 var notesKey = regexp.MustCompile(`nk_[A-Z2-7]+`)
 
-// connectNotes connects the demo app by a key and answers the connection.
+// connectNotes connects the demo app by a key and returns the connection.
 func (p *party) connectNotes() string {
 	p.t.Helper()
 	req, err := http.NewRequestWithContext(p.t.Context(), http.MethodPost, p.sandbox+"/notes/keys",

@@ -47,7 +47,7 @@ func (s *Store) Prune(ctx context.Context) (more bool, err error) {
 }
 
 // unpaidRule deletes sessions that were never paid. The sweep must have looked
-// for their payments first, however long the store was away.
+// for their payments first, however long the store was unavailable.
 func (s *Store) unpaidRule(ctx context.Context, now time.Time) (retention.Rule, error) {
 	position, err := s.SweepPosition(ctx)
 	if err != nil {

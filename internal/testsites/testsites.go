@@ -68,7 +68,7 @@ func Serve(t testing.TB, name string) *Site {
 	s = build(t, name, "http://"+server.Listener.Addr().String())
 	server.Start()
 	t.Cleanup(func() {
-		server.CloseClientConnections() // of answers that never end
+		server.CloseClientConnections() // of returns that never end
 		server.Close()
 	})
 	return s

@@ -16,7 +16,7 @@ func (s *Site) Transport() http.RoundTripper { return transport{s} }
 type transport struct{ site *Site }
 
 // RoundTrip runs the site's handler in a goroutine until it is done, or until
-// the answer is closed or the request is given up.
+// the response is closed or the request is given up.
 func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.URL.Scheme+"://"+r.URL.Host != t.site.URL {
 		return nil, fmt.Errorf("no such host in this test: %s", r.URL.Host)
@@ -60,7 +60,7 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// answerBody ends the handler when the answer is closed, as a connection does.
+// answerBody ends the handler when the response is closed, as a connection does.
 type answerBody struct {
 	*io.PipeReader
 	cancel context.CancelFunc
@@ -71,7 +71,7 @@ func (b *answerBody) Close() error {
 	return b.PipeReader.Close()
 }
 
-// writer hands an answer on while it is written.
+// writer hands a response on while it is written.
 type writer struct {
 	header, sent http.Header
 	pipe         *io.PipeWriter

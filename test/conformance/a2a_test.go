@@ -40,7 +40,7 @@ func newA2APeer(t *testing.T) *a2aPeer {
 	return peer
 }
 
-// run runs a command of a2a.mjs: what it answers goes into answer, and the name
+// run runs a command of a2a.mjs: what it prints goes into answer, and the name
 // of the error that it met is answered.
 func (p *a2aPeer) run(answer any, args ...string) (failure string) {
 	p.t.Helper()

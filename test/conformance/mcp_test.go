@@ -20,7 +20,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// startStore starts a store built with tags and answers its address.
+// startStore starts a store built with tags and returns its address.
 func startStore(t *testing.T, tags string, settings ...string) string {
 	t.Helper()
 	store, sandbox := harness.FreeAddr(t), harness.FreeAddr(t)

@@ -122,7 +122,7 @@ func secretOf(id string) *connection.Client {
 // formAction is where a form of the authority's pages goes.
 var formAction = regexp.MustCompile(`<form[^>]* action="([^"]+)"`)
 
-// person goes through the authority's own pages, allows or cancels, and answers
+// person goes through the authority's own pages, allows or cancels, and returns
 // what the browser comes back with.
 func (a *authority) person(address string, allow bool) url.Values {
 	a.t.Helper()
@@ -157,7 +157,7 @@ func (a *authority) person(address string, allow bool) url.Values {
 	return nil
 }
 
-// visit opens a page, or posts a form, and answers what is there or where it
+// visit opens a page, or posts a form, and returns what is there or where it
 // leads to: nothing but the authority's own pages, and our callback.
 func (a *authority) visit(browser *http.Client, address string, form url.Values) (page []byte, next *url.URL) {
 	a.t.Helper()

@@ -78,7 +78,7 @@ func schemaContext(t *testing.T) map[string]any {
 }
 
 // packs makes packs of the websites for tests and of the one with a page of
-// every kind, and answers their blocks by site and page.
+// every kind, and returns their blocks by site and page.
 func packs(t *testing.T) map[string]any {
 	t.Helper()
 	blocks := map[string]any{}

@@ -57,7 +57,7 @@ func (a *account) signInLink() string {
 
 var sessionToken = regexp.MustCompile(`name="csrf_token" value="([^"]+)"`)
 
-// asOwner calls the API as the account's owner, who is signed in, and answers
+// asOwner calls the API as the account's owner, who is signed in, and returns
 // what came back; it has to be a success.
 func (a *account) asOwner(method, path, body string) map[string]any {
 	a.t.Helper()

@@ -110,7 +110,7 @@ ENABLED = false
 	return g
 }
 
-// command runs a command of the operator's and answers what it printed.
+// command runs a command of the operator's and returns what it printed.
 func (g *gitea) command(args ...string) string {
 	g.t.Helper()
 	out, err := exec.CommandContext(g.t.Context(), os.Getenv("ACE_GITEA"),
@@ -213,7 +213,7 @@ func (g *gitea) forget() {
 	}
 }
 
-// certify writes a certificate for this machine with its key, and answers who
+// certify writes a certificate for this machine with its key, and returns who
 // trusts it.
 func certify(t *testing.T, certificate, key string) *x509.CertPool {
 	t.Helper()

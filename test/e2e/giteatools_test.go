@@ -24,7 +24,7 @@ type work struct {
 	used map[string]bool
 }
 
-// run runs a tool of Gitea that has to succeed and answers the whole run.
+// run runs a tool of Gitea that has to succeed and returns the whole run.
 func (w *work) run(tool, arguments string) map[string]any {
 	w.t.Helper()
 	w.used[tool] = true
@@ -35,7 +35,7 @@ func (w *work) run(tool, arguments string) map[string]any {
 	return run
 }
 
-// fails runs a tool that the app has to refuse with a code, and answers what it
+// fails runs a tool that the app has to refuse with a code, and returns what it
 // said.
 func (w *work) fails(tool, arguments, code string) string {
 	w.t.Helper()
@@ -48,7 +48,7 @@ func (w *work) fails(tool, arguments, code string) string {
 	return fmt.Sprint(refusal["detail"])
 }
 
-// at is a value inside an answer, by a JSON Pointer.
+// at is a value inside a response, by a JSON Pointer.
 func (w *work) at(run map[string]any, pointer string) string {
 	w.t.Helper()
 	value, ok := app.Pick(run["output"], pointer)
@@ -61,7 +61,7 @@ func (w *work) at(run map[string]any, pointer string) string {
 	return fmt.Sprint(value)
 }
 
-// is fails unless values inside an answer are those.
+// is fails unless values inside a response are those.
 func (w *work) is(run map[string]any, pairs ...string) {
 	w.t.Helper()
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -71,7 +71,7 @@ func (w *work) is(run map[string]any, pairs ...string) {
 	}
 }
 
-// length is how many entries a list of an answer has.
+// length is how many entries a list of a response has.
 func (w *work) length(run map[string]any, pointer string) int {
 	w.t.Helper()
 	value, _ := app.Pick(run["output"], pointer)
@@ -82,7 +82,7 @@ func (w *work) length(run map[string]any, pointer string) int {
 	return len(list)
 }
 
-// upload hands a file to the platform and answers its id.
+// upload sends a file to the platform and returns its id.
 func (w *work) upload(name, content string) string {
 	w.t.Helper()
 	var body bytes.Buffer

@@ -10,7 +10,7 @@ import (
 	"ace/test/harness"
 )
 
-// status makes a call that the limit counts and answers its status.
+// status makes a call that the limit counts and returns its status.
 func (w *world) status(path string) (int, http.Header) {
 	w.t.Helper()
 	res, err := http.Get(w.store + path)
@@ -23,8 +23,8 @@ func (w *world) status(path string) (int, http.Header) {
 
 const limitedPath = "/agent/commerce/products"
 
-// hammer calls the stores in turn and answers how many calls were served. It
-// fails on anything but an answer or a refusal that says to wait for a second,
+// hammer calls the stores in turn and returns how many calls were served. It
+// fails on anything but a response or a refusal that says to wait for a second,
 // or for wait.
 func hammer(t *testing.T, calls int, wait string, stores ...*world) int {
 	t.Helper()

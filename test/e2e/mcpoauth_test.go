@@ -16,7 +16,7 @@ import (
 )
 
 // startLibrary runs an MCP server of the official SDK behind the authorization
-// server of the package oidc-provider, which nobody here wrote, and answers its
+// server of the package oidc-provider, an implementation of another party, and returns its
 // origin. Access tokens live as many seconds as lifetime says.
 func startLibrary(t *testing.T, lifetime int) string {
 	t.Helper()

@@ -45,7 +45,7 @@ func start(t *testing.T, env ...string) *world {
 	return w
 }
 
-// ace runs a command of the operator's and answers what it printed.
+// ace runs a command of the operator's and returns what it printed.
 func (w *world) ace(args ...string) string {
 	w.t.Helper()
 	p := harness.Start(w.t, w.binary, []string{"ACE_DATA_DIR=" + w.dir, "ACE_STORE_URL=" + w.store}, args...)

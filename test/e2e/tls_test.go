@@ -13,7 +13,7 @@ import (
 	"ace/test/harness"
 )
 
-// trusting waits for the process to make its certificate and answers a client
+// trusting waits for the process to make its certificate and returns a client
 // that trusts it.
 func trusting(t *testing.T, dir string, p *harness.Process) *http.Client {
 	t.Helper()

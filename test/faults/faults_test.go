@@ -82,7 +82,7 @@ type session struct {
 
 const sessions = "/agent/commerce/ucp/checkout-sessions"
 
-// call repeats a request, with its idempotency key, until there is an answer
+// call repeats a request, with its idempotency key, until there is a response
 // that is not the store's own trouble. A dead store is started again.
 func (s *shop) call(method, path, body string, header ...string) (int, session) {
 	s.t.Helper()
@@ -341,7 +341,7 @@ func TestMessagesOfTheProcessor(t *testing.T) {
 	}
 }
 
-// The page is paid while the answer that would tell the store of it is lost.
+// The page is paid while the response that would tell the store of it is lost.
 func TestPaidBeforeTheStoreKnowsThePage(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, s *shop) {
@@ -349,7 +349,7 @@ func TestPaidBeforeTheStoreKnowsThePage(t *testing.T) {
 		s.processor.FailAPI(http.MethodPost, "/v1/checkout/sessions", "timeout_after_commit", 1)
 		done := make(chan session, 1)
 		go func() {
-			// By the time of the answer the session may be paid: then it has no
+			// By the time of the response the session may be paid: then it has no
 			// continue_url any more.
 			_, c := s.call(http.MethodPost, sessions, `{"offer_id":"prompt_handbook"}`)
 			done <- c

@@ -167,8 +167,7 @@ func (p *Process) Ended() <-chan struct{} { return p.ended }
 // Code is the exit code of a process that has ended: -1 where it was killed.
 func (p *Process) Code() int { return p.cmd.ProcessState.ExitCode() }
 
-// Ready waits until an address answers, or the process has ended: then it
-// answers false.
+// Ready waits until a URL responds, or the process has ended: then it returns false.
 func (p *Process) Ready(address string) bool {
 	p.t.Helper()
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
@@ -229,7 +228,7 @@ func DataDir(t testing.TB) string {
 	return dir
 }
 
-// Call makes a request and answers status and body. header holds name, value,
+// Call makes a request and returns status and body. header holds name, value,
 // name, value, …
 func Call(t testing.TB, method, address, body string, header ...string) (status int, answer string, err error) {
 	t.Helper()

@@ -124,7 +124,7 @@ func (s *store) stop() {
 	_ = os.RemoveAll(s.dir)
 }
 
-// watch notes the memory once in a while, until the function that it answers is
+// watch notes the memory once in a while, until the function that it returns is
 // called: that answers the notes.
 func (s *store) watch(every time.Duration) func() []float64 {
 	stop, done := make(chan struct{}), make(chan []float64)
@@ -262,7 +262,7 @@ func (a *agent) ask() {
 			`","role":"ROLE_USER","parts":[{"data":{"skill":"site","action":"search_pages","input":{"query":"refund"}}}]}}}`)
 }
 
-// rpc calls a JSON-RPC method; an error inside the answer is a failure as well.
+// rpc calls a JSON-RPC method; an error inside the response is a failure as well.
 func (a *agent) rpc(name, path, body string) {
 	start := time.Now()
 	res, err := call(a.client, http.MethodPost, a.base+path, body, "A2A-Version", "1.0", "Accept",

@@ -24,7 +24,7 @@ const said = "the quick brown fox"
 // way is one way to the tool.
 type way struct {
 	name string
-	// open starts what stands between, and answers a call and the process whose
+	// open starts the process under test, and returns a call and the process whose
 	// work is the price of the way.
 	open func(t testing.TB, server string, serverPID int) (call func(ctx context.Context) (string, error), pid int)
 }
@@ -100,7 +100,7 @@ func throughACE(t testing.TB, server string, _ int) (func(context.Context) (stri
 	}, p.PID()
 }
 
-// speak begins a session at an MCP server, and answers how to call its tool.
+// speak begins a session at an MCP server, and returns how to call its tool.
 func speak(t testing.TB, server string) func(context.Context) (string, error) {
 	t.Helper()
 	header := http.Header{"Accept": {"application/json, text/event-stream"}}

@@ -52,7 +52,7 @@ type scan struct {
 	known map[string]*answer
 }
 
-// answer is an answer with its body.
+// answer is a response with its body.
 type answer struct {
 	*http.Response
 

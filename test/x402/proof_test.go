@@ -138,7 +138,7 @@ func TestReorganization(t *testing.T) {
 	}
 }
 
-// TestLostAnswers loses the answers of settlements that went through: only the
+// TestLostAnswers loses the responses of settlements that went through: only the
 // chain tells.
 func TestLostAnswers(t *testing.T) {
 	t.Parallel()

@@ -127,7 +127,7 @@ func (s *store) get(path string) (int, string) {
 	return status, body
 }
 
-// answer is what the store answers to a call of a service.
+// answer is what the store responds to a call of a service.
 type answer struct {
 	status int
 	header http.Header
@@ -492,7 +492,7 @@ func TestTwelvePayers(t *testing.T) {
 	}
 }
 
-// TestFacilitatorFails loses answers of settlements that went through, and
+// TestFacilitatorFails loses responses of settlements that went through, and
 // reaches nobody: nobody is asked for a second payment, and everybody has the
 // result.
 func TestFacilitatorFails(t *testing.T) {

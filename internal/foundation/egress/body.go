@@ -17,7 +17,7 @@ const (
 	ratioSlack = 256 * kib
 )
 
-// body reads an answer within its limits.
+// body reads a response within its limits.
 type body struct {
 	ctx        context.Context
 	wire       io.ReadCloser

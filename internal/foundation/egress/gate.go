@@ -98,7 +98,7 @@ func (g *gate) prepare(ctx context.Context, req *http.Request) (*http.Request, e
 	return out, nil
 }
 
-// follow returns the request of the next hop, or nil when res is the answer.
+// follow returns the request of the next hop, or nil when res is the response.
 func (g *gate) follow(req *http.Request, res *http.Response, start target, left *bool, hop int) (*http.Request, error) {
 	if g.purpose.Redirects == 0 || !isRedirect(res.StatusCode) || res.Header.Get("Location") == "" {
 		return nil, nil
@@ -231,7 +231,7 @@ func timedOut() error {
 	return problem.New(problem.Timeout, "target_timeout", "The host did not answer in time.")
 }
 
-// bound wraps the body of an answer in its limits.
+// bound wraps the body of a response in its limits.
 func (g *gate) bound(ctx context.Context, res *http.Response, timer *time.Timer, stop func()) (io.ReadCloser, error) {
 	if res.ContentLength > g.purpose.WireLimit {
 		_ = res.Body.Close() // unread on purpose

@@ -23,7 +23,7 @@ type Purpose struct {
 	PlainHTTP bool     // http besides https
 	Ports     []uint16 // empty: every port but those of mail, databases and the like
 	Hosts     []string // empty: every public host; otherwise these alone
-	Redirects int      // hops followed; 0 returns a redirect as the answer
+	Redirects int      // hops followed; 0 returns a redirect as the response
 	Scope     Scope    // where a hop may lead
 	// WireLimit and DecodedLimit bound the body before and after decompression,
 	// in bytes. Gzip is asked for and decoded only when DecodedLimit is larger.

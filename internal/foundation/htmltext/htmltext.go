@@ -225,7 +225,7 @@ func (d *Document) Links() []*url.URL {
 	return links
 }
 
-// resolve makes a link absolute, or answers nil for what is no safe address.
+// resolve makes a link absolute, or returns nil for what is no safe address.
 func (d *Document) resolve(href string) *url.URL {
 	href = strings.TrimSpace(href)
 	if href == "" || strings.ContainsFunc(href, func(r rune) bool { return r < ' ' || r == 0x7f }) {

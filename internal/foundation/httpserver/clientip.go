@@ -44,7 +44,7 @@ func resolveClient(r *http.Request, trusted []netip.Prefix) netip.Addr {
 	return peer
 }
 
-// walkHops answers the first hop from the right that is not trusted, or the
+// walkHops returns the first hop from the right that is not trusted, or the
 // leftmost when all are. The address is invalid when a hop on the way is
 // malformed; ok is false when there are no hops.
 func walkHops(hops []string, trusted []netip.Prefix) (client netip.Addr, ok bool) {
@@ -91,7 +91,7 @@ func splitList(values []string) []string {
 	return strings.Split(strings.Join(values, ","), ",")
 }
 
-// forwardedFor answers the for= parameter of each hop of Forwarded fields, ""
+// forwardedFor returns the for= parameter of each hop of Forwarded fields, ""
 // for a hop without one.
 func forwardedFor(values []string) []string {
 	var hops []string

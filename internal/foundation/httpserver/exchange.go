@@ -31,7 +31,7 @@ func exchangeOf(ctx context.Context) *exchange {
 	return x
 }
 
-// ensureExchange answers the exchange of r, and r itself or a copy that now
+// ensureExchange returns the exchange of r, and r itself or a copy that now
 // carries one.
 func ensureExchange(r *http.Request) (*exchange, *http.Request) {
 	if x := exchangeOf(r.Context()); x != nil {

@@ -27,14 +27,14 @@ func Chain(h http.Handler, middleware ...Middleware) http.Handler {
 
 // InstrumentOptions are the settings of Instrument that have defaults.
 type InstrumentOptions struct {
-	// ProblemBase stands before /problems/{code} in the type of a problem,
+	// ProblemBase is the URL that precedes /problems/{code} in the type of a problem,
 	// for example the public address of the host. Empty: "about:blank".
 	ProblemBase string
 }
 
 // Instrument belongs outermost. It gives the request its id (a sane inbound
 // Request-Id or X-Request-Id is kept, otherwise a new req_… is made) and
-// answers it as X-Request-Id; it writes exactly one access line when the
+// returns it as X-Request-Id; it writes exactly one access line when the
 // request ends, with the host's name; and it turns a panic into one logged
 // stack and a 500. Queries, headers and bodies are never logged.
 // http.ErrAbortHandler passes through.
@@ -63,9 +63,9 @@ func Instrument(log *slog.Logger, host string, o *InstrumentOptions) Middleware 
 	}
 }
 
-// settlePanic logs what a handler panicked with and answers for it. It reports
+// settlePanic logs what a handler panicked with and writes the response for it. It reports
 // whether the connection must be cut, because the handler wanted that or
-// because half an answer is out already.
+// because half a response is out already.
 func settlePanic(rec *recorder, r *http.Request, cause any) (aborted bool) {
 	if cause == nil {
 		return false
@@ -85,7 +85,7 @@ func settlePanic(rec *recorder, r *http.Request, cause any) (aborted bool) {
 	return false
 }
 
-// shownPath is the path as it may stand in a log. The parts that a route leaves
+// shownPath is the path as it may be in a log. The parts that a route leaves
 // open can be capabilities, like the link to a payment page: there the route
 // says enough.
 func shownPath(pattern string, r *http.Request) string {

@@ -19,7 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// serve sends one request through the usual chain and answers what came back
+// serve sends one request through the usual chain and returns what came back
 // and the log lines it left.
 func serve(t *testing.T, h http.Handler, r *http.Request) (*httptest.ResponseRecorder, []map[string]any) {
 	t.Helper()

@@ -9,7 +9,7 @@ import (
 
 // LimitBody bounds the request body to n bytes. The handler's read fails with
 // *http.MaxBytesError, at once when the declared length is over the limit, so
-// that each protocol answers 413 in its own shape; DecodeJSON and WriteProblem
+// so that each protocol writes 413 in its own shape; DecodeJSON and WriteProblem
 // turn that error into the problem body_too_large.
 func LimitBody(n int64) Middleware {
 	return func(next http.Handler) http.Handler {
@@ -70,7 +70,7 @@ func LimitTime(d time.Duration) Middleware {
 }
 
 // answerMargin is what AllowTime grants on top of a handler's deadline to get
-// the answer out to a slow reader.
+// the response out to a slow reader.
 const answerMargin = 15 * time.Second
 
 // AllowTime gives one route d instead of what LimitTime and the listener's
@@ -91,7 +91,7 @@ func AllowTime(d time.Duration) Middleware {
 	}
 }
 
-// extend answers ctx with its values, ending d from now or when the client
+// extend returns ctx with its values, ending d from now or when the client
 // goes away, whatever LimitTime said.
 func extend(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	base, ok := ctx.Value(baseKey{}).(context.Context)

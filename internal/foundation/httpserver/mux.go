@@ -25,7 +25,7 @@ type errorSpace struct {
 	writer ErrorWriter
 }
 
-// NewMux answers an empty Mux. Nil for writer means WriteProblem.
+// NewMux returns an empty Mux. Nil for writer means WriteProblem.
 func NewMux(writer ErrorWriter) *Mux {
 	if writer == nil {
 		writer = WriteProblem
@@ -74,7 +74,7 @@ func (m *Mux) NoteRoute(r *http.Request) {
 	notePattern(r.Context(), pattern)
 }
 
-// WriteError answers a request that no handler has seen with an error in the
+// WriteError responds to a request that no handler has seen with an error in the
 // shape of the protocol that owns its path: for middleware in front of the Mux.
 func (m *Mux) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	for _, s := range m.spaces {

@@ -15,7 +15,7 @@ import (
 	"ace/internal/foundation/problem"
 )
 
-// ErrorWriter answers a request with an error in the shape of one protocol.
+// ErrorWriter responds to a request with an error in the shape of one protocol.
 // WriteProblem is the one for our own REST.
 type ErrorWriter func(w http.ResponseWriter, r *http.Request, err error)
 
@@ -34,11 +34,11 @@ type ProblemBody struct {
 	Policies   []string       `json:"violated-policies,omitempty" doc:"Names of the limits that the request is over, as RateLimit-Policy tells them."`
 }
 
-// statusClientClosed stands in the access line of a request whose client went
-// away before the answer. Nobody receives it.
+// statusClientClosed is the status in the access line of a request whose client
+// closed the connection before the response. It is never sent.
 const statusClientClosed = 499
 
-// WriteProblem answers err as application/problem+json with Retry-After. An
+// WriteProblem writes err as application/problem+json with Retry-After. An
 // error without a problem inside is an internal fault: it is logged here, once,
 // and the caller reads only that it happened. An ended request deadline becomes
 // a Timeout, an oversized body a TooLarge.
@@ -55,7 +55,7 @@ const clientGone = "client_closed_request"
 
 // ProblemOf finds the problem to show for err, notes its code for the access
 // line and logs err when it is an internal fault. Every ErrorWriter begins with
-// it. It answers the code client_closed_request when the client has gone.
+// it. It returns the code client_closed_request when the client has gone.
 func ProblemOf(ctx context.Context, err error) *problem.Problem {
 	p := classify(ctx, err)
 	NoteProblem(ctx, p.Code)

@@ -30,7 +30,7 @@ type Options struct {
 	// ReadTimeout bounds the reading of a whole request. Default 30 s.
 	ReadTimeout time.Duration
 	// WriteTimeout bounds a request from the end of its header to the end of
-	// the answer. Default 60 s, which leaves room for a long poll of 30 s;
+	// the response. Default 60 s, which leaves room for a long poll of 30 s;
 	// AllowTime moves it for one route.
 	WriteTimeout time.Duration
 	// IdleTimeout closes a kept-alive connection without a request. Default 120 s.

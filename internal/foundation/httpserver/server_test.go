@@ -17,7 +17,7 @@ import (
 )
 
 // start runs a server with one listener on a free port. stop ends its context
-// and answers what Run returned.
+// and returns what Run returned.
 func start(t *testing.T, h http.Handler, o *httpserver.Options) (srv *httpserver.Server, base string,
 	stop func() error,
 ) {

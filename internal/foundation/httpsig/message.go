@@ -10,8 +10,8 @@ import (
 	"github.com/dunglas/httpsfv"
 )
 
-// Message is what a signature covers: a request, or an answer together with
-// the request it answers.
+// Message is what a signature covers: a request, or a response together with
+// the request that it answers.
 type Message struct {
 	Method    string
 	Scheme    string // http or https
@@ -24,9 +24,9 @@ type Message struct {
 	ContentLength int64
 	Host          string
 
-	// Status is that of an answer; 0 in a request.
+	// Status is that of a response; 0 in a request.
 	Status int
-	// Request is what an answer answers; components with req are taken from it.
+	// Request is what a response answers; components with req are taken from it.
 	Request *Message
 }
 
@@ -45,7 +45,7 @@ func RequestMessage(r *http.Request, scheme string) *Message {
 	return m
 }
 
-// ResponseMessage returns the parts of an answer to request, which may be nil.
+// ResponseMessage returns the parts of a response to request, which may be nil.
 func ResponseMessage(status int, header http.Header, request *Message) *Message {
 	return &Message{Status: status, Header: header, Request: request}
 }

@@ -37,7 +37,7 @@ var (
 type Component struct {
 	Name string // lower case: a field, or a derived component that begins with @
 	Key  string // the member of a dictionary field; "" for the whole field
-	Req  bool   // of the request that an answer answers
+	Req  bool   // of the request that a response answers
 
 	foreign string // the identifier of a component that is not supported here
 }

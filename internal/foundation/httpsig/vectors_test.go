@@ -180,7 +180,7 @@ func TestArchitectureVectors(t *testing.T) {
 	}
 }
 
-// The answer of a key directory is bound to the request by "@authority";req.
+// The response of a key directory is bound to the request by "@authority";req.
 func TestSignedDirectoryVector(t *testing.T) {
 	t.Parallel()
 	var v struct {

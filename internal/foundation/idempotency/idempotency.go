@@ -8,7 +8,7 @@
 //	   |   its process died    -> Attempt with the SAME resource id, so that
 //	   |                          the work goes on instead of starting twice
 //	   | same key, other body  -> idempotency_conflict (Conflict)
-//	Attempt.Finish(answer)      keeps the answer for Retention
+//	Attempt.Finish(answer)      keeps the response for Retention
 //	Attempt.Release()           lets a repetition go on with the same resource
 //	                            (5xx answers are not kept)
 //
@@ -24,7 +24,7 @@ import (
 	"ace/internal/foundation/problem"
 )
 
-// Retention is how long an answer is replayed. UCP asks for 24 hours at least
+// Retention is how long a response is replayed. UCP asks for 24 hours at least
 // and advises 48.
 const Retention = 48 * time.Hour
 
@@ -50,13 +50,12 @@ type Answer struct {
 // Store keeps records. Each method is atomic and safe between replicas.
 type Store interface {
 	// Claim inserts rec, or, if scope and key are there with an expired lease,
-	// no answer and the same fingerprint, extends its lease to rec's. It
-	// answers the record that is kept now and whether the caller owns it.
+	// no response and the same fingerprint, extends its lease to rec's. It returns the record that is kept now and whether the caller owns it.
 	// A record past its ExpiresAt counts as not there.
 	Claim(ctx context.Context, rec Record) (stored Record, owned bool, err error)
-	// Answer keeps the answer of a record that has none.
+	// Answer keeps the response of a record that has none.
 	Answer(ctx context.Context, scope, key string, answer Answer, expiresAt time.Time) error
-	// Release ends the lease of a record that has no answer.
+	// Release ends the lease of a record that has no response.
 	Release(ctx context.Context, scope, key string) error
 }
 
@@ -73,7 +72,7 @@ func New(store Store, mac func(label string, parts ...[]byte) string) *Keeper {
 
 // Attempt is a request that is being answered for the first time, or a replay.
 type Attempt struct {
-	// Replay is the answer of the first request; the rest does not apply then.
+	// Replay is the response of the first request; the rest does not apply then.
 	Replay *Answer
 	// ResourceID names what the request makes, the same in each attempt.
 	ResourceID string
@@ -109,12 +108,12 @@ func (k *Keeper) Start(ctx context.Context, scope, key string, body []byte, newI
 	return &Attempt{ResourceID: stored.ResourceID, keeper: k, scope: stored.Scope, key: stored.Key}, nil
 }
 
-// Finish keeps the answer of a fresh attempt.
+// Finish keeps the response of a fresh attempt.
 func (a *Attempt) Finish(ctx context.Context, answer Answer) error {
 	return a.keeper.store.Answer(context.WithoutCancel(ctx), a.scope, a.key, answer, time.Now().Add(Retention))
 }
 
-// Release ends a fresh attempt that has no answer worth keeping. A repetition
+// Release ends a fresh attempt that has no response worth keeping. A repetition
 // goes on with the same resource id, so that what was half done is finished
 // and not done twice.
 func (a *Attempt) Release(ctx context.Context) error {

@@ -33,7 +33,7 @@ type Options struct {
 	// Strict refuses query parameters that an operation does not have, with the
 	// nearest one that it has.
 	Strict bool
-	// Limited describes the answer 429 that every operation may give. Empty:
+	// Limited describes the response 429 that every operation may give. Empty:
 	// nothing is limited.
 	Limited string
 }
@@ -140,12 +140,12 @@ type Operation struct {
 	// Middleware wraps this route alone, for example httpserver.AllowTime.
 	Middleware []httpserver.Middleware
 	Hidden     bool // served, but not in the document
-	Unlimited  bool // never answers 429; for described operations
+	Unlimited  bool // never responds with 429; for described operations
 	Deprecated bool
 }
 
 // Handle mounts fn as a route and documents it. Errors of fn are rendered by
-// httpserver.WriteProblem. Malformed input never reaches fn: it answers
+// httpserver.WriteProblem. Malformed input never reaches fn: it gets
 // invalid_json, invalid_request with one item per fault, body_too_large or
 // unsupported_media_type. A bad registration panics, at start.
 func Handle[In, Out any](api *API, op Operation, fn func(context.Context, *In) (*Out, error)) {

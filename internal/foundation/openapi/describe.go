@@ -27,7 +27,7 @@ type Parameter struct {
 type Content struct {
 	Description string
 	MediaType   string          // "": application/json
-	Schema      json.RawMessage // self-contained; nil: any value, or no body in an answer
+	Schema      json.RawMessage // self-contained; nil: any value, or no body in a response
 	Optional    bool            // of a request body
 }
 

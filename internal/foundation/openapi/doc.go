@@ -15,7 +15,7 @@
 // default, enum, minimum, maximum, minLength, maxLength, pattern, minItems,
 // maxItems, format and example say what is right. A field Body is the JSON
 // body, RawBody []byte the body as it came. In Out, Status int is the status,
-// header names a header and Body is the answer ([]byte goes out as it is, with
+// header names a header and Body is the response ([]byte goes out as it is, with
 // the Content-Type of a header field). A JSON member is required unless it
 // carries omitempty, omitzero or required:"false".
 //

@@ -52,7 +52,7 @@ func (api *API) Document() ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// addLimited adds the answer over the limit, which every limited operation may
+// addLimited adds the response over the limit, which every limited operation may
 // give, and says where nothing has to be shown that no key is needed.
 func (api *API) addLimited(tree, paths map[string]any) {
 	if len(api.options.Security) == 0 {

@@ -86,7 +86,7 @@ type door struct {
 }
 
 // fields returns the names of the fields that the body may have beside one that
-// it may not have, at a place such as body.lines[0].colour.
+// it may not have, at a place such as body.lines[0].color.
 func (d *door) fields(location string) []string {
 	op := d.inner.Operation()
 	rt, ok := op.Metadata[routeKey].(*route)
@@ -111,7 +111,7 @@ func (d *door) Header(name string) string {
 // SetReadDeadline does nothing: deadlines are set in httpserver alone.
 func (d *door) SetReadDeadline(time.Time) error { return nil }
 
-// SetStatus writes the header, unless the answer is a problem already.
+// SetStatus writes the header, unless the response is a problem already.
 func (d *door) SetStatus(status int) {
 	if !d.failed {
 		d.answered = true
@@ -119,7 +119,7 @@ func (d *door) SetStatus(status int) {
 	}
 }
 
-// SetHeader sets a header, unless the answer is a problem already.
+// SetHeader sets a header, unless the response is a problem already.
 func (d *door) SetHeader(name, value string) {
 	if !d.failed {
 		d.inner.SetHeader(name, value)

@@ -96,7 +96,7 @@ func TestSharedSchemas(t *testing.T) {
 	}
 }
 
-// TestLimited adds the answer over the limit where there is one.
+// TestLimited adds the response over the limit where there is one.
 func TestLimited(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "Over the limit."} {

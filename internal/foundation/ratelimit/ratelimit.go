@@ -26,14 +26,14 @@ type Limiter interface {
 // nothing once it was done.
 type Refunder interface {
 	Limiter
-	// Refund gives back cost units that were taken from the client, and answers
+	// Refund gives back cost units that were taken from the client, and returns
 	// the state then. It never gives more than the burst.
 	Refund(ctx context.Context, key string, cost int) (Result, error)
 }
 
 // Policy is one promise: Quantity units in Window, with at most Burst at once.
 type Policy struct {
-	Name     string        // as it stands in header fields; lower-case letters, digits, - and _
+	Name     string        // as it is in header fields; lower-case letters, digits, - and _
 	Quantity int           // units per window
 	Window   time.Duration // at least a millisecond
 	Burst    int           // units at once; 0: Quantity
@@ -70,7 +70,7 @@ func (p Policy) headerWindow() time.Duration {
 	return p.Window * time.Duration(p.Limit()) / time.Duration(p.Quantity)
 }
 
-// Result is the answer to one Take.
+// Result is what one call of Allow returns.
 type Result struct {
 	Policy     Policy // zero: nothing is limited
 	Allowed    bool

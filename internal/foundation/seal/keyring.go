@@ -24,7 +24,7 @@ type State string
 const (
 	Pending  State = "pending"  // opens; will seal when every replica knows it
 	Primary  State = "primary"  // seals and opens
-	Retiring State = "retiring" // opens what is not sealed anew yet
+	Retiring State = "retiring" // opens what has not been resealed yet
 	Disabled State = "disabled" // does nothing, and can be enabled again
 )
 
@@ -109,7 +109,7 @@ func (r *Keyring) In(state State) string {
 	return ""
 }
 
-// Add adds a random key, as Pending, and answers its id.
+// Add adds a random key, as Pending, and returns its id.
 func (r *Keyring) Add(now time.Time) string {
 	id := newID()
 	for slices.ContainsFunc(r.keys, func(k key) bool { return k.ID == id }) {
@@ -137,7 +137,7 @@ func (r *Keyring) Promote() bool {
 	return true
 }
 
-// Set moves every key from one state to another and answers how many; id, if
+// Set moves every key from one state to another and returns how many; id, if
 // not empty, limits it to one key.
 func (r *Keyring) Set(id string, from, to State) int {
 	n := 0

@@ -144,7 +144,7 @@ func TestResealKeepsThePlace(t *testing.T) {
 	}
 }
 
-// An unknown key makes the ring be read anew: once for all who wait, and not
+// An unknown key makes the sealer re-read the keyring: once for all who wait, and not
 // more than once a second, whatever ids callers make up.
 func TestUnknownKeyReadsTheRing(t *testing.T) {
 	t.Parallel()

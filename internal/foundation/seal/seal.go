@@ -8,7 +8,7 @@
 //
 //	Seal  -> "v2." key id "." base64(nonce, AES-256-GCM)    key "v1": "v1." base64
 //	Open  -> key id -> ring -> plain
-//	         key id unknown -> the ring is read anew, once  -> plain | ErrOpen
+//	         key id unknown -> the keyring is read again, once  -> plain | ErrOpen
 //	MAC   -> HMAC-SHA-256 with a key that stays as long as the ring
 package seal
 
@@ -47,7 +47,7 @@ type Sealer struct {
 	mac  []byte
 
 	reread  func() (*Keyring, error) // nil: the ring is all there is
-	reading chan struct{}            // holds one: whoever reads the ring anew
+	reading chan struct{}            // holds one: while a goroutine re-reads the keyring
 	began   time.Time                // of the last reading
 }
 
@@ -87,7 +87,7 @@ func (b *Sealer) Replace(r *Keyring) error {
 	return nil
 }
 
-// OnUnknown sets how the ring is read anew when a ciphertext names a key that
+// OnUnknown sets how the keyring is read again when a ciphertext names a key that
 // is not in it. Call it before the box is shared. read is called by one
 // goroutine at a time, and at most about once a second.
 func (b *Sealer) OnUnknown(read func() (*Keyring, error)) { b.reread = read }
@@ -98,7 +98,7 @@ func (b *Sealer) Primary() string { return b.keys.Load().primary }
 // Knows reports whether the box opens what the key of an id has sealed.
 func (b *Sealer) Knows(id string) bool { return b.keys.Load().usable[id] != nil }
 
-// Seal encrypts plain for its place and answers text for a column.
+// Seal encrypts plain for its place and returns text for a column.
 func (b *Sealer) Seal(plain []byte, at Place) (string, error) {
 	r := b.keys.Load()
 	sealed, err := r.usable[r.primary].Encrypt(plain, at.bytes(r.primary))
@@ -109,7 +109,7 @@ func (b *Sealer) Seal(plain []byte, at Place) (string, error) {
 }
 
 // Open decrypts what Seal answered for the same place. It returns ErrOpen for
-// anything else, and another error where the ring had to be read anew and
+// anything else, and another error where the keyring had to be read again and
 // could not be: then the value may open later.
 func (b *Sealer) Open(text string, at Place) ([]byte, error) {
 	id, ok := KeyOf(text)
@@ -137,7 +137,7 @@ func (b *Sealer) Open(text string, at Place) ([]byte, error) {
 // and over.
 const restBetweenReads = time.Second
 
-// learn reads the ring anew to find a key. Callers that wait together share
+// discover re-reads the keyring to find a key. Callers that wait together share
 // one reading; one that began before a call does not count for it.
 func (b *Sealer) discover(id string) (*subtle.AESGCM, error) {
 	if b.reread == nil {

@@ -16,7 +16,7 @@ type Memo[K comparable, V any] struct {
 	values   map[K]V
 }
 
-// Get answers what is kept under key, or else what read answers; keep tells
+// Get returns what is kept under key, or else what read answers; keep tells
 // whether that may be kept. Values are shared between callers: nobody may change
 // them.
 func (m *Memo[K, V]) Get(db *DB, key K, read func() (value V, store bool, err error)) (V, error) {

@@ -14,7 +14,7 @@ import (
 var ErrInUse = errors.New("another process uses this database; stop it, or use PostgreSQL for several processes")
 
 // Migrate brings the schema up to the newest of the *.sql files at the root
-// of migrations (goose format) and answers how many it applied. Replicas that
+// of migrations (goose format) and returns how many it applied. Replicas that
 // start together wait for one another.
 func (db *DB) Migrate(ctx context.Context, migrations fs.FS) (applied int, err error) {
 	schema, err := db.Schema(ctx, migrations)
@@ -35,7 +35,7 @@ func (db *DB) Migrate(ctx context.Context, migrations fs.FS) (applied int, err e
 	return len(results), nil
 }
 
-// Pending answers how many migrations Migrate would apply.
+// Pending returns how many migrations Migrate would apply.
 func (db *DB) Pending(ctx context.Context, migrations fs.FS) (int, error) {
 	provider, err := db.provider(migrations)
 	if err != nil {

@@ -167,8 +167,8 @@ func (db *DB) Shared() bool { return db.engine == enginePostgres }
 // Commits returns how many write transactions this process has tried to commit.
 func (db *DB) Commits() uint64 { return db.revision.Load() / 2 }
 
-// Brief answers the context for a read of a few rows that every request makes.
-// In SQLite such a read takes microseconds and is not cancelled: that saves the
+// Brief returns the context for a read of a few rows that every request makes.
+// In SQLite such a read takes microseconds and is not canceled: that saves the
 // goroutines which would wait for the cancellation, and cost as much as the read.
 func (db *DB) Brief(ctx context.Context) context.Context {
 	if db.Shared() {

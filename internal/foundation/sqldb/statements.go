@@ -121,7 +121,7 @@ func (k *statementCache) ExecContext(
 	return s.ExecContext(ctx, args)
 }
 
-// statement answers the kept statement of a text, nil where it is run apart.
+// statement returns the kept statement of a text, nil where it is run apart.
 func (k *statementCache) statement(ctx context.Context, query string) (*statement, error) {
 	if s := k.stored[query]; s != nil {
 		if s.busy {

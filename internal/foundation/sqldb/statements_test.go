@@ -84,7 +84,7 @@ func TestStatementsAreUsedAgain(t *testing.T) {
 }
 
 // Rows of a statement that are being read stay as they are while the same text is
-// run once more in their transaction.
+// run again in their transaction.
 func TestStatementWithinItself(t *testing.T) {
 	t.Parallel()
 	db, err := sqldb.Open(t.Context(), sqldbtest.SQLite(t), nil)

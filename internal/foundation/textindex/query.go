@@ -140,7 +140,7 @@ func (x *Index) longer(w string) []variant {
 	return x.mostCommon(found, maxPrefixed)
 }
 
-// neighbours returns the words that are one typo from w.
+// neighbors returns the words that are one typo from w.
 func (x *Index) neighbours(w string) []variant {
 	letters := []rune(w)
 	if len(letters) < minTypo || letters[0] >= '0' && letters[0] <= '9' {
@@ -183,7 +183,7 @@ func (x *Index) mostCommon(found []variant, most int) []variant {
 }
 
 // typo is a word with one letter left out: two words that are one typo apart
-// have such a form in common, so that neighbours are found without comparing
+// have such a form in common, so that neighbors are found without comparing
 // all words.
 type typo struct {
 	hash uint32
@@ -223,7 +223,7 @@ func typoHashes(letters []rune) []uint32 {
 }
 
 // oneTypo reports whether one letter inserted, deleted, replaced or swapped
-// with its neighbour makes b of a.
+// with its neighbor turns a into b.
 func oneTypo(a, b []rune) bool {
 	if len(a) > len(b) {
 		a, b = b, a

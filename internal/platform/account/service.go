@@ -84,7 +84,7 @@ type Service struct {
 	mac    func(label string, parts ...[]byte) string
 }
 
-// New answers a service. mac is a keyed digest, for example seal.Box.MAC.
+// New answers a service. mac is a keyed digest, for example seal.Sealer.MAC.
 func New(store Store, hasher *password.Hasher, mac func(label string, parts ...[]byte) string) *Service {
 	return &Service{store, hasher, mac}
 }

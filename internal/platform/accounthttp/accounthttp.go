@@ -118,7 +118,7 @@ type server struct {
 	signIn   func(secret string) string
 }
 
-// New answers the handler. signIn makes the address of a sign-in link.
+// New returns the handler. signIn builds the URL of a sign-in link.
 func New(accounts *account.Service, keys *apikey.Service, signIn func(secret string) string) http.Handler {
 	s := &server{accounts, keys, signIn}
 	mux := httpserver.NewMux(nil)

@@ -143,7 +143,7 @@ type Key struct {
 	ID          string
 	AccountID   string
 	Name        string
-	Prefix      string // the first characters, to recognise it by
+	Prefix      string // the first characters, to recognize it by
 	Last4       string
 	Permissions Permissions
 	Restrict    Restrictions

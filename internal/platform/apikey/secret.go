@@ -16,7 +16,7 @@ const (
 	alphabet     = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 )
 
-// newSecret makes a key.
+// newSecret creates a key.
 func newSecret() string {
 	var b strings.Builder
 	b.WriteString(keyPrefix)

@@ -29,10 +29,10 @@ const (
 type Store interface {
 	// InsertKey keeps a new key under the digest of its secret.
 	InsertKey(ctx context.Context, k *Key, digest string, e audit.Entry) error
-	// KeyByDigest answers nil where there is no such key. It reads what is
+	// KeyByDigest returns nil where there is no such key. It reads what is
 	// committed now, on any replica.
 	KeyByDigest(ctx context.Context, digest string) (*Key, error)
-	// Keys answers the keys of an account, newest first, revoked ones included.
+	// Keys returns the keys of an account, newest first, revoked ones included.
 	Keys(ctx context.Context, accountID string) ([]*Key, error)
 	// Key returns api_key_not_found (NotFound) also for a key of another account.
 	Key(ctx context.Context, accountID, id string) (*Key, error)
@@ -53,7 +53,7 @@ type Service struct {
 	pending map[string]time.Time
 }
 
-// New answers a service. mac is a keyed digest, for example seal.Box.MAC.
+// New returns a service. mac is a keyed digest, for example seal.Sealer.MAC.
 func New(store Store, mac func(label string, parts ...[]byte) string) *Service {
 	return &Service{store: store, mac: mac, touched: map[string]time.Time{}, pending: map[string]time.Time{}}
 }
@@ -69,10 +69,10 @@ type Settings struct {
 	ID string
 }
 
-// NewID answers an id for Settings.
+// NewID returns an id for Settings.
 func NewID() string { return typeid.New(idPrefix) }
 
-// Create makes a key and answers its secret, which is kept nowhere. The
+// Create creates a key and returns its secret, which is not stored. The
 // problems are invalid_name, invalid_permissions, invalid_approval and
 // invalid_expiry (Invalid).
 func (s *Service) Create(ctx context.Context, by audit.Actor, accountID string,
@@ -128,12 +128,12 @@ func (in *Settings) check(now time.Time) error {
 	return nil
 }
 
-// List answers the keys of an account, newest first.
+// List returns the keys of an account, newest first.
 func (s *Service) List(ctx context.Context, accountID string) ([]*Key, error) {
 	return s.store.Keys(ctx, accountID)
 }
 
-// Get answers one key of an account; api_key_not_found (NotFound) otherwise.
+// Get returns one key of an account; api_key_not_found (NotFound) otherwise.
 func (s *Service) Get(ctx context.Context, accountID, id string) (*Key, error) {
 	return s.store.Key(ctx, accountID, id)
 }
@@ -172,7 +172,7 @@ func (s *Service) Revoke(ctx context.Context, by audit.Actor, accountID, id stri
 	return err
 }
 
-// Rotate makes a key with the settings of another, which ends after grace: at
+// Rotate creates a key with the settings of another, which ends after grace: at
 // most 30 days, at once for 0. The problems are invalid_grace, api_key_not_found and
 // key_revoked.
 func (s *Service) Rotate(ctx context.Context, by audit.Actor, accountID, id string,
@@ -183,7 +183,7 @@ func (s *Service) Rotate(ctx context.Context, by audit.Actor, accountID, id stri
 
 // RotateTo is Rotate with the id of the new key, so that a repeated request makes
 // one: where it is there already, what is left to do is done, and its secret,
-// which is kept nowhere, is empty.
+// which is not stored, is empty.
 func (s *Service) RotateTo(ctx context.Context, by audit.Actor, accountID, id, successor string,
 	grace time.Duration,
 ) (k *Key, secret string, err error) {

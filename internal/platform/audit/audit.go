@@ -52,7 +52,7 @@ type Entry struct {
 	Hash      string            `json:"hash"` // of this entry and all before it
 }
 
-// New answers an entry of now.
+// New returns an entry of now.
 func New(accountID string, actor Actor, action, target string, detail map[string]string) Entry {
 	return Entry{
 		AccountID: accountID, At: time.Now().UTC().Truncate(time.Millisecond), Actor: actor, Action: action,
@@ -60,7 +60,7 @@ func New(accountID string, actor Actor, action, target string, detail map[string
 	}
 }
 
-// Chained answers the entry as it follows one with the number and hash of
+// Chained returns the entry as it follows one with the number and hash of
 // before (0 and "" for the first of an account).
 func (e Entry) Chained(seq int64, before string) (Entry, error) {
 	e.Seq, e.Hash = seq+1, ""
@@ -83,15 +83,15 @@ type Query struct {
 // Store keeps entries. What changes something keeps its entry in the same
 // transaction through the store of its own.
 type Store interface {
-	// AuditEntries answers entries of an account, newest first.
+	// AuditEntries returns entries of an account, newest first.
 	AuditEntries(ctx context.Context, accountID string, q Query) ([]Entry, error)
-	// CountAuditEntries answers how many entries q selects, on all pages.
+	// CountAuditEntries returns how many entries q selects, on all pages.
 	CountAuditEntries(ctx context.Context, accountID string, q Query) (int, error)
 	// RecordAudit keeps an entry of its own, where nothing else changed.
 	RecordAudit(ctx context.Context, e Entry) error
 }
 
-// Verify reads all entries of an account, oldest first, and answers the number
+// Verify reads all entries of an account, oldest first, and returns the number
 // of the first that does not follow from those before it, or 0.
 func Verify(entries []Entry) (broken int64, err error) {
 	var seq int64

@@ -8,12 +8,12 @@ import (
 	"ace/internal/platform/app"
 )
 
-// Choose answers the connection that a call of an app goes over: the one that is
-// named; else the default of the end user, or of the account where endUser is
-// empty; else the only one that works. A default that does not work is not
-// passed over: the caller would act as somebody else. The credentials are left
-// alone; Use answers them. An app that needs none answers a connection without
-// an id; Anonymous makes its Live.
+// Choose returns the connection that a call of an app goes over: the one that
+// is named; else the default of the end user, or of the account where endUser
+// is empty; else the only one that works. A default that does not work is not
+// passed over: the caller would act as somebody else. Credentials are not read;
+// Use returns them. An app that needs none gets a connection without an id;
+// Anonymous makes its Live.
 //
 // Its problems: connection_not_found (NotFound); not_connected,
 // reconnect_required, connection_disabled, connection_ambiguous with the member

@@ -32,7 +32,7 @@ type Status string
 // The states.
 const (
 	Active         Status = "active"
-	NeedsReconnect Status = "needs_reconnect" // only the person can mend it
+	NeedsReconnect Status = "needs_reconnect" // only the user can reconnect it
 	Failing        Status = "error"           // the vendor refuses, or cannot be reached
 	Disabled       Status = "disabled"        // by the owner
 	Revoked        Status = "revoked"         // deleted; kept for the record
@@ -115,7 +115,7 @@ type Attempt struct {
 // Authorizer speaks to authorization servers. Its problems: oauth_client_missing
 // (Conflict), sign_in_denied, sign_in_failed, provider_unavailable.
 type Authorizer interface {
-	// Begin answers the address that the person is sent to, and completes the
+	// Begin returns the URL that the user is sent to, and completes the
 	// attempt with what the callback needs.
 	Start(ctx context.Context, a *app.App, s *app.Scheme, client *Client, params map[string]string,
 		attempt *Attempt) (address string, err error)
@@ -151,7 +151,7 @@ type Refusal interface {
 // app.App.Resolve after it was made, those of app.App.Release before it ends.
 type Stepper interface {
 	// Steps makes the calls in order, each with the credentials of live and with
-	// what those before it kept, and answers all that was kept. Its errors are
+	// what those before it kept, and returns all that was kept. Its errors are
 	// those of a Checker.
 	Steps(ctx context.Context, a *app.App, s *app.Scheme, live *Live,
 		steps []app.Step) (values map[string]string, err error)
@@ -163,7 +163,7 @@ type RefreshClass string
 // The classes.
 const (
 	GrantOver    RefreshClass = "grant_over"    // the person must connect again
-	ClientBroken RefreshClass = "client_broken" // the operator must mend the client; connections stay
+	ClientBroken RefreshClass = "client_broken" // the operator must repair the client; connections stay
 	Temporary    RefreshClass = "temporary"     // try again later, use what is there meanwhile
 	Unknown      RefreshClass = "unknown"       // ten tries in four days, then as grant_over
 )
@@ -171,7 +171,7 @@ const (
 // RefreshError is a refresh that failed.
 type RefreshError struct {
 	Class  RefreshClass
-	Status int    // of the answer; 0: none
+	Status int    // of the response; 0: none
 	Code   string // error of RFC 6749, or the vendor's own; never a description
 	After  time.Duration
 }

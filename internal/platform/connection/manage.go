@@ -12,13 +12,13 @@ import (
 	"ace/internal/platform/audit"
 )
 
-// Get answers one connection of an account; connection_not_found (NotFound)
+// Get returns one connection of an account; connection_not_found (NotFound)
 // otherwise. A deleted one is answered as revoked for a month.
 func (s *Service) Get(ctx context.Context, accountID, id string) (*Connection, error) {
 	return s.Store.Connection(ctx, accountID, id)
 }
 
-// List answers connections of an account, oldest first.
+// List returns connections of an account, oldest first.
 func (s *Service) List(ctx context.Context, accountID string, q Query) ([]*Connection, error) {
 	return s.Store.Connections(ctx, accountID, q)
 }
@@ -126,7 +126,7 @@ func (s *Service) farewell(ctx context.Context, c *Connection) (string, error) {
 
 // endAtVendor is what the job of a deleted connection does: the app's own steps,
 // then the end of the grant. Where another connection of the account stands on the
-// same grant, it is left alone.
+// same grant, it keeps its grant.
 func (s *Service) endAtVendor(ctx context.Context, sealed *Sealed) error {
 	c := sealed.Connection
 	in, err := s.openAt(farewellPlace(c), sealed.Secret)
@@ -193,8 +193,8 @@ func (s *Service) shared(ctx context.Context, c *Connection) (bool, error) {
 }
 
 // Check asks the app whether the connection works and whose account it is, and
-// answers the connection as it stands then: what is wrong is told by its status
-// and reason, not by an error. Its problems are connection_not_found and
+// returns the connection as it stands then: its status says what is wrong and
+// reason, not by an error. Its problems are connection_not_found and
 // connection_disabled.
 func (s *Service) Check(ctx context.Context, by audit.Actor, accountID, id string) (*Connection, error) {
 	k, err := s.load(ctx, accountID, id)

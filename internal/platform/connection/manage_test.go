@@ -197,7 +197,7 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// TestCheck is what a check makes of the app's answer.
+// TestCheck is what a check makes of the app's response.
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -297,7 +297,7 @@ func TestDelete(t *testing.T) {
 			t.Errorf("another account deletes: %v", err)
 		}
 		w.vendor.Set(func(v *connectiontest.Vendor) { v.Revoking = errors.New("vendor away") })
-		for range 2 { // once more is no fault
+		for range 2 { // a second time is no error
 			if err := w.Delete(t.Context(), agent(), account, c.ID, true); err != nil {
 				t.Fatal(err)
 			}

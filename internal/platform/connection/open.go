@@ -33,10 +33,10 @@ type Request struct {
 	TTL     time.Duration // 0: SessionLifetime; at least a minute, at most MaxSessionLifetime
 }
 
-// NewSessionID answers an id for Request.
+// NewSessionID returns an id for Request.
 func NewSessionID() string { return typeid.New(sessionPrefix) }
 
-// Open makes a sign-in link for an app and answers its session; Link tells the
+// Open creates a sign-in link for an app and returns its session; Link tells the
 // address. Nothing is connected by it. Its problems: app_not_found (NotFound);
 // app_not_connectable, app_needs_no_connection (Conflict); connection_not_found
 // for Wish.Reconnects; unknown_app_params (Unprocessable); invalid_request
@@ -129,7 +129,7 @@ func webhookRefused(detail string) error {
 		"fix_arguments")
 }
 
-// reconnects completes the wish for a connection that is to be mended.
+// reconnects completes the options of a session that reconnects a connection.
 func (s *Service) reconnects(ctx context.Context, accountID string, in *Request) error {
 	if in.Options.Reconnects == "" {
 		return nil

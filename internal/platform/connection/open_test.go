@@ -168,7 +168,8 @@ func TestOpenKeepsTheWish(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s.ID != in.ID || s.Status != connection.SessionPending || s.Options.Label != "Work" || strings.Join(s.Options.Scopes,
-		" ") != "admin read write" || s.Options.Verify != connection.VerifyAccount ||
+		" ") != "admin read write" ||
+		s.Options.Verify != connection.VerifyAccount ||
 		s.ExpiresAt.Sub(s.CreatedAt) != 2*time.Hour ||
 		s.AskedBy.Name != "Laptop" {
 		t.Errorf("session = %+v", s)

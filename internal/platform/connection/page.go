@@ -13,7 +13,7 @@ import (
 	"ace/internal/platform/connection/landing"
 )
 
-// Visitor is who stands before the page of a link.
+// Visitor is the user who opened the page of a link.
 type Visitor struct {
 	// Browser is the secret of a cookie that the face gives to each browser that
 	// comes to a connect page: at least 32 random characters.
@@ -34,7 +34,7 @@ type Visit struct {
 	// Servers are the params, by scheme and name, that the OAuth client of a
 	// scheme tells: the server that it is of.
 	Servers map[string]map[string]string
-	// Reconnects is the connection that is mended; nil: a new one is made.
+	// Reconnects is the connection that is repaired; nil: a new one is made.
 	Reconnects *Connection
 	// Connection is what came of it; nil: nothing yet.
 	Connection *Connection
@@ -119,7 +119,7 @@ func (s *Service) servers(ctx context.Context, visit *Visit) error {
 	return nil
 }
 
-// known answers a connection of a session, nil for no id or one that is gone.
+// known returns a connection of a session, nil for no id or one that is gone.
 func (s *Service) known(ctx context.Context, session *Session, id string) (*Connection, error) {
 	if id == "" {
 		return nil, nil
@@ -242,7 +242,7 @@ func open(session *Session) error {
 
 // Submit takes what the person typed and chose. A scheme with consent at the
 // vendor answers an Outcome whose Redirect leads there; the others are checked
-// with the app and connected. What the person can mend comes back as
+// with the app and connected. What the person can repair comes back as
 // invalid_fields or credentials_refused (Unprocessable), with pointers such as
 // /fields/key and /params/subdomain; the link goes on working. The other problems are
 // those of Visit; connect_session_expired, connect_session_used (Gone);
@@ -288,7 +288,7 @@ func (s *Service) verifier(session *Session) string {
 }
 
 // Confirm says, on behalf of the developer's page, whose browser the flow's is.
-// It answers the address that the browser is sent on to. Its problems:
+// It returns the address that the browser is sent on to. Its problems:
 // connect_session_not_found (NotFound), connect_session_expired (Gone),
 // connect_unverified (Forbidden) for another flow or another end user.
 func (s *Service) Confirm(ctx context.Context, by audit.Actor, accountID, id, flow, endUser string) (address string,
@@ -356,7 +356,7 @@ func (s *Service) Undo(ctx context.Context, token string, v Visitor) (*Outcome, 
 		map[string]string{"connection": session.ConnectionID}))
 }
 
-// undoable reports whether a session made a connection, did not mend one, and
+// undoable reports whether a session made a connection, did not repair one, and
 // ended a short time ago.
 func (s *Service) undoable(session *Session) bool {
 	return session.Status == SessionConnected && session.Code != codeMended && time.Since(session.EndedAt) < UndoFor
@@ -375,7 +375,7 @@ func (s *Session) end(next SessionStatus, code, detail string) {
 	s.StateDigest, s.Attempt, s.FlowDigest = "", "", ""
 }
 
-// save writes a session that has ended and answers where the browser goes.
+// save writes a session that has ended and returns where the browser goes.
 func (s *Service) save(ctx context.Context, session *Session, e audit.Entry) (*Outcome, error) {
 	saved, err := s.Store.SaveSession(ctx, session, e)
 	if err != nil {

@@ -25,13 +25,13 @@ type pendingConnection struct {
 	fields  Credentials // typed
 	scopes  []string    // asked for
 	issuer  string
-	old     *Connection // that is mended; nil: a new one
+	old     *Connection // that is repaired; nil: a new one
 	// unchecked leaves it to the caller whether the app takes what was typed.
 	unchecked bool
 }
 
 // prepare checks what was typed. Params come from the form, the asker, the
-// connection that is mended, and the app's defaults, in this order.
+// connection that is repaired, and the app's defaults, in this order.
 func (s *Service) prepare(ctx context.Context, session *Session, a *app.App, scheme *app.Scheme,
 	form Form,
 ) (*pendingConnection, error) {
@@ -225,7 +225,7 @@ func (m *pendingConnection) draft(grant *Grant) (*Connection, Credentials) {
 func tells(a *app.App) bool { return a.Who != nil || a.MCP != nil }
 
 // identify asks the app whose account it is. Keys have to open it before they
-// are kept. A consent that was given is kept also where the app is away for a
+// are kept. A consent that was given is kept also where the app is unavailable for a
 // moment, or does not tell: it could not be had again without the person.
 func (s *Service) identify(ctx context.Context, m *pendingConnection, c *Connection, live *Live) error {
 	if !tells(m.app) || m.unchecked {
@@ -296,8 +296,8 @@ func (m *pendingConnection) refused(err error) error {
 }
 
 // settle decides which connection the credentials belong to: the one that is
-// mended has to stay the same account's; a new one of an account that is
-// connected already mends that one.
+// repaired has to stay the same account's; a new one of an account that is
+// connected already repairs that one.
 func (s *Service) settle(ctx context.Context, m *pendingConnection, c *Connection) error {
 	if m.old != nil {
 		if m.old.Identity.Differs(c.Identity) {

@@ -26,7 +26,7 @@ const (
 	// try again.
 	onDemand = time.Minute
 	// restAfter is how old credentials must be before a 401 renews them: an app
-	// that answers 401 to everything does not use grants up.
+	// that responds with 401 to everything does not use grants up.
 	restAfter = time.Minute
 )
 
@@ -99,8 +99,8 @@ func spread(d time.Duration) time.Duration {
 }
 
 // due reports whether a renewal may be tried now: not while one that failed is
-// to be left alone. A caller without a living token waits a minute at most where
-// the vendor was away.
+// without a change. A caller without a living token waits a minute at most where
+// the vendor was unavailable.
 func due(c *Connection, at time.Time) bool {
 	if c.RefreshFailed == 0 || !c.NextRefreshAt.After(at) {
 		return true

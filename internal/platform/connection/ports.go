@@ -9,7 +9,7 @@ import (
 	"ace/internal/platform/audit"
 )
 
-// Apps finds definitions of apps: those of the catalogue, and those that an
+// Apps finds definitions of apps: those of the catalog, and those that an
 // account has made itself.
 type Apps interface {
 	// App returns app_not_found (NotFound).
@@ -40,7 +40,7 @@ type Connections interface {
 	// Connection returns connection_not_found (NotFound), also for one of another
 	// account.
 	Connection(ctx context.Context, accountID, id string) (*Connection, error)
-	// Connections answers the connections of an account, oldest first.
+	// Connections returns the connections of an account, oldest first.
 	Connections(ctx context.Context, accountID string, q Query) ([]*Connection, error)
 	// ChangeConnection applies change to the row and keeps label, default, status,
 	// reason, identity and times. Where change makes it the default, no other of
@@ -95,7 +95,7 @@ type Vault interface {
 	// Secret returns connection_not_found (NotFound) where there are no
 	// credentials.
 	Secret(ctx context.Context, accountID, id string) (*Sealed, error)
-	// TakeLease answers nil where somebody else holds a lease, or version or
+	// TakeLease returns nil where somebody else holds a lease, or version or
 	// failures are not those of l.
 	TakeLease(ctx context.Context, l Lease) (*Lease, error)
 	// KeepRefresh writes renewed credentials and what c says of them, raises the
@@ -108,7 +108,7 @@ type Vault interface {
 	// with it. secret, if not empty, is what its end at the vendor needs; it is
 	// kept with the job that does it.
 	Discard(ctx context.Context, c *Connection, secret string, e audit.Entry) error
-	// Farewell answers what Discard kept for the end at the vendor; nil: nothing.
+	// Farewell returns what Discard kept for the end at the vendor; nil: nothing.
 	Farewell(ctx context.Context, accountID, id string) (*Sealed, error)
 	// EndFarewell forgets it.
 	EndFarewell(ctx context.Context, accountID, id string, e audit.Entry) error
@@ -141,10 +141,10 @@ type Store interface {
 // Clients finds the OAuth clients that apps are connected with; package clients
 // keeps them.
 type Clients interface {
-	// Find answers the client made by hand for an app: the account's own, else the
+	// Find returns the client made by hand for an app: the account's own, else the
 	// operator's, else nil.
 	Find(ctx context.Context, accountID, appID string) (*Client, error)
-	// Registered answers the client of exactly this account, app and issuer, or
+	// Registered returns the client of exactly this account, app and issuer, or
 	// nil. accountID "" is the operator.
 	Registered(ctx context.Context, accountID, appID, issuer string) (*Client, error)
 	// MarkBroken marks a client that its vendor does not know any more; nil for

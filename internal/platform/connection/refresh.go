@@ -13,9 +13,9 @@ import (
 )
 
 // renew renews credentials of the version that was read, once for all callers
-// on all replicas, and answers what is kept afterwards: the new version, or the
+// on all replicas, and returns what is kept afterwards: the new version, or the
 // old one with why it could not be renewed. The call to the vendor goes on when
-// its caller leaves: what it answers may be good only once.
+// its caller leaves: what it returns may be good only once.
 func (s *Service) renew(ctx context.Context, k *storedCredentials) (*storedCredentials, error) {
 	flight := k.c.AccountID + "/" + k.c.ID + "/" + strconv.FormatInt(k.c.Version, 10)
 	done := s.renewal.DoChan(flight, func() (any, error) {
@@ -51,7 +51,8 @@ func (s *Service) renewAlone(ctx context.Context, k *storedCredentials) (*stored
 		if err != nil {
 			return nil, err
 		}
-		// Whoever had the lease has ended it, well or not: both are the answer.
+		// The holder of the lease ended it, with success or not: either way its
+		// outcome is returned.
 		ended := there.c.Version != k.c.Version || there.c.RefreshTriedAt.After(k.c.RefreshTriedAt) ||
 			there.allowed() != nil
 		if ended || at.Sub(start) > waitFor {

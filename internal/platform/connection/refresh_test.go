@@ -189,7 +189,7 @@ func TestPreviousTokenAfterACrash(t *testing.T) {
 }
 
 // TestLateWriterIsFenced lets a process sleep through its lease between the
-// vendor's answer and writing it down.
+// vendor's response and writing it down.
 func TestLateWriterIsFenced(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -267,7 +267,7 @@ func TestFailedRefreshes(t *testing.T) {
 				if code(err) != tt.living || err == nil && value(live, "access_token") != "access-1" {
 					t.Errorf("while the token lives: %v, want %q", err, tt.living)
 				}
-				for range 20 { // what failed is left alone for a while
+				for range 20 { // a failed refresh is not retried at once
 					_, _ = w.Use(t.Context(), account, c.ID)
 				}
 				if got := w.vendor.Refreshes(); got != 1 {
@@ -332,7 +332,7 @@ func TestRetryAfterTellsWhenToComeBack(t *testing.T) {
 	})
 }
 
-// TestRefused is an app that answers 401 to a token that should be good.
+// TestRefused is an app that responds with 401 to a token that should be good.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -442,7 +442,7 @@ func TestRefusedKey(t *testing.T) {
 			got.Reason != connection.ReasonUserRevoked {
 			t.Errorf("connection is %s, %s", got.Status, got.Reason)
 		}
-		// The owner makes the key good again.
+		// The owner enables the key again.
 		w.vendor.Set(func(v *connectiontest.Vendor) { v.Answer = nil })
 		if got, err := w.Check(t.Context(), agent(), account, c.ID); err != nil || got.Status != connection.Active {
 			t.Errorf("Check = %+v, %v", got, err)
@@ -524,7 +524,7 @@ func TestDisabledWhileItIsRenewed(t *testing.T) {
 }
 
 // TestCallerLeaves ends the request that waits for a refresh: the refresh goes
-// on, because its answer is good only once.
+// on, because its response is good only once.
 func TestCallerLeaves(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"ace/internal/platform/connection"
 )
 
-// only is a catalogue of one app.
+// only is a catalog of one app.
 type only struct{ a *app.App }
 
 func (o only) App(context.Context, string, string) (*app.App, error) { return o.a, nil }

@@ -40,7 +40,7 @@ type Options struct {
 	BaseURL string // of the platform host, without a slash at the end
 	// Replica names this process in leases. Default: random.
 	Replica string
-	// Log is told what the operator has to mend. Default: nothing is logged.
+	// Log gets what the operator has to repair. Default: nothing is logged.
 	Log *slog.Logger
 	// Step, if set, is called between two durable steps; tests end the process
 	// there.
@@ -61,7 +61,7 @@ type Service struct {
 	touched map[string]time.Time
 }
 
-// New answers a service that seals with box.
+// New returns a service that seals with box.
 func New(p Ports, sealer *seal.Sealer, o *Options) *Service {
 	s := &Service{Ports: p, sealer: sealer, pending: map[string]time.Time{}, touched: map[string]time.Time{}}
 	if o != nil {
@@ -158,7 +158,7 @@ func NeedsNone(a *app.App) bool {
 	return slices.ContainsFunc(a.Schemes, func(s app.Scheme) bool { return s.Type == app.TypeNone })
 }
 
-// client answers the OAuth client that a scheme is used with; nil where it needs
+// client returns the OAuth client that a scheme is used with; nil where it needs
 // none. issuer names the one that was registered dynamically.
 func (s *Service) client(ctx context.Context, accountID string, a *app.App, scheme *app.Scheme,
 	issuer string,

@@ -10,7 +10,7 @@ import (
 //
 //	pending ──> opened ──> connected ──(Undo, 10 minutes)──> canceled
 //	   |           |
-//	   |           \──> failed      the person or the vendor said no
+//	   |           \──> failed      the person or the vendor refused
 //	   \──────────────> canceled    by its caller
 //	                    expired     by the clock; nothing is written for it
 type SessionStatus string

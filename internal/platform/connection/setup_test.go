@@ -65,7 +65,7 @@ func ann() connection.Visitor {
 
 func agent() audit.Actor { return audit.Actor{Kind: audit.ByKey, ID: "key_1", Name: "Laptop"} }
 
-// ask opens a session and answers it with the token of its link.
+// ask opens a session and returns it with the token of its link.
 func (w *world) ask(t *testing.T, appID string, wish connection.ConnectOptions) (*connection.Session, string) {
 	t.Helper()
 	s, err := w.Open(t.Context(), agent(), account, connection.Request{App: appID, Options: wish})

@@ -23,14 +23,14 @@ type storedCredentials struct {
 	in     *contents
 }
 
-// Use answers a connection with credentials that are good for a call now. A
+// Use returns a connection with credentials that are good for a call now. A
 // token about to end is renewed first, once for all callers on all replicas;
-// while its vendor is away the old token serves to its end. Its problems:
+// while its vendor is unavailable the old token serves to its end. Its problems:
 // connection_not_found (NotFound); connection_disabled, reconnect_required,
 // app_not_connectable, client_misconfigured (Conflict); provider_unavailable
 // (Unavailable), with the time to come back.
 //
-// Where the app answers 401 all the same, hand the Live to Refused.
+// Where the app responds with 401 all the same, pass the Live to Refused.
 func (s *Service) Use(ctx context.Context, accountID, id string) (*Live, error) {
 	k, err := s.load(ctx, accountID, id)
 	if err != nil {
@@ -48,9 +48,9 @@ func (s *Service) Use(ctx context.Context, accountID, id string) (*Live, error) 
 	return k.live(s), nil
 }
 
-// Refused answers what to repeat a call with that the app answered 401 to: the
+// Refused returns what to repeat a call with that the app answered 401 to: the
 // credentials that somebody renewed meanwhile, or ones that are renewed now. nil
-// without an error says that there are no others: the app's answer stands. Of
+// without an error means that there are no others: the app's response is final. Of
 // many callers with one version, one renews. Its problems are those of Use;
 // reconnect_required says that the connection has ended: the vendor said so, or
 // the app does not take credentials that cannot be newer.
@@ -65,7 +65,7 @@ func (s *Service) Refused(ctx context.Context, live *Live) (*Live, error) {
 	return nil, s.confirmRefusal(ctx, newest)
 }
 
-// newer answers credentials after those of live; else newest, where there can be
+// newer returns credentials after those of live; else newest, where there can be
 // none: a key, or a token that has only just been renewed.
 func (s *Service) newer(ctx context.Context, live *Live) (after *Live, newest *storedCredentials, err error) {
 	k, err := s.load(ctx, live.Connection.AccountID, live.Connection.ID)
@@ -112,7 +112,7 @@ func (s *Service) confirmRefusal(ctx context.Context, k *storedCredentials) erro
 	return nil
 }
 
-// Anonymous answers the Live of an app that needs no connection.
+// Anonymous returns the Live of an app that needs no connection.
 func Anonymous(accountID string, a *app.App, s *app.Scheme) *Live {
 	return &Live{
 		Connection: &Connection{AccountID: accountID, App: a.ID, Scheme: s.ID, Status: Active},
@@ -185,7 +185,7 @@ func (k *storedCredentials) live(s *Service) *Live {
 	return &Live{Connection: &c, Values: s.values(&c, k.in.Credentials, k.client)}
 }
 
-// freshen renews a token that is about to end, or answers the old one while it
+// freshen renews a token that is about to end, or returns the old one while it
 // lives and there is nothing better.
 func (s *Service) freshen(ctx context.Context, k *storedCredentials) (*storedCredentials, error) {
 	at := time.Now()

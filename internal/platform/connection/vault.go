@@ -48,7 +48,7 @@ func (s *Service) sealAt(at seal.Place, in *contents) (string, error) {
 	return s.sealer.Seal(text, at)
 }
 
-// openAt answers seal.ErrOpen for a text that was moved or changed.
+// openAt returns seal.ErrOpen for a text that was moved or changed.
 func (s *Service) openAt(at seal.Place, secret string) (*contents, error) {
 	text, err := s.sealer.Open(secret, at)
 	if err != nil {
@@ -75,7 +75,7 @@ func connectionNotFound() *problem.Problem {
 		"There is no connection with this id.").Advise("connect_app")
 }
 
-// reconnectRequired says that only the person can mend the connection.
+// reconnectRequired says that only the person can repair the connection.
 func reconnectRequired(a *app.App, c *Connection) error {
 	detail := a.Name + " does not accept this connection any more. Ask the person to connect it again."
 	if c.Reason == ReasonUndecryptable {

@@ -9,7 +9,7 @@ import (
 	"ace/internal/platform/audit"
 )
 
-// Session answers a session of an account; connect_session_not_found (NotFound)
+// Session returns a session of an account; connect_session_not_found (NotFound)
 // otherwise.
 func (s *Service) Session(ctx context.Context, accountID, id string) (*Session, error) {
 	return s.Store.Session(ctx, accountID, id)
@@ -20,7 +20,7 @@ const (
 	waitEvery = 500 * time.Millisecond
 )
 
-// Wait answers a session as soon as it is over, or how it stands after wait, at
+// Wait returns a session as soon as it is over, or how it stands after wait, at
 // most 30 s.
 func (s *Service) Wait(ctx context.Context, accountID, id string, wait time.Duration) (*Session, error) {
 	deadline := time.Now().Add(min(wait, maxWait))

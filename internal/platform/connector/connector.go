@@ -123,7 +123,7 @@ type Store interface {
 	// Connector returns custom_connector_not_found (NotFound), also for one of
 	// another account.
 	Connector(ctx context.Context, accountID, id string) (*Connector, error)
-	// Connectors answers those of an account, oldest first.
+	// Connectors returns those of an account, oldest first.
 	Connectors(ctx context.Context, accountID string) ([]*Connector, error)
 	// ConnectorVersion changes when a connector of the account does; "" means that
 	// there are none.
@@ -158,7 +158,7 @@ type Fetcher interface {
 	// be called.
 	Allowed(address string) error
 	// Fetch reads a document of at most limit bytes. Its problems: import_failed
-	// for an answer that is none, and those of package egress.
+	// for a response that is none, and those of package egress.
 	Fetch(ctx context.Context, address string, limit int64) ([]byte, error)
 	// Reach reports whether something answers at an address.
 	Reach(ctx context.Context, address string) error

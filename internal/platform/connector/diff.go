@@ -93,7 +93,7 @@ func (c *Connector) Waiting() []Change {
 	return list
 }
 
-// approve shows changed tools; none means all. It answers names that do not
+// approve shows changed tools; none means all. It returns names that do not
 // wait.
 func (c *Connector) approve(names []string) (unknown []string) {
 	for _, name := range names {

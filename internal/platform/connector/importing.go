@@ -219,7 +219,7 @@ type Trial struct {
 	Duration     time.Duration // of the whole test
 }
 
-// Test asks the connector's software whether it answers, and an MCP server also
+// Test checks that the connector's server responds, and an MCP server also
 // whether it takes the credentials. It changes nothing but the time of the last
 // success.
 func (s *Service) Test(ctx context.Context, accountID, id string) (*Trial, error) {

@@ -24,7 +24,7 @@ type OAuth struct {
 // Clients keeps the OAuth clients of accounts; clients.Keeper is one.
 type Clients interface {
 	Store(ctx context.Context, by audit.Actor, c *connection.Client) error
-	// Registered answers nil where there is none.
+	// Registered returns nil where there is none.
 	Registered(ctx context.Context, accountID, appID, issuer string) (*connection.Client, error)
 	// Delete returns oauth_client_not_found (NotFound).
 	Delete(ctx context.Context, by audit.Actor, accountID, appID string) error

@@ -47,7 +47,7 @@ type Service struct {
 	options Options
 }
 
-// New answers a service. Connections, which need the apps of accounts
+// New returns a service. Connections, which need the apps of accounts
 // themselves, are set before it is used.
 func New(p Ports, o *Options) *Service {
 	s := &Service{Ports: p}
@@ -84,7 +84,7 @@ type Result struct {
 
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
-// NewID answers an id for Request.
+// NewID returns an id for Request.
 func NewID() string { return typeid.New(idPrefix) }
 
 // Create adds a connector, connects it with what was given and imports its
@@ -229,7 +229,7 @@ func (s *Service) Get(ctx context.Context, accountID, id string) (*Connector, er
 	return s.Store.Connector(ctx, accountID, id)
 }
 
-// List answers the connectors of an account, oldest first.
+// List returns the connectors of an account, oldest first.
 func (s *Service) List(ctx context.Context, accountID string) ([]*Connector, error) {
 	return s.Store.Connectors(ctx, accountID)
 }

@@ -188,7 +188,7 @@ func (s *Service) restore(ctx context.Context, by audit.Actor, c *Connector, cli
 }
 
 // client is the OAuth client that a connector has, or nil. One that cannot be
-// opened any more is none: a new one is what mends it.
+// opened any more is none: a new one is what repairs it.
 func (s *Service) client(ctx context.Context, c *Connector) (*connection.Client, error) {
 	if s.Clients == nil {
 		return nil, nil

@@ -31,7 +31,7 @@ type answer struct {
 	value     any // decoded JSON; nil where it is none
 }
 
-const shownBody = 4 << 10 // bytes of an answer that a failure shows
+const shownBody = 4 << 10 // bytes of a response that a failure shows
 
 func (e *Executor) read(ctx context.Context, a *app.App, d *draft, res *http.Response) (*answer, error) {
 	body, err := io.ReadAll(io.LimitReader(res.Body, e.options.MaxAnswer+1))

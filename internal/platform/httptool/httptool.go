@@ -44,7 +44,7 @@ type Executor struct {
 
 // Options tunes an Executor.
 type Options struct {
-	// MaxAnswer bounds what is read of an answer, in bytes. Default 10 MiB.
+	// MaxAnswer bounds what is read of a response, in bytes. Default 10 MiB.
 	MaxAnswer int64
 	// UserAgent is sent with each call. Default "ace".
 	UserAgent string

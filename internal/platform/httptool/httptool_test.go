@@ -75,7 +75,7 @@ tools:
     paging: {type: link}
 `
 
-// desk answers the app at an address, and a call of one of its tools.
+// helpdesk returns the app at a URL, and a call of one of its tools.
 func desk(t *testing.T, base, scheme, name string, arguments map[string]any) *tool.Call {
 	t.Helper()
 	a, err := app.Parse([]byte(strings.Replace(definition, "BASE", base, 1)))

@@ -91,7 +91,7 @@ tools:
       thread: {type: string, wire: /message/thread}
 `
 
-// post runs a tool of shapes and answers the request it made.
+// post runs a tool of shapes and returns the request it made.
 func post(t *testing.T, scheme, name string, arguments map[string]any) (*http.Request, []byte) {
 	t.Helper()
 	var got *http.Request

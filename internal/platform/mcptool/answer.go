@@ -99,14 +99,13 @@ type part struct {
 	Text string `json:"text,omitempty"`
 	URI  string `json:"uri,omitempty"`
 	Name string `json:"name,omitempty"`
-	// MediaType and Bytes describe a file that was omitted, since an answer has
+	// MediaType and Bytes describe a file that was omitted, since a response has
 	// one.
 	MediaType string `json:"mime_type,omitempty"`
 	Bytes     int    `json:"bytes,omitempty"`
 }
 
-// blocks reads content; the first block that is no text becomes the file of the
-// answer.
+// blocks reads content; the first block that is no text becomes the file of the response.
 func blocks(out *tool.Answer, t *app.Tool, content []block) (parts []part) {
 	file := func(one part, data []byte) {
 		if out.File == nil {

@@ -262,7 +262,7 @@ func (e *events) line() ([]byte, error) {
 		case errors.Is(err, bufio.ErrBufferFull):
 			continue
 		case errors.Is(err, io.EOF):
-			err = io.ErrUnexpectedEOF // before the answer
+			err = io.ErrUnexpectedEOF // before the response
 		}
 		return bytes.TrimRight(whole, "\r\n"), err
 	}

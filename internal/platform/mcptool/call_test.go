@@ -18,7 +18,7 @@ import (
 )
 
 // scripted is a server that opens sessions as servers do, lists one tool and
-// answers calls as a test says. ID stands for the id of the call.
+// responds to calls as a test says. ID stands for the id of the call.
 type scripted struct {
 	version string
 	session string

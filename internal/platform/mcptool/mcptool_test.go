@@ -167,7 +167,7 @@ func TestRefusals(t *testing.T) {
 }
 
 // TestSessions counts the sign-ons of calls: one session serves many calls, and
-// one that the server has forgotten is opened anew.
+// one that the server has forgotten is opened again.
 func TestSessions(t *testing.T) {
 	t.Parallel()
 	var greetings atomic.Int32

@@ -121,7 +121,7 @@ func serve(t *testing.T, server *mcp.Server, wrap func(http.Handler) http.Handle
 	return s.URL
 }
 
-// program runs a Node program with an MCP server until the test ends and answers
+// program runs a Node program with an MCP server until the test ends and returns
 // its address. args may hold PORT.
 func program(t *testing.T, env []string, args ...string) (base string) {
 	t.Helper()

@@ -113,7 +113,7 @@ func refusedValue(expression string) error {
 
 // maySteer reports whether a value may choose the host of a call: the
 // operator's values, choices of the definition and hosts that a person typed
-// may, unless a client is of another server; what a vendor's answer told may
+// may, unless a client is of another server; what a vendor's response named may
 // stay under the definition's suffixes.
 func (d *exchange) maySelectHost(name, host string) bool {
 	p, declared := d.app.Params[name]
@@ -133,7 +133,7 @@ func (d *exchange) maySelectHost(name, host string) bool {
 	return d.underSuffix(host)
 }
 
-// underSuffix reports whether a host is one of those that a vendor's answer may
+// underSuffix reports whether a host is one of those that a vendor's response may
 // name.
 func (d *exchange) underSuffix(host string) bool {
 	name := strings.ToLower(host)
@@ -146,7 +146,7 @@ func (d *exchange) underSuffix(host string) bool {
 	})
 }
 
-// maxLearned is how long a value may be that an answer teaches.
+// maxLearned is how long a value may be that a response provides.
 const maxLearned = 4096
 
 // learn takes a value that a vendor told. It goes to the connection's params if

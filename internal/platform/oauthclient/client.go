@@ -143,7 +143,7 @@ func (c *Client) Exchange(ctx context.Context, a *app.App, s *app.Scheme, client
 	return &d.grant, nil
 }
 
-// Refresh implements connection.Authorizer. The grant it answers is whole: what
+// Refresh implements connection.Authorizer. The grant it returns is whole: what
 // the vendor did not renew is taken over from old, and a refresh token that was
 // replaced is in previous_refresh_token.
 func (c *Client) Refresh(ctx context.Context, a *app.App, s *app.Scheme, client *connection.Client,
@@ -160,7 +160,7 @@ func (c *Client) Refresh(ctx context.Context, a *app.App, s *app.Scheme, client 
 	return &d.grant, nil
 }
 
-// Revoke implements connection.Authorizer. It answers nil where the vendor
+// Revoke implements connection.Authorizer. It returns nil where the vendor
 // offers no way to end a grant. Steps before the end (app.App.Release) are not
 // made here.
 func (c *Client) Revoke(ctx context.Context, a *app.App, s *app.Scheme, client *connection.Client,

@@ -69,7 +69,7 @@ func (d *exchange) extras(ctx context.Context, previous map[string]string) error
 }
 
 // extra makes one further token: by a grant of its own, by its own refresh
-// token, or out of the answer that the main token came with.
+// token, or out of the response that the main token came with.
 func (d *exchange) extra(ctx context.Context, name string, extra *app.ExtraToken, old string) error {
 	s := d.shapeOfRefresh()
 	s.url, s.params, s.drop = cmp.Or(extra.URL, s.url), nil, nil

@@ -50,7 +50,7 @@ var errorPlaces = []string{
 	"/code",
 }
 
-// failed classifies an answer that is no success (RFC 6749, 5.2, and what
+// failed classifies a response that is no success (RFC 6749, 5.2, and what
 // vendors make of it).
 func (d *exchange) failed(a *reply.Reply) *connection.RefreshError {
 	raw := a.Text(append(slices.Clone(d.oauth.Token.Map["error"]), errorPlaces...)...)

@@ -67,7 +67,7 @@ func (d *exchange) complete(ctx context.Context) error {
 	return d.extras(ctx, nil)
 }
 
-// accept checks that a callback is the vendor's answer to this attempt, and a
+// accept checks that a callback is the vendor's response to this attempt, and a
 // "yes".
 func (d *exchange) accept(attempt *connection.Attempt, callback url.Values) error {
 	issuer := callback.Get("iss")

@@ -55,7 +55,7 @@ const platform = "https://platform.example"
 // metadata says.
 type mcpVendor struct {
 	vendor
-	challenge string         // WWW-Authenticate of the 401; "-": the server answers 200
+	challenge string         // WWW-Authenticate of the 401; "-": the server responds with 200
 	resource  map[string]any // RFC 9728; nil: none
 	issuer    map[string]any // RFC 8414
 	register  func(*seen) reply

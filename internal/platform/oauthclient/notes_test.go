@@ -77,7 +77,7 @@ func (d *demo) post(path string, body any) {
 	_ = res.Body.Close()
 }
 
-// decide is the person at the vendor: it answers the callback.
+// decide is the person at the vendor: it returns the callback.
 func (d *demo) decide(address, decision string) url.Values {
 	d.t.Helper()
 	u, form := parsed(d.t, address)

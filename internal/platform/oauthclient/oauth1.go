@@ -25,7 +25,7 @@ const (
 	extraSecret = "oauth_token_secret"
 )
 
-// begin1 fetches a request token (RFC 5849, 2.1) and answers where the person
+// begin1 fetches a request token (RFC 5849, 2.1) and returns where the person
 // allows it. The state travels in the callback's own address.
 func (d *exchange) startOAuth1(ctx context.Context, attempt *connection.Attempt) (string, error) {
 	o := d.scheme.OAuth1

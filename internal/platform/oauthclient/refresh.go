@@ -138,7 +138,7 @@ func (d *exchange) shapeOfRefresh() *shape {
 	return s
 }
 
-// extend has the same token live longer: the answer may hold nothing.
+// extend has the same token live longer: the response may be empty.
 func (d *exchange) extend(ctx context.Context) error {
 	s := d.shapeOfRefresh()
 	a, err := d.call(ctx, s, nil)

@@ -98,7 +98,7 @@ func (d *exchange) byHand(ctx context.Context, accountID string) (*connection.Cl
 // documented reports whether our client id metadata document can be used with an
 // issuer. We are the same client for everybody who reads it, so that a code
 // meant for one issuer could be taken by another, unless both say who they are
-// in the callback (RFC 9207); apps of the catalogue were looked at.
+// in the callback (RFC 9207); apps of the catalog were looked at.
 func (d *exchange) documented(s *discovery.Server) bool {
 	return strings.HasPrefix(d.c.options.PlatformURL, "https://") && (s.IssInCallback || d.app.Listed)
 }

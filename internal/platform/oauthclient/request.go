@@ -63,7 +63,7 @@ func (r *request) setFields(fields map[string]string) error {
 	return nil
 }
 
-// call makes a request with the standard parameters of its grant and answers
+// call makes a request with the standard parameters of its grant and returns
 // what came back, whatever it says.
 func (d *exchange) call(ctx context.Context, s *shape, standard map[string]string) (*reply.Reply, error) {
 	r, err := d.compose(s, standard)

@@ -27,7 +27,7 @@ const canary = "canary"
 // planted is a secret that reads like one of a vendor's.
 func planted(name string) string { return name + "_" + canary + "_0aZ" }
 
-// words are all ways in which an error can end up in a log or an answer.
+// words are all ways in which an error can end up in a log or a response.
 func words(err error) string {
 	var log bytes.Buffer
 	slog.New(slog.NewJSONHandler(&log, nil)).Error("it failed", "error", err)
@@ -45,7 +45,7 @@ func words(err error) string {
 	return log.String()
 }
 
-// echoing vendors hand back what they were sent wherever an answer has room.
+// echoing vendors return what they were sent wherever a response has room.
 func echoes(kind string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)

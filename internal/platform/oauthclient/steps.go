@@ -50,7 +50,7 @@ func (d *exchange) steps(ctx context.Context, steps []app.Step, withCredentials 
 	return nil
 }
 
-// step makes one call; an answer that is no success is a failure.
+// step makes one call; a response that is no success is a failure.
 func (d *exchange) step(ctx context.Context, step *app.Step, withCredentials bool) (*reply.Reply, error) {
 	r, err := d.stepRequest(ctx, step)
 	if err != nil {

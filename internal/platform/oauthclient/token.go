@@ -37,7 +37,7 @@ func (d *exchange) requestToken(ctx context.Context, s *shape, standard map[stri
 	return d.storeTokens(ctx, a, r)
 }
 
-// granted reports whether an answer is a success by the definition's measure,
+// granted reports whether a response is a success by the definition's measure,
 // and by its own: some vendors fail with status 200.
 func (d *exchange) granted(a *reply.Reply) bool {
 	if !d.oauth.Token.OK.Met(a.Status, a.Document) {
@@ -91,7 +91,7 @@ func (d *exchange) storeTokens(ctx context.Context, a *reply.Reply, r rotation) 
 	return d.introspect(ctx, access)
 }
 
-// main is the part of an answer that holds the token: the whole, or one of the
+// main is the part of a response that holds the token: the whole, or one of the
 // definition's alternates where the whole holds none.
 func (d *exchange) main(a *reply.Reply) *reply.Reply {
 	if d.field(a, accessToken) != "" {
@@ -136,7 +136,7 @@ func (d *exchange) storeRefreshToken(fresh string, r rotation) error {
 	return d.storeToken(refreshToken, fresh)
 }
 
-// scopes are those that were granted, as far as the answer tells; vendors
+// scopes are those that were granted, as far as the response tells; vendors
 // separate them by spaces, commas or as they are asked for.
 func (d *exchange) scopes(a *reply.Reply) []string {
 	places := d.oauth.Token.Map["scope"]
@@ -175,7 +175,7 @@ func identity(idToken string) connection.Identity {
 	}
 }
 
-// introspect asks how long a token lives (RFC 7662), where its answer did not
+// introspect asks how long a token lives (RFC 7662), where its response did not
 // tell and the definition knows whom to ask. A token whose end stays unknown is
 // used until it is refused, so that a failure here is none of the sign-in.
 func (d *exchange) introspect(ctx context.Context, access string) error {
@@ -194,7 +194,7 @@ func (d *exchange) introspect(ctx context.Context, access string) error {
 	return nil
 }
 
-// expiry is when a token ends: as the answer says, else as the token itself
+// expiry is when a token ends: as the response says, else as the token itself
 // says, else after the definition's usual time. Zero is never, or unknown.
 func (d *exchange) expiry(a *reply.Reply, token string) time.Time {
 	e := &d.oauth.Token.Expires

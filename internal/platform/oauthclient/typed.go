@@ -8,7 +8,7 @@ import (
 	"ace/internal/platform/connection"
 )
 
-// checkTyped checks what a person typed against the scheme's fields and answers
+// checkTyped checks what a person typed against the scheme's fields and returns
 // it as it is kept: without the blanks that copying adds. What was typed for no
 // field is left out.
 func checkTyped(s *app.Scheme, typed connection.Credentials) (connection.Credentials, error) {

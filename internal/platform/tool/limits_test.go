@@ -11,7 +11,7 @@ import (
 	"ace/internal/platform/tool"
 )
 
-// hostDown answers as an app does whose host cannot be reached.
+// hostDown fails as a call does whose host cannot be reached.
 func hostDown(after time.Duration) func(context.Context, int, *tool.Call) (*tool.Answer, error) {
 	return func(context.Context, int, *tool.Call) (*tool.Answer, error) {
 		time.Sleep(after)

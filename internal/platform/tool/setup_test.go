@@ -123,7 +123,7 @@ func setupOn(t *testing.T, store *tooltest.Memory, o tool.Options) *world {
 	return w
 }
 
-// catalogue answers its apps to every account.
+// catalog offers its apps to every account.
 type catalogue struct{ *app.Catalog }
 
 func (c catalogue) App(_ context.Context, _, id string) (*app.App, error) { return c.Catalog.App(id) }
@@ -162,7 +162,7 @@ func (w *world) called() []string {
 	return append([]string{}, w.calls...)
 }
 
-// script answers the calls of a test one after the other; the last one stays.
+// script responds to the calls of a test one after the other; the last response repeats.
 func (w *world) script(replies ...any) {
 	w.reply = func(_ context.Context, n int, _ *tool.Call) (*tool.Answer, error) {
 		switch r := replies[min(n, len(replies))-1].(type) {
@@ -282,7 +282,7 @@ func (k *keys) Get(_ context.Context, _, id string) (*apikey.Key, error) {
 	return nil, problem.New(problem.NotFound, "api_key_not_found", "There is none.")
 }
 
-// by answers a caller with a key.
+// by returns a caller with a key.
 func (w *world) by(change func(*apikey.Key)) *tool.Caller {
 	key := &apikey.Key{ID: "key_1", AccountID: account, Permissions: apikey.All, Approval: apikey.ApproveNone}
 	key.Restrict.RawRequests = true

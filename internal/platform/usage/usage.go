@@ -60,7 +60,7 @@ type Count struct {
 
 // Store counts runs.
 type Store interface {
-	// Usage answers at most q.Limit groups of an account's runs, the busiest
+	// Usage returns at most q.Limit groups of an account's runs, the busiest
 	// first; days in their order.
 	Usage(ctx context.Context, accountID string, q Query) ([]Count, error)
 }
@@ -72,7 +72,7 @@ type Service struct {
 	Settled func(ctx context.Context) error
 }
 
-// Count answers the groups of a query, with its times completed; more says that
+// Count returns the groups of a query, with its times completed; more says that
 // there are further groups. Its problem is invalid_request, with the pointers of
 // the REST parameters.
 func (s *Service) Count(ctx context.Context, accountID string, key *apikey.Key,

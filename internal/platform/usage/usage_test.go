@@ -12,7 +12,7 @@ import (
 	"ace/internal/platform/usage"
 )
 
-// counter remembers what it was asked, and answers n groups.
+// counter remembers its queries and returns n groups.
 type counter struct {
 	asked usage.Query
 	n     int

@@ -43,7 +43,7 @@ func Pause(ctx context.Context, d time.Duration) {
 }
 
 // Hang keeps the caller waiting until it gives up, at most for d (30 seconds
-// where d is zero), and breaks the answer off. It begins one first: a client
+// where d is zero), and breaks the response off. It begins one first: a client
 // whose connection closes without a byte may send a call again by itself, and
 // no test would see the fault. It does not return.
 func Hang(w http.ResponseWriter, r *http.Request, d time.Duration) {

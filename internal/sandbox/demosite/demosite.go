@@ -2,7 +2,7 @@
 // pages and pages that are faulty on purpose, so that an audit, a data pack and
 // an llms.txt draft have something to find without a network.
 //
-//	pages/<name>.html -> fields and body -> layout.html -> one answer each,
+//	pages/<name>.html -> fields and body -> layout.html -> one response each,
 //	                     put together once, by New
 //	Handler   the pages, below the prefix
 //	Robots    robots.txt, which belongs to the root of the listener: crawlers

@@ -6,7 +6,7 @@
 //	/verify     scheme, token, signature (EIP-712), receiver, times, amount,
 //	            nonce, balance
 //	/settle     the same, then one transaction: the nonce is spent, the money
-//	            moves. Asked again for the same authorization it answers the same.
+//	            moves. The same authorization gets the same response again.
 //	/supported  exact on eip155:31337
 //	/faucet     more money; a payer who is seen for the first time has 5.00
 //	/tx/{hash}, /accounts/{address}, /  what happened, for programs and people

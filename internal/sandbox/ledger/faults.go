@@ -18,9 +18,9 @@ const (
 	FaultTimeoutAfterCommit = "timeout_after_commit" // done, and nothing is answered
 	FaultLatency            = "latency"              // answered late
 	Fault429                = "429"                  // refused with too many requests
-	// nothing is done; the answer is settlement_pending with a transaction
+	// nothing is done; the response is settlement_pending with a transaction
 	FaultPending            = "pending"
-	FaultPendingAfterCommit = "pending_after_commit" // done, with the same answer
+	FaultPendingAfterCommit = "pending_after_commit" // done, with the same response
 )
 
 var modes = []string{

@@ -28,7 +28,7 @@ type handler struct {
 
 // Handler returns the HTTP face, whose paths begin at "/"; prefix is where it
 // is mounted, for links between pages. styles is the address of the sheet that
-// has the sandbox's colours.
+// has the sandbox's colors.
 func (l *Ledger) Handler(prefix, styles string) (http.Handler, error) {
 	pages, err := newPages(prefix, styles)
 	if err != nil {
@@ -85,7 +85,7 @@ func (f *handler) faulty(path string, call func(r *http.Request, fault *Fault) (
 	}
 }
 
-// play lets a call go wrong. It reports whether that was the answer.
+// play lets a call go wrong. It reports whether that was the response.
 func play(w http.ResponseWriter, r *http.Request, f *Fault) bool {
 	wait := time.Duration(f.LatencyMS) * time.Millisecond
 	switch f.Mode {

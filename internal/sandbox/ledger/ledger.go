@@ -45,7 +45,7 @@ type Ledger struct {
 	tokens []evm.Token
 }
 
-// Open brings the sandbox's schema up to date and answers the ledger in it.
+// Open brings the sandbox's schema up to date and returns the ledger in it.
 func Open(ctx context.Context, db *sqldb.DB, opts *Options) (*Ledger, error) {
 	if opts == nil {
 		opts = &Options{}
@@ -81,7 +81,7 @@ func (l *Ledger) token(terms x402.PaymentRequirements) (evm.Token, bool) {
 	return l.tokens[i], true
 }
 
-// judge checks what needs no balance. It answers the first fault, in the order
+// judge checks what needs no balance. It returns the first fault, in the order
 // of the client libraries' facilitator.
 func (l *Ledger) check(r *x402.FacilitatorRequest) x402.Reason {
 	terms := r.Requirements

@@ -48,7 +48,7 @@ func setup(t testing.TB, tokens ...evm.Token) *world {
 	return &world{s.URL, h}
 }
 
-// call makes one call and decodes the answer.
+// call makes one call and decodes the response.
 func (w *world) call(t testing.TB, method, path string, in, out any) int {
 	t.Helper()
 	status, text, err := w.try(t, method, path, in)
@@ -399,7 +399,7 @@ func TestFaults(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		mode   string
-		status int // 0: no answer
+		status int // 0: no response
 		reason x402.Reason
 		done   bool
 	}{
@@ -427,7 +427,7 @@ func TestFaults(t *testing.T) {
 				t.Errorf("settle = %d %s, %v, want %d", status, text, err, tt.status)
 			}
 			var first x402.SettleResponse
-			_ = json.Unmarshal(text, &first) // not every answer is one
+			_ = json.Unmarshal(text, &first) // not every response is one
 			if first.ErrorReason != tt.reason ||
 				(tt.reason != "") != (first.Class(r.Requirements) == x402.Ambiguous && first.Transaction != "") {
 				t.Errorf("settle = %s, want the reason %q with a transaction", text, tt.reason)

@@ -14,7 +14,7 @@ type Fault struct {
 	On     string `json:"on"`     // token, revoke or api
 	Times  int    `json:"times"`  // how many calls; 0: one
 	Status int    `json:"status"` // answered instead, before anything is done
-	Code   string `json:"code"`   // error in that answer
+	Code   string `json:"code"`   // error in that response
 	After  bool   `json:"after"`  // do the work first, then answer Status
 	Slow   int    `json:"slow"`   // milliseconds to wait before anything else
 	Hang   bool   `json:"hang"`   // do the work, and never answer

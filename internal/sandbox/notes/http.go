@@ -16,7 +16,7 @@ import (
 const maxBody = 256 << 10
 
 // Handler returns the HTTP face; prefix is where it is mounted, styles the sheet
-// with the sandbox's colours.
+// with the sandbox's colors.
 func (n *Notes) Handler(prefix, styles string) (http.Handler, error) {
 	pages, err := newPages(prefix, styles)
 	if err != nil {

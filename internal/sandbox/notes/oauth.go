@@ -134,7 +134,7 @@ func (n *Notes) issueCode(ctx context.Context, r *request, person string) (strin
 	)
 }
 
-// token is an answer of the token endpoint.
+// token is a response of the token endpoint.
 type token struct {
 	AccessToken  string `json:"access_token"`
 	TokenType    string `json:"token_type"`

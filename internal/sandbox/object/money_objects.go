@@ -262,7 +262,7 @@ type Endpoint struct {
 	Events      []string          `json:"enabled_events"`
 	Livemode    bool              `json:"livemode"`
 	Metadata    map[string]string `json:"metadata"`
-	Secret      string            `json:"secret,omitempty"` // shown once, in the answer to its making
+	Secret      string            `json:"secret,omitempty"` // shown once, in the response to its making
 	Status      string            `json:"status"`
 	URL         string            `json:"url"`
 

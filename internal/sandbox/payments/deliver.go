@@ -73,7 +73,7 @@ func (p *Processor) deliverDue(ctx context.Context) error {
 	return err
 }
 
-// deliverQueue stops at the first endpoint that gives no answer, so that one
+// deliverQueue stops at the first endpoint that gives no response, so that one
 // that hangs does not hold the others up for long.
 func (p *Processor) deliverQueue(ctx context.Context, queue []delivery) error {
 	for _, d := range queue {

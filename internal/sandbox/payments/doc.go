@@ -2,7 +2,7 @@
 // world that speaks the used subset of Stripe's API (https://docs.stripe.com/api,
 // version 2026-03-25.dahlia). No real money moves, and no card number is kept.
 //
-//	catalogue: Product <- Price (its amount never changes)
+//	catalog: Product <- Price (its amount never changes)
 //	              |
 //	Session  open --Pay--> complete, paid | unpaid (bank debit) | no_payment_required (trial)
 //	           |                  |

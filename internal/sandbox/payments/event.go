@@ -125,7 +125,7 @@ type EndpointParams struct {
 
 const maxEndpoints = 16
 
-// CreateEndpoint makes a webhook endpoint. The answer alone shows its secret.
+// CreateEndpoint makes a webhook endpoint. The response alone shows its secret.
 func (tx *Tx) CreateEndpoint(ctx context.Context, in EndpointParams) (*object.Endpoint, error) {
 	if in.APIVersion != "" && in.APIVersion != APIVersion {
 		return nil, object.Invalid("api_version", "", "The sandbox sends events of version %s only.", APIVersion)

@@ -14,7 +14,7 @@ import (
 // KeyLife is how long an idempotency key is remembered.
 const KeyLife = 24 * time.Hour
 
-// Remembered is the answer that an idempotency key stands for.
+// Remembered is the response that an idempotency key stands for.
 type Remembered struct {
 	Status    int
 	Body      string
@@ -50,7 +50,7 @@ func (v View) Recall(ctx context.Context, key, fingerprint string) (*Remembered,
 	return r, nil
 }
 
-// Remember stores the answer of a key, in the transaction that made it.
+// Remember stores the response of a key, in the transaction that made it.
 func (tx *Tx) Remember(ctx context.Context, key, fingerprint string, r Remembered) error {
 	now := tx.now.UnixMilli()
 	if _, err := tx.tx.ExecContext(ctx, `DELETE FROM idempotency WHERE created_at <= $1`,

@@ -25,7 +25,7 @@ const (
 	Expired                   // the session's time is over; nothing was charged
 )
 
-// PayOutcome is the answer of Pay and Resolve.
+// PayOutcome is the response of Pay and Resolve.
 type PayOutcome struct {
 	Result  Result
 	Session *object.Session

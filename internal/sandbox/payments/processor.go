@@ -48,7 +48,7 @@ type Options struct {
 	// Client posts webhooks. Nil: a client that follows no redirect and gives
 	// an endpoint ten seconds.
 	Client *http.Client
-	// NoCatalog leaves the catalogue of a first start empty.
+	// NoCatalog leaves the catalog of a first start empty.
 	NoCatalog bool
 	// Endpoints are made or brought up to date at every start.
 	Endpoints []EndpointConfig
@@ -61,7 +61,7 @@ type EndpointConfig struct {
 	Events []string // empty: all
 }
 
-// Open brings the schema up to date, fills the catalogue at the first start
+// Open brings the schema up to date, fills the catalog at the first start
 // and returns the processor. Run must be called for webhooks to go out.
 func Open(ctx context.Context, db *sqldb.DB, opts *Options) (*Processor, error) {
 	if opts == nil {
@@ -116,7 +116,7 @@ func (p *Processor) restore(ctx context.Context, opts *Options) error {
 				return err
 			}
 		}
-		// After the catalogue, whose making is no news to anyone.
+		// After the catalog, whose making is no news to anyone.
 		for _, e := range opts.Endpoints {
 			if err := tx.upsertEndpoint(ctx, e); err != nil {
 				return err

@@ -8,7 +8,7 @@ import (
 	"ace/internal/sandbox/rowstore"
 )
 
-// seedOffer is one product and its price of the catalogue of a first start.
+// seedOffer is one product and its price of the catalog of a first start.
 type seedOffer struct {
 	product     string // prod_test_…
 	name, about string
@@ -22,7 +22,7 @@ type seedOffer struct {
 	metadata    map[string]string // of the price
 }
 
-// Catalogue of a first start. Ids and lookup keys never change, so that
+// Catalog of a first start. Ids and lookup keys never change, so that
 // documentation and tests can name them.
 func seedOffers() []seedOffer {
 	assistant := "A research assistant that reads the sources you give it and answers with quotes. One seat, every " +
@@ -80,7 +80,7 @@ func seedOffers() []seedOffer {
 	}
 }
 
-// seed fills the catalogue once in the life of a database.
+// seed fills the catalog once in the life of a database.
 func (tx *Tx) seed(ctx context.Context) error {
 	var done bool
 	if err := rowstore.Setting(ctx, tx.tx, settingSeeded, &done); err != nil || done {

@@ -129,7 +129,7 @@ func (in SessionParams) methods() []string {
 
 var localeTag = regexp.MustCompile(`^(auto|[a-z]{2,3}(-[A-Z0-9]{2,3})?)$`)
 
-// check holds the rules that need no look at the catalogue.
+// check holds the rules that need no look at the catalog.
 func (in SessionParams) check(now time.Time) error {
 	if err := in.checkMode(); err != nil {
 		return err
@@ -232,7 +232,7 @@ func (tx *Tx) session(ctx context.Context, id, param string) (*object.Session, e
 	return o, tx.expire(ctx, o)
 }
 
-// ExpireSession ends an open session. It answers an error of status 400 for
+// ExpireSession ends an open session. It returns an error of status 400 for
 // one that is paid or expired already.
 func (tx *Tx) ExpireSession(ctx context.Context, id string) (*object.Session, error) {
 	o, err := load[object.Session](ctx, tx.View, id, "session")

@@ -10,7 +10,7 @@ import (
 )
 
 // addLines freezes the prices that are sold now: a later change of the
-// catalogue does not touch an open session.
+// catalog does not touch an open session.
 func (tx *Tx) addLines(ctx context.Context, o *object.Session, in SessionParams) error {
 	var recurring *object.Recurring
 	for i, l := range in.Lines {

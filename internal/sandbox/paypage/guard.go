@@ -49,7 +49,7 @@ func (h *handler) token(visit, session string) string { return h.mac("csrf", vis
 // payer stands for the browser that paid a session.
 func (h *handler) payer(visit, session string) string { return h.mac("payer", visit, session) }
 
-// posted reads a form and answers the visit that it belongs to.
+// posted reads a form and returns the visit that it belongs to.
 func (h *handler) posted(r *http.Request) (visit string, err error) {
 	if err := http.NewCrossOriginProtection().Check(r); err != nil {
 		return "", errForged

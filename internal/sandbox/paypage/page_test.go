@@ -67,7 +67,7 @@ func luminance(t *testing.T, hex string) float64 {
 
 var colour = regexp.MustCompile(`--([a-z-]+): (#[0-9a-f]{6});`)
 
-// TestContrast reads the colours of the style sheet: text has 4.5:1, edges of
+// TestContrast reads the colors of the style sheet: text has 4.5:1, edges of
 // inputs and the focus ring 3:1 (WCAG 2.2 AA), in both schemes.
 func TestContrast(t *testing.T) {
 	t.Parallel()

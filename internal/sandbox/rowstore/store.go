@@ -88,7 +88,7 @@ func Get(ctx context.Context, q Querier, kind, id string) (Row, error) {
 		`SELECT `+rowColumns+` FROM objects WHERE id = $1 AND kind = $2`, id, kind).Scan)
 }
 
-// GetByKey reads the one object of the kind that has the unique key, or answers
+// GetByKey reads the one object of the kind that has the unique key, or returns
 // sql.ErrNoRows.
 func GetByKey(ctx context.Context, q Querier, kind, key string) (Row, error) {
 	return scanRow(q.QueryRowContext(ctx,

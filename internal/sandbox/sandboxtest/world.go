@@ -138,7 +138,7 @@ func (w *World) Charges() int64 {
 }
 
 // Call makes one call of the payment processor's API with a form and decodes
-// the answer into out.
+// the response into out.
 func (w *World) Call(method, path, form string, out any) {
 	w.t.Helper()
 	w.do(method, w.URL+"/stripe"+path, "application/x-www-form-urlencoded", []byte(form), out)

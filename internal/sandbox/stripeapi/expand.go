@@ -52,7 +52,7 @@ func expandable() map[string]string {
 type expander struct {
 	v     payments.View
 	table map[string]string
-	seen  map[string]map[string]any // objects read for this answer
+	seen  map[string]map[string]any // objects read for this response
 }
 
 // render makes an object into JSON with the expansions that were asked for.

@@ -4,7 +4,7 @@
 //	request
 //	  | headers (Request-Id, Ace-Sandbox), key (401), faults that a test set
 //	  | form or query -> stripeform.Reader; an unknown parameter is refused
-//	  | POST: one transaction holds the change, its events and the answer that
+//	  | POST: one transaction holds the change, its events and the response that
 //	  |       its Idempotency-Key stands for
 //	  v payments -> JSON, expanded on request; errors in Stripe's shape
 //
@@ -64,7 +64,7 @@ func New(p *payments.Processor, opts *Options) http.Handler {
 	return s.identify(mux)
 }
 
-// identify marks every answer, so that the sandbox is never mistaken for real.
+// identify marks every response, so that the sandbox is never mistaken for real.
 func (s *server) identify(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -88,7 +88,7 @@ type call struct {
 // id is the {id} of the path.
 func (c *call) id() string { return c.r.PathValue("id") }
 
-// The two kinds of handlers. The answer is made into JSON.
+// The two kinds of handlers. The response is made into JSON.
 type (
 	readFunc  func(ctx context.Context, v payments.View, c *call) (any, error)
 	writeFunc func(ctx context.Context, tx *payments.Tx, c *call) (any, error)

@@ -79,7 +79,7 @@ func (s *server) end(key string) {
 	delete(s.busy, key)
 }
 
-// execute runs the handler and stores its answer under the key in the same
+// execute runs the handler and stores its response under the key in the same
 // transaction: a crash leaves both or none.
 func (s *server) execute(w http.ResponseWriter, c *call, h writeFunc, f *payments.APIFault, key, print string) error {
 	ctx := c.r.Context()
@@ -121,7 +121,7 @@ func (s *server) execute(w http.ResponseWriter, c *call, h writeFunc, f *payment
 	return err
 }
 
-// answer writes the answer, unless an injected fault prevents it.
+// answer writes the response, unless an injected fault prevents it.
 func (s *server) answer(w http.ResponseWriter, r *http.Request, f *payments.APIFault, status int, text string) error {
 	if f != nil {
 		switch f.Mode {

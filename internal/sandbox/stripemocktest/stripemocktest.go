@@ -1,5 +1,5 @@
 // Package stripemocktest runs stripe-mock, which knows Stripe's published API
-// description and nothing else: it refuses calls that do not fit it and answers
+// description and nothing else: it refuses calls that do not fit it and returns
 // the others with examples.
 package stripemocktest
 
@@ -11,8 +11,7 @@ import (
 	"testing"
 )
 
-// Start runs the binary that ACE_STRIPE_MOCK names, until the test ends, and
-// answers its address. Without one the test is skipped.
+// Start runs the binary that ACE_STRIPE_MOCK names, until the test ends, and returns its address. Without one the test is skipped.
 func Start(t *testing.T) string {
 	t.Helper()
 	binary := os.Getenv("ACE_STRIPE_MOCK")

@@ -78,7 +78,7 @@ func (o *Options) own() ([]*app.App, error) {
 }
 
 // shipped reads what the program carries. The demo app is no part of the public
-// catalogue.
+// catalog.
 func shipped(sandbox string) ([]*app.App, error) {
 	apps, err := library.Read(catalog.Files, "curated", nil)
 	if err != nil || sandbox == "" {
@@ -129,7 +129,7 @@ func (f Faults) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Lint reads files and folders as a server would, and answers how many
+// Lint reads files and folders as a server would, and returns how many
 // definitions there are and what is wrong with them. Without paths it reads what
 // is shipped and the folder of the options. The error says that something cannot
 // be read at all, or that a folder holds no definition.

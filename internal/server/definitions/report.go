@@ -6,7 +6,7 @@ import (
 	"ace/internal/platform/app"
 )
 
-// Report counts what a catalogue holds.
+// Report counts what a catalog holds.
 type Report struct {
 	Apps     int            `json:"apps"`
 	Own      int            `json:"own"`      // of these, from the operator's folder
@@ -25,7 +25,7 @@ type Checked struct {
 	Newest string `json:"newest"`
 }
 
-// Report counts. The demo app is no part of the catalogue.
+// Report counts. The demo app is no part of the catalog.
 func (s *Set) Report() Report {
 	r := Report{Own: len(s.Own), Tiers: map[string]int{}, Auth: map[string]int{}}
 	for _, tier := range []app.Tier{app.Full, app.API, app.MCP, app.Request} {

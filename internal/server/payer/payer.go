@@ -8,7 +8,7 @@
 //	sign                              one payment, whatever happens from here on
 //	POST … with PAYMENT-SIGNATURE     200: the result
 //	  202, and meanwhile GET /v1/orders/{id} tells how far it is
-//	  no answer, 429, 5xx             the same payment again: it is charged once
+//	  no response, 429, 5xx             the same payment again: it is charged once
 //
 // Nothing is ever signed twice: a second signature could be charged beside the
 // first.
@@ -33,7 +33,7 @@ import (
 
 // Options tunes a Payer; the zero value is the careful one.
 type Options struct {
-	// Client makes the calls. Nil: one that waits 100 seconds for an answer.
+	// Client makes the calls. Nil: one that waits 100 seconds for a response.
 	Client *http.Client
 	// Live lets the payer spend on networks whose money is worth something.
 	Live bool

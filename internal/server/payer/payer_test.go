@@ -24,7 +24,7 @@ import (
 
 const receiver = "0x90F79bf6EB2c4f870365E785982E1f101E93b906"
 
-// step is one answer of a store.
+// step is one response of a store.
 type step func(w http.ResponseWriter, r *http.Request)
 
 // script is a store that answers step by step, and notes what it was asked.

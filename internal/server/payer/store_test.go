@@ -27,7 +27,7 @@ import (
 )
 
 // market is a store that sells services, with the sandbox as its facilitator:
-// all of it over HTTP, nothing pretended but the work and the money.
+// all of it over HTTP, only the work and the money are simulated.
 type market struct {
 	url    string
 	world  *sandboxtest.World

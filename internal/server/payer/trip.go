@@ -16,7 +16,7 @@ import (
 	"ace/internal/protocol/x402"
 )
 
-// maxAnswer bounds an answer of the store, in bytes: reports may be long.
+// maxAnswer bounds a response of the store, in bytes: reports may be long.
 const maxAnswer = 32 << 20
 
 // firstWait is how long the first paid call waits for the work, in seconds:
@@ -53,14 +53,14 @@ type order struct {
 	whole json.RawMessage
 }
 
-// reply is an answer that was read.
+// reply is a response that was read.
 type reply struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// ask calls without a payment and answers the quote.
+// ask calls without a payment and returns the quote.
 func (t *trip) ask(ctx context.Context) (*x402.PaymentRequired, error) {
 	for {
 		r, err := t.call(ctx, 0)
@@ -144,7 +144,7 @@ func (t *trip) collect(ctx context.Context) (*order, error) {
 	}
 }
 
-// again reports whether an answer asks for the same request later: the store is
+// again reports whether a response asks for the same request later: the store is
 // busy, or something in front of it failed. A run that failed says so, and that
 // nothing was charged: then it is the buyer's choice.
 func (r *reply) again() bool {
@@ -265,7 +265,7 @@ func (r *reply) read() (*order, error) {
 	return o, nil
 }
 
-// problem is an answer that ends the purchase, in the store's words.
+// problem is a response that ends the purchase, in the store's words.
 func (r *reply) problem() error {
 	if value := r.header.Get(x402.HeaderRequired); value != "" {
 		if q, err := x402.ParseRequiredHeader(value); err == nil {
@@ -282,7 +282,7 @@ func (r *reply) problem() error {
 	return fmt.Errorf("%s (%s)", p.Detail, p.Code)
 }
 
-// trouble is problem for an answer that may not be there.
+// trouble is problem for a response that may not be there.
 func (r *reply) trouble() error {
 	if r == nil {
 		return errors.New("the store did not answer; the payment may have been taken")

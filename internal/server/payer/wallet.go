@@ -42,7 +42,7 @@ func OpenWallet(folder string) (evm.Key, error) {
 	return key, nil
 }
 
-// NewWallet makes a key in a data folder. It never replaces one.
+// NewWallet creates a wallet key in a data folder. It never replaces one.
 func NewWallet(folder string) (evm.Key, error) {
 	key, err := evm.NewKey()
 	if err != nil {

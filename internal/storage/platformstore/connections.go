@@ -114,7 +114,7 @@ func (s Connections) CountConnections(ctx context.Context, accountID string, q c
 }
 
 // selected is the condition of a query, without its page. What is seldom asked
-// for stands in it only then: SQLite parses a statement with LIKE anew at each
+// for is in it only then: SQLite parses a statement with LIKE again at each
 // use, and each run of a tool asks for connections.
 func selected(accountID string, q connection.Query) (where string, args []any) {
 	where = `account_id = $1 AND (CAST($2 AS TEXT) = '' OR app = $2) AND (CAST($3 AS BOOLEAN) OR end_user = $4)

@@ -71,7 +71,7 @@ func (v vendorOverHTTP) Refresh(ctx context.Context, _ *app.App, _ *app.Scheme, 
 	return &connection.Grant{Credentials: answer, ExpiresAt: time.Now().Add(time.Hour)}, nil
 }
 
-// serveVendor answers refreshes over HTTP.
+// serveVendor serves refreshes over HTTP.
 func serveVendor(t *testing.T, vendor *connectiontest.Vendor) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -160,7 +160,7 @@ func TestRefreshWorker(t *testing.T) {
 	fmt.Printf("tokens %s\n", out)
 }
 
-// child runs the test binary as one process and answers what its calls got.
+// child runs the test binary as one process and returns what its calls got.
 func child(t *testing.T, order workerOrder) (tokens []string, exit int) {
 	t.Helper()
 	text, err := json.Marshal(order)

@@ -49,7 +49,7 @@ func box(t testing.TB) *seal.Sealer {
 	return b
 }
 
-// newAccount makes an account and answers it with the service behind it.
+// newAccount creates an account and returns it with the service behind it.
 func newAccount(t *testing.T, s *platformstore.Store, name, email string) (*account.Service, *account.Account,
 	*account.User,
 ) {

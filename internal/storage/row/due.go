@@ -20,7 +20,7 @@ import (
 //	                   transaction; whichever comes second changes nothing
 //
 // The table has the columns id (its key) and account_id. The rows that are
-// waiting stand in an index on the column with the condition Waiting.
+// waiting are in an index on the column with the condition Waiting.
 type Due struct {
 	DB      *sqldb.DB
 	Kind    string // of the jobs

@@ -85,7 +85,7 @@ func One[T any](r Scanner, scan func(Scanner) (T, error)) (one T, found bool, er
 	return one, err == nil, err
 }
 
-// Exec runs a writing statement and answers how many rows it changed.
+// Exec runs a writing statement and returns how many rows it changed.
 func Exec(ctx context.Context, tx *sql.Tx, statement string, args ...any) (int64, error) {
 	result, err := tx.ExecContext(ctx, statement, args...)
 	if err != nil {

@@ -112,7 +112,7 @@ func (v *Vault) read(ctx context.Context, c *Column, prefix string, after []any,
 }
 
 // write puts texts in the place of those that were read, each only where that
-// still stands, and answers how many it wrote.
+// still stands, and returns how many it wrote.
 func (v *Vault) write(ctx context.Context, c *Column, rows []sealed, texts []string) (written int, err error) {
 	where := []string{c.Column + " = $2"}
 	for i, name := range c.Key {

@@ -91,7 +91,7 @@ func (v *Vault) markIdle(ctx context.Context, revision int64, since time.Time) e
 }
 
 // change lets fn change the keys of a row, until that is written without
-// anybody in between. fn answers false to leave everything as it is. The new
+// anybody in between. fn returns false to leave everything as it is. The new
 // keys is in use here at once. with, if set, is the key that wraps it from now on.
 func (v *Vault) change(ctx context.Context, with kek.Key, fn func(*keyset, *seal.Keyring) (bool, error)) error {
 	for range 5 {

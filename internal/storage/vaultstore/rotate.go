@@ -125,7 +125,7 @@ func (v *Vault) Work(ctx context.Context, budget time.Duration) (Progress, error
 	return p, err
 }
 
-// resealColumn re-encrypts the texts of a column, batch after batch. It answers
+// resealColumn re-encrypts the texts of a column, batch after batch. It returns
 // false where the time was up before the end.
 func (v *Vault) resealColumn(ctx context.Context, c *Column, end time.Time, p *Progress) (whole bool, err error) {
 	var after []any

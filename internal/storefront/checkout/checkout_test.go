@@ -232,7 +232,7 @@ func TestWebhooks(t *testing.T) {
 	})
 }
 
-// The first news of a page can be its payment: the answer that would have told
+// The first news of a page can be its payment: the response that would have told
 // us of the page is still on its way.
 func TestWebhookBeforeTheAnswer(t *testing.T) {
 	t.Parallel()

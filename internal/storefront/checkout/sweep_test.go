@@ -12,7 +12,7 @@ import (
 	"ace/internal/storefront/offer"
 )
 
-// A store that was away goes back to where its last walk began, however long
+// A store that was unavailable goes back to where its last walk began, however long
 // ago that was.
 func TestSweepAfterFiveDays(t *testing.T) {
 	t.Parallel()

@@ -51,7 +51,7 @@ const (
 // Tax says whether the price includes tax.
 type Tax string
 
-// The tax behaviours.
+// The tax behaviors.
 const (
 	TaxIncluded    Tax = "included"
 	TaxExcluded    Tax = "excluded"

@@ -86,7 +86,7 @@ type ParkedJob struct {
 	Tries int    `json:"tries"`
 }
 
-// Jobs answers the work that was given up.
+// Jobs returns the jobs that were given up.
 type Jobs interface {
 	ParkedJobs(ctx context.Context) ([]jobs.Job, error)
 }
@@ -94,7 +94,7 @@ type Jobs interface {
 // ServiceLedger is the ledger of paid services.
 type ServiceLedger interface {
 	paidservice.Ledger
-	// Order answers one order, or service_order_not_found (NotFound).
+	// Order returns one order, or service_order_not_found (NotFound).
 	Order(ctx context.Context, id string) (*paidservice.Order, error)
 }
 
@@ -105,7 +105,7 @@ type server struct {
 	ledger   ServiceLedger
 }
 
-// New answers the handler.
+// New returns the handler.
 func New(orders *order.Service, parked Jobs, services Services, ledger ServiceLedger) http.Handler {
 	s := &server{orders, parked, services, ledger}
 	mux := httpserver.NewMux(nil)

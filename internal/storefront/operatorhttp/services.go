@@ -37,7 +37,7 @@ type ServiceOrder struct {
 	CreatedAt      time.Time  `json:"created_at"`
 	SettledAt      *time.Time `json:"settled_at,omitempty"`
 	DeliveredAt    *time.Time `json:"delivered_at,omitempty"`
-	// Moves is the audit trail, in the answer for one order.
+	// Moves is the audit trail, in the response for one order.
 	Moves []ServiceMove `json:"moves,omitempty"`
 }
 

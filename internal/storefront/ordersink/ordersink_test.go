@@ -115,7 +115,7 @@ func TestWebhookAway(t *testing.T) {
 }
 
 // mailServer is an SMTP server that takes one mail. refuse is the command that
-// it answers with an error.
+// it responds with an error.
 func mailServer(t *testing.T, refuse string) (address string, got <-chan string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -34,7 +34,7 @@ type Definition struct {
 	Runner                    Runner // nil: listed, but not available
 }
 
-// Definitions answers the three services at their default prices, without
+// Definitions returns the three services at their default prices, without
 // schemas and runners.
 func Definitions() []Definition {
 	return []Definition{
@@ -128,7 +128,7 @@ func units(decimal string, decimals int) (string, error) {
 }
 
 // open puts the current prices on record, so that replicas and the next
-// process know until when the former ones are honoured.
+// process know until when the former ones are honored.
 func (b *book) open(ctx context.Context) error {
 	current := map[string]Price{}
 	for i := range b.definitions {
@@ -174,7 +174,7 @@ func (b *book) record(ctx context.Context, service string, terms []x402.PaymentR
 
 func equalTerms(a, b []x402.PaymentRequirements) bool { return reflect.DeepEqual(a, b) }
 
-// now answers the price that is quoted.
+// now returns the price that is quoted.
 func (b *book) now(service string) (Price, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -182,7 +182,7 @@ func (b *book) now(service string) (Price, bool) {
 	return p, ok
 }
 
-// honoured answers the terms that a payer accepted, if they are what is asked
+// honored returns the terms that a payer accepted, if they are what is asked
 // now or was asked a short while ago, here or by another replica, and nil if
 // they are not.
 func (b *book) honoured(ctx context.Context, service string,
@@ -208,7 +208,7 @@ func (b *book) honoured(ctx context.Context, service string,
 	return nil, 0, nil
 }
 
-// network answers the settings of a network.
+// network returns the settings of a network.
 func (b *book) network(id string) (Network, bool) {
 	for _, n := range b.networks {
 		if strings.EqualFold(n.ID, id) {

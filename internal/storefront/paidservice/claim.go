@@ -162,7 +162,7 @@ func (s *Service) prove(ctx context.Context, c *claim) (*Outcome, error) {
 	return nil, nil //nolint:nilnil // no outcome yet
 }
 
-// admit reserves an order for a claim that has none, or answers the one that
+// admit reserves an order for a claim that has none, or returns the one that
 // the payer named by an alias.
 func (s *Service) admit(ctx context.Context, c *claim) (*Order, *Outcome, error) {
 	sealed, err := s.sealedFor(ctx, c)
@@ -186,7 +186,7 @@ func (s *Service) admit(ctx context.Context, c *claim) (*Order, *Outcome, error)
 	return o, nil, err
 }
 
-// named answers the order that the payer gave the same name before.
+// named returns the order that the payer gave the same name before.
 func (s *Service) named(ctx context.Context, c *claim) (*Order, error) {
 	var found *Order
 	for _, alias := range c.aliases {
@@ -210,12 +210,12 @@ func (s *Service) named(ctx context.Context, c *claim) (*Order, error) {
 	return found, nil
 }
 
-// sealedFor answers an order of the payer whose work was done for this request
+// sealedFor returns an order of the payer whose work was done for this request
 // and waits for its payment.
 func (s *Service) sealedFor(ctx context.Context, c *claim) (*Order, error) {
 	o, err := s.store.SealedFor(ctx, c.auth.Payer, c.fingerprint, time.Now().Add(-unsealed))
 	if problem.Is(err, codeOrderNotFound) {
-		return nil, nil //nolint:nilnil // none is an answer
+		return nil, nil //nolint:nilnil // no order is a valid result
 	}
 	return o, err
 }

@@ -59,7 +59,7 @@ func (v *View) Charged() (charged, unknown bool) {
 	return v.Order.State.Paid(), v.Order.State.MayBePaid() && !v.Order.State.Paid()
 }
 
-// Order answers an order by its id, with its work if that is paid. It moves no
+// Order returns an order by its id, with its work if that is paid. It moves no
 // money. The problems are service_order_not_found and service_result_expired.
 func (s *Service) Order(ctx context.Context, id string) (*View, error) {
 	o, err := s.byID(ctx, id)
@@ -82,7 +82,7 @@ func (s *Service) Order(ctx context.Context, id string) (*View, error) {
 	return v, nil
 }
 
-// File answers one file of a paid order. The problems are
+// File returns one file of a paid order. The problems are
 // service_order_not_found, service_not_paid (Conflict), service_file_not_found
 // and service_result_expired.
 func (s *Service) File(ctx context.Context, id, name string) (*File, error) {
@@ -97,7 +97,7 @@ func (s *Service) File(ctx context.Context, id, name string) (*File, error) {
 	return s.results.File(ctx, o.ResultID, name)
 }
 
-// byID answers an order, or the one that took its place.
+// byID returns an order, or the one that took its place.
 func (s *Service) byID(ctx context.Context, id string) (*Order, error) {
 	if !typeid.Valid("svo", id) {
 		return nil, problem.New(problem.NotFound, codeOrderNotFound,

@@ -22,7 +22,7 @@
 // it: an EIP-3009 nonce is spent once, so that settling the same payment again,
 // at any facilitator, never charges twice; only a new signature can. Therefore
 //
-//   - no answer asks for a signature (402) while the first one may be spent;
+//   - no response asks for a signature (402) while the first one may be spent;
 //   - equal calls at the same time join: one run, one transaction, equal
 //     answers, between replicas too;
 //   - a crash between any two steps leaves an order that the next caller, or

@@ -116,7 +116,7 @@ func (s *Service) again(ctx context.Context, o *Order, c *claim, t *trip) (*Outc
 	return nil, s.revive(ctx, o, c.owner, "presented again")
 }
 
-// revive reserves a released order once more.
+// revive reserves a released order again.
 func (s *Service) revive(ctx context.Context, o *Order, owner, evidence string) error {
 	next := o.clone()
 	if err := next.move(Reserved, now()); err != nil {

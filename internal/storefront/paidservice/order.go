@@ -109,7 +109,7 @@ var moves = map[State][]State{
 	Reorged:   {Settling, Loss},
 }
 
-// Moves answers where an order may go from a state.
+// Moves returns where an order may go from a state.
 func (s State) Moves() []State { return slices.Clone(moves[s]) }
 
 // Paid reports whether the money is here: the states in which work leaves.

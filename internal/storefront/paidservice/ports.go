@@ -11,7 +11,7 @@ import (
 	"ace/internal/protocol/x402"
 )
 
-// Facilitator verifies and settles payments. A refusal is an answer, not an
+// Facilitator verifies and settles payments. A refusal is a response, not an
 // error. An error says nothing about the outcome, unless it is ErrNotSent.
 type Facilitator interface {
 	// Verify asks whether a payment could be settled now. It moves nothing.
@@ -32,7 +32,7 @@ var ErrNotSent = errors.New("the facilitator was not reached")
 // Prover reads from a chain what became of an authorization, whoever
 // submitted it. Errors say nothing about the outcome.
 type Prover interface {
-	// Head answers the number of the newest block of a network.
+	// Head returns the number of the newest block of a network.
 	Head(ctx context.Context, network string) (int64, error)
 	// Find tells what the chain holds. from is the block to look from; 0: as far
 	// back as the network tells.
@@ -94,13 +94,13 @@ type Vault interface {
 // Store keeps orders. Each method is one transaction. A missing order is
 // service_order_not_found (NotFound).
 type Store interface {
-	// Order answers an order by id.
+	// Order returns an order by id.
 	Order(ctx context.Context, id string) (*Order, error)
-	// Find answers the order of an authorization.
+	// Find returns the order of an authorization.
 	Find(ctx context.Context, auth Authorization) (*Order, error)
-	// Aliased answers the order that a payer named.
+	// Aliased returns the order that a payer named.
 	Aliased(ctx context.Context, alias Alias) (*Order, error)
-	// SealedFor answers the youngest order with work that was sealed since then
+	// SealedFor returns the youngest order with work that was sealed since then
 	// for this payer and request, is not paid, and is not superseded.
 	SealedFor(ctx context.Context, payer, fingerprint string, since time.Time) (*Order, error)
 	// Insert keeps a new order with what goes with it. It returns ErrExists if
@@ -122,15 +122,15 @@ type Store interface {
 // Results keeps sealed work. Work that is gone is service_result_expired
 // (Gone).
 type Results interface {
-	// Work answers a whole work.
+	// Work returns a whole work.
 	Work(ctx context.Context, id string) (*Work, error)
-	// File answers one file of it. It returns service_file_not_found (NotFound).
+	// File returns one file of it. It returns service_file_not_found (NotFound).
 	File(ctx context.Context, id, name string) (*File, error)
 }
 
 // Prices keeps which prices were current when.
 type Prices interface {
-	// Prices answers the versions of a service's price, the newest first.
+	// Prices returns the versions of a service's price, the newest first.
 	Prices(ctx context.Context, service string) ([]Price, error)
 	// AddPrice keeps a version. It returns ErrExists if the version is there.
 	AddPrice(ctx context.Context, p Price) error
@@ -138,10 +138,10 @@ type Prices interface {
 
 // Ledger lets operators look at orders.
 type Ledger interface {
-	// Orders answers orders, the youngest first, beginning after the one whose id
+	// Orders returns orders, the youngest first, beginning after the one whose id
 	// is before.
 	Orders(ctx context.Context, f Filter, before string, limit int) ([]*Order, error)
-	// Moves answers the audit trail of an order, the oldest line first.
+	// Moves returns the audit trail of an order, the oldest line first.
 	Moves(ctx context.Context, orderID string) ([]Move, error)
 }
 

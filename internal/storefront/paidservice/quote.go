@@ -35,7 +35,7 @@ func (s *Service) quote(d *Definition, t Transport, reason x402.Reason) *x402.Pa
 	return q
 }
 
-// Quote answers what a run of a service costs now. The problems are
+// Quote returns what a run of a service costs now. The problems are
 // service_not_found, payments_not_configured and service_not_installed.
 func (s *Service) Quote(service string, t Transport, reason x402.Reason) (*x402.PaymentRequired, error) {
 	d, err := s.book.find(service)
@@ -130,7 +130,7 @@ type List struct {
 // Retention is how long the result of a paid run is handed out again.
 const Retention = 30 * 24 * time.Hour
 
-// List answers the services with their prices, and whether each can be paid and
+// List returns the services with their prices, and whether each can be paid and
 // run right now.
 func (s *Service) List() List {
 	l := List{Mode: s.opts.Mode, RunWait: s.opts.RunWait, Retention: Retention, Networks: []string{}}

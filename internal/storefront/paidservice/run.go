@@ -105,7 +105,8 @@ func (s *Service) startRun(ctx context.Context, o *Order, owner string, verified
 	return s.start(ctx, o)
 }
 
-// good asks whether a payment can be settled. It answers the reason why not.
+// stillPayable asks the facilitator whether a payment can be settled. It
+// returns the reason why not.
 func (s *Service) stillPayable(ctx context.Context, o *Order, p *sealedPayment) (x402.Reason, error) {
 	v, err := s.verify(ctx, p.Payment, p.Terms)
 	if err != nil || v.IsValid {

@@ -44,7 +44,7 @@ type Options struct {
 	// is left out.
 	Name string
 	// Mode says in lists what payments are: "facilitator", or "dev-ledger" for
-	// pretended money.
+	// test money.
 	Mode string
 	// RunWait is how long a caller waits for work. 0: 45 s.
 	RunWait time.Duration
@@ -63,7 +63,7 @@ type Options struct {
 	// MaxTimeout is how long payers are told to make an authorization valid.
 	// 0: 300 s.
 	MaxTimeout time.Duration
-	// PriceGrace is how long a former price is honoured. 0: 10 min.
+	// PriceGrace is how long a former price is honored. 0: 10 min.
 	PriceGrace time.Duration
 	// RunLease is how long a run that is not heard of counts as alive. 0: 20 s.
 	RunLease time.Duration
@@ -121,7 +121,7 @@ type Deps struct {
 	Log         *slog.Logger
 }
 
-// New answers a service. Call Open before it sells, and Close at the end.
+// New returns a service. Call Open before it sells, and Close at the end.
 func New(d Deps, opts Options) *Service {
 	opts.complete()
 	s := &Service{
@@ -213,11 +213,11 @@ type Call struct {
 }
 
 // Run runs a service for a payment, or takes up the run that the payment was
-// for. Without a payment it answers the quote. The problems are
-// service_not_found, payments_not_configured, service_not_installed, invalid arguments as the service
-// words them, invalid_payload, payment_bound_to_other_request and
-// payment_identifier_in_use (Conflict), payer_busy and unsettled_work
-// (RateLimited). All else is an Outcome.
+// for. Without a payment it returns the quote. The problems are
+// service_not_found, payments_not_configured, service_not_installed, invalid
+// arguments as the service words them, invalid_payload,
+// payment_bound_to_other_request and payment_identifier_in_use (Conflict),
+// payer_busy and unsettled_work (RateLimited). All else is an Outcome.
 func (s *Service) Run(ctx context.Context, call Call) (*Outcome, error) {
 	d, err := s.book.find(call.Service)
 	if err != nil {
@@ -250,7 +250,7 @@ func (s *Service) Run(ctx context.Context, call Call) (*Outcome, error) {
 	}
 }
 
-// enter finds the order that a claim belongs to, or makes one. It answers an
+// enter finds the order that a claim belongs to, or makes one. It returns an
 // outcome instead where there is to be none.
 func (s *Service) enter(ctx context.Context, c *claim) (*Order, *Outcome, error) {
 	o, err := s.store.Find(ctx, c.auth)
@@ -261,7 +261,7 @@ func (s *Service) enter(ctx context.Context, c *claim) (*Order, *Outcome, error)
 		return nil, nil, err
 	}
 	if o.State == Released && o.RunAttempts == 0 && !o.Sealed() && o.SupersededBy == "" {
-		return s.rebind(ctx, c, o) // it was never good for anything: it binds anew
+		return s.rebind(ctx, c, o) // it never bound anything: bind it again
 	}
 	if o.Fingerprint != c.fingerprint || o.SignatureSum != c.sum {
 		return nil, nil, errOtherRequest()
@@ -270,7 +270,7 @@ func (s *Service) enter(ctx context.Context, c *claim) (*Order, *Outcome, error)
 	return o, nil, err
 }
 
-// follow answers the order that took the place of o, or o.
+// follow returns the order that took the place of o, or o.
 func (s *Service) follow(ctx context.Context, o *Order) (*Order, error) {
 	for o.SupersededBy != "" {
 		next, err := s.store.Order(ctx, o.SupersededBy)

@@ -296,7 +296,7 @@ func (r *replica) try(call paidservice.Call) (out *paidservice.Outcome, err erro
 	return out, err
 }
 
-// honest checks what holds for every answer: work leaves only for money that
+// honest checks what holds for every response: work leaves only for money that
 // really arrived, and nobody is asked to sign while the money may have moved.
 func (w *world) honest(call paidservice.Call, out *paidservice.Outcome) {
 	w.t.Helper()
@@ -399,7 +399,7 @@ func (r *replica) tend(p *x402.PaymentPayload) {
 	}
 }
 
-// quiet fails if a signature stands in the log.
+// quiet fails if a signature is in the log.
 func (w *world) quiet(payments ...*x402.PaymentPayload) {
 	w.t.Helper()
 	w.log.mu.Lock()

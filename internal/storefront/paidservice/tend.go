@@ -61,7 +61,7 @@ func (s *Service) tend(ctx context.Context, job jobs.Job) error {
 	return nil
 }
 
-// tendOne does the next step and answers when to look again; zero: never.
+// tendOne does the next step and returns when to look again; zero: never.
 func (s *Service) tendOne(ctx context.Context, o *Order) (time.Time, error) {
 	soon := time.Now()
 	switch o.State {

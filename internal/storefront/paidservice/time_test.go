@@ -76,7 +76,7 @@ func TestResultsAreKeptForThirtyDays(t *testing.T) {
 	})
 }
 
-// Sealed work that nobody paid for in time is made anew; it is never charged
+// Sealed work that nobody paid for in time is made again; it is never charged
 // for when it is about to go.
 func TestSealedWorkWaitsForADay(t *testing.T) {
 	t.Parallel()

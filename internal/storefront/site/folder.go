@@ -69,13 +69,13 @@ type file struct {
 	empty   bool
 }
 
-// NewFolder answers a source over files, whose pages stand under base.
+// NewFolder returns a source over files, whose pages are under base.
 func NewFolder(files fs.FS, base *url.URL, vars Vars) *Folder {
 	return &Folder{files: files, base: base, vars: vars, rendered: map[string]*Page{}}
 }
 
 // List walks the folder. Files that did not change are not read again. A file
-// that cannot be used fails the listing, which names it and the mend.
+// that cannot be used fails the listing, which names it and how to fix it.
 func (f *Folder) List(ctx context.Context) ([]Entry, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -152,7 +152,7 @@ func (f *Folder) look(name string, d fs.DirEntry) (file, error) {
 	return file{name: name, changed: info.ModTime(), size: info.Size(), entry: page.Entry, empty: empty}, nil
 }
 
-// Read answers the page with its HTML.
+// Read returns the page with its HTML.
 func (f *Folder) Read(_ context.Context, at string) (*Page, error) {
 	f.mu.Lock()
 	stored, ok := f.pages[at]
@@ -220,7 +220,7 @@ func (f *Folder) load(name string) (page *Page, empty bool, err error) {
 	return page, false, page.setText(text, f.linkFrom(name, at))
 }
 
-// linkFrom resolves links as they stand in a file: beside the file, to other
+// linkFrom resolves links as they are in a file: beside the file, to other
 // files or to their pages.
 func (f *Folder) linkFrom(name, at string) func(*url.URL) *url.URL {
 	base := f.base.JoinPath(EscapePath(at))
@@ -271,7 +271,7 @@ func fill(text string, vars Vars) (string, error) {
 	return b.String(), nil
 }
 
-// SetText sets Markdown and HTML of the page, whose relative links stand at an
+// SetText sets Markdown and HTML of the page, whose relative links are at an
 // address, and derives title and description where they are empty.
 func (p *Page) SetText(text string, at *url.URL) error {
 	return p.setText(text, func(to *url.URL) *url.URL { return at.ResolveReference(to) })

@@ -30,7 +30,7 @@ type Offers struct {
 	pages map[string]*Page // by path
 }
 
-// NewOffers answers the pages of a catalog under the address base.
+// NewOffers returns the pages of a catalog under the address base.
 func NewOffers(catalog *offer.Catalog, base string) *Offers {
 	return &Offers{catalog: catalog, base: base}
 }
@@ -49,7 +49,7 @@ func (o *Offers) List(ctx context.Context) ([]Entry, error) {
 	return entries, nil
 }
 
-// Read answers the page of an offer that is for sale now, listed or not.
+// Read returns the page of an offer that is for sale now, listed or not.
 func (o *Offers) Read(ctx context.Context, path string) (*Page, error) {
 	id, ok := strings.CutPrefix(path, offersUnder)
 	if !ok || id == "" {

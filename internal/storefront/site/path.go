@@ -52,7 +52,7 @@ func invalidPath(detail string) error {
 	return problem.New(problem.Invalid, "invalid_path", detail+" Give the path of a page, such as /docs.").At("path")
 }
 
-// EscapePath spells a clean path as it stands in an address.
+// EscapePath spells a clean path as it is in an address.
 func EscapePath(path string) string { return (&url.URL{Path: path}).EscapedPath() }
 
 // spellings are the paths that may be meant: the twin of a page is that page,

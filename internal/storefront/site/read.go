@@ -40,7 +40,7 @@ type Reading struct {
 	Modified                          time.Time
 }
 
-// Read answers a window of a page. Beside what Page returns, it returns
+// Read returns a window of a page. Beside what Page returns, it returns
 // path_required, path_or_url, invalid_path, invalid_url, invalid_format,
 // invalid_offset and invalid_limit (Invalid), path_outside_site and other_host
 // (Forbidden).
@@ -68,7 +68,7 @@ func (s *Service) Read(ctx context.Context, q ReadQuery) (*Reading, error) {
 	return r, r.cut(content, q.Limit)
 }
 
-// asked checks a query and answers the path that it means.
+// asked validates a query and returns its path.
 func (s *Service) asked(q ReadQuery) (string, error) {
 	invalid := func(code, at, detail string) error { return problem.New(problem.Invalid, code, detail).At(at) }
 	switch {

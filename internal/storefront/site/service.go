@@ -35,7 +35,7 @@ type Options struct {
 	RefreshEvery time.Duration
 }
 
-// Service answers the pages of the store. It is safe for concurrent use.
+// Service serves the pages of the store. It is safe for concurrent use.
 type Service struct {
 	base    *url.URL
 	hosts   []string
@@ -53,7 +53,7 @@ type Service struct {
 	finished  map[string]loaded // by path
 }
 
-// New answers the pages of sources under the address base. It knows no page
+// New returns the pages of sources under the address base. It knows no page
 // before Refresh.
 func New(base *url.URL, sources []Source, log *slog.Logger, o *Options) *Service {
 	if o == nil {
@@ -91,10 +91,10 @@ type place struct {
 	entry           int // of the public ones
 }
 
-// Snapshot answers the list of pages.
+// Snapshot returns the list of pages.
 func (s *Service) Snapshot() *Snapshot { return s.now.Load() }
 
-// Entry answers the public page at a path.
+// Entry returns the public page at a path.
 func (s *Snapshot) Entry(path string) (Entry, bool) {
 	at, ok := s.byPath[path]
 	if !ok || at.private || at.absent {
@@ -243,7 +243,7 @@ func newSnapshot(entries []Entry) *Snapshot {
 	return s
 }
 
-// Page answers the page at a path as CleanPath answers it; the twin /x.md and
+// Page returns the page at a path as CleanPath returns it; the twin /x.md and
 // the index /x/index stand for /x. It returns page_not_found (NotFound),
 // page_private (Forbidden), and what the source of the page returns.
 func (s *Service) Page(ctx context.Context, path string) (*Page, error) {

@@ -60,9 +60,9 @@ type Listed struct {
 
 // Source is where pages come from.
 type Source interface {
-	// List answers all pages. An error keeps the listing of before.
+	// List returns all pages. An error keeps the listing of before.
 	List(ctx context.Context) ([]Entry, error)
-	// Read answers a page that List named. It returns page_not_found (NotFound)
+	// Read returns a page that List named. It returns page_not_found (NotFound)
 	// for any other, and site_unreachable (Unavailable) if another server holds
 	// the page and does not answer. A page that is read again while it is the
 	// same is the same pointer, so that what follows from it is made once.

@@ -33,7 +33,7 @@ func address(t testing.TB) *url.URL {
 	return u
 }
 
-// shelf is a processor with offers, which can be away.
+// fakeSource is a processor with offers, which can be unavailable.
 type fakeSource struct {
 	offers []offer.Offer
 	away   bool
@@ -552,7 +552,7 @@ func TestDefaultPages(t *testing.T) {
 	}
 }
 
-// document reports whether an address is one of the documents that stand beside
+// document reports whether an address is one of the documents that are beside
 // the pages of a store; package discovery serves them and follows its own links.
 func document(path string) bool {
 	switch path {

@@ -74,7 +74,7 @@ func a2aAction(tool *agenttool.Ready) a2ahttp.Action {
 // clients are the clients of the agent, with the signatures that held.
 type clients struct{ *sessionhttp.Sessions }
 
-// Agent answers what a request says about the software that sent it.
+// Agent returns what a request says about the software that sent it.
 func (c clients) Agent(ctx context.Context, h http.Header) checkout.Agent {
 	agent := c.Sessions.Agent(ctx, h)
 	agent.Profile = admission.Agent(ctx)

@@ -11,7 +11,7 @@ import (
 	"ace/internal/storefront/storehttp/storetest"
 )
 
-// opened opens a checkout and answers it with the path of the buyer's link.
+// opened opens a checkout and returns it with the path of the buyer's link.
 func opened(t *testing.T, w *storetest.Store, offerID string) (session *checkout.Session, link string) {
 	t.Helper()
 	session, err := w.Sales.Create(t.Context(),

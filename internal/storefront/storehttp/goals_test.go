@@ -175,7 +175,7 @@ func toolGoal(t *testing.T, w *storetest.Store) {
 	t.Helper()
 	const request = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
 	answer := w.Do(http.MethodPost, mcphttp.Path, request)
-	// The plain handler stands behind the same middleware: both write an access
+	// The plain handler is behind the same middleware: both write an access
 	// line and have limits of size and time.
 	plain := httptest.NewServer(w.Chain(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)

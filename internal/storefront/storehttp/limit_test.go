@@ -21,7 +21,7 @@ func TestRefusalsInTheShapeOfThePath(t *testing.T) {
 	tests := []struct {
 		name, method, path, body, mediaType string
 		headers                             []string
-		want                                []string // parts of the answer
+		want                                []string // parts of the response
 	}{
 		{
 			"REST", http.MethodGet, "/agent/commerce/products", "", "application/problem+json", nil,
@@ -123,7 +123,7 @@ func TestRevalidationIsFree(t *testing.T) {
 	}
 }
 
-// What a client may do is told on every answer of the API, over REST and MCP.
+// Every response reports what a client may still do of the API, over REST and MCP.
 func TestRateLimitFields(t *testing.T) {
 	t.Parallel()
 	w := storetest.Start(t, storetest.Limited(5, 60, 30))

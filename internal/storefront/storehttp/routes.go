@@ -1,5 +1,5 @@
 // Package storehttp is the HTTP face of the store host: it turns requests of
-// each protocol into calls of the domain and the answers back. No handler
+// each protocol into calls of the domain and the responses back. No handler
 // decides anything about money or stock.
 //
 //	/agent/commerce/products      the catalog (cataloghttp)
@@ -14,7 +14,7 @@
 //	/webhooks/stripe              messages of the processor (webhook.go)
 //	/.well-known/…, /llms.txt, …  what programs find all that by (discovery)
 //
-// Every path of the host stands in routes below.
+// Every path of the host is in routes below.
 package storehttp
 
 import (
@@ -119,7 +119,7 @@ type server struct {
 	agent     *a2ahttp.Handler
 }
 
-// New answers the handler of the store host.
+// New returns the handler of the store host.
 func New(d Deps) (http.Handler, error) {
 	s, mux, err := build(d)
 	if err != nil {

@@ -35,7 +35,7 @@ func (s *server) companions() (*discovery.Registry, error) {
 	})
 }
 
-// siteFace is the face of the pages.
+// siteHandler returns the handler of the pages.
 func (s *server) siteHandler() (*sitehttp.Handler, error) {
 	return sitehttp.New(sitehttp.Site{
 		BaseURL: s.Site.BaseURL, Name: s.Site.Name, Version: Version, Operator: cmp.Or(s.Site.Operator, s.Site.Name),
@@ -45,7 +45,7 @@ func (s *server) siteHandler() (*sitehttp.Handler, error) {
 	}, s.Pages, s.documents, s.catalog.LinkOffer)
 }
 
-// describedKeys stands in for the keys of a store that does not run: its
+// describedKeys represents the keys of a store that does not run: its
 // documents are described, and never asked for.
 type describedKeys struct{}
 

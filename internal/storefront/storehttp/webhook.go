@@ -9,7 +9,7 @@ import (
 // maxEvent bounds a message of the processor, in bytes.
 const maxEvent = 512 << 10
 
-// receiveEvent answers 200 once the message is on record; what follows from it
+// receiveEvent responds with 200 once the message is on record; what follows from it
 // is done later. Any other answer makes the processor send it again.
 func (s *server) receiveEvent(w http.ResponseWriter, r *http.Request) {
 	payload, err := httpserver.ReadBody(r, maxEvent)

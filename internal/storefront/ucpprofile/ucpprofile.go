@@ -65,7 +65,7 @@ type entry struct {
 	until     time.Time
 }
 
-// New answers a reader. client decides what may be called.
+// New returns a reader. client decides what may be called.
 func New(client *http.Client, o *Options) *Reader {
 	r := &Reader{client: client, byURL: map[string]*list.Element{}, recent: list.New()}
 	if o != nil {
@@ -84,7 +84,7 @@ func New(client *http.Client, o *Options) *Reader {
 	return r
 }
 
-// Profile answers the profile at an address. It returns profile_unreachable or
+// Profile returns the profile at an address. It returns profile_unreachable or
 // profile_malformed (Unprocessable), or profile_busy (Unavailable) while too
 // many profiles are being fetched.
 func (r *Reader) Profile(ctx context.Context, address string) (*ucp.PlatformProfile, error) {
@@ -208,7 +208,7 @@ func unreachable(why string) error {
 		"The profile that UCP-Agent names cannot be read: "+why)
 }
 
-// freshness is the max-age of an answer; 0 if it names none.
+// freshness is the max-age of a response; 0 if it names none.
 func freshness(h http.Header) time.Duration {
 	for directive := range strings.SplitSeq(h.Get("Cache-Control"), ",") {
 		name, value, _ := strings.Cut(strings.TrimSpace(directive), "=")

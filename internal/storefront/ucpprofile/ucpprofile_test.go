@@ -17,7 +17,7 @@ import (
 	"ace/internal/protocol/ucp"
 )
 
-// web answers requests without a network. It counts them by address.
+// web responds to requests without a network. It counts them by address.
 type web struct {
 	mu     sync.Mutex
 	reads  map[string]int

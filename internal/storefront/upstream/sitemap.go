@@ -40,9 +40,9 @@ type listed struct {
 	modified time.Time // zero: not stated, or not to be believed
 }
 
-// List answers the pages of the website, asking for its sitemaps again when
+// List returns the pages of the website, asking for its sitemaps again when
 // they are older than Options.SitemapAge. A file that cannot be read counts as
-// it was before; without any file, the links of the first page stand in.
+// it was before; without any file, the links of the first page are in.
 func (s *Site) List(ctx context.Context) ([]site.Entry, error) {
 	s.listing.Lock()
 	defer s.listing.Unlock()
@@ -140,7 +140,7 @@ func (s *Site) entrances(ctx context.Context) ([]string, error) {
 	return found, nil
 }
 
-// sitemap reads one file, or answers it as it was if it did not change.
+// sitemap reads one file, or returns it as it was if it did not change.
 func (s *Site) sitemap(ctx context.Context, address string) (*sitemap, error) {
 	old := s.files[address]
 	var known validators
@@ -257,7 +257,7 @@ func lastmod(text string, now time.Time) time.Time {
 	return time.Time{}
 }
 
-// linked answers the first page's links, for a website without a sitemap.
+// linked returns the first page's links, for a website without a sitemap.
 func (s *Site) linked(ctx context.Context) ([]listed, error) {
 	res, err := s.get(ctx, s.origin.String(), "text/html", validators{})
 	if err != nil {

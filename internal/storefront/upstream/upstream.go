@@ -5,7 +5,7 @@
 //	        -> none: the first page and the links on it
 //	Read: listed? -> cache, younger than PageAge -> fetch with validators
 //	        304 keeps the page, 200 becomes Markdown, 404 is page_not_found
-//	        the website is away: the last copy, for a day
+//	        the website is unavailable: the last copy, for a day
 //
 // Only pages that the website lists are fetched, so that callers cannot make
 // the store ask for others. All calls go through the client that New is given,
@@ -38,7 +38,7 @@ import (
 type Options struct {
 	SitemapAge time.Duration // how old the listing may be; 0: ten minutes
 	PageAge    time.Duration // how old a page may be before it is asked for again; 0: five minutes
-	StaleAge   time.Duration // how long a page outlives a website that is away; 0: a day
+	StaleAge   time.Duration // how long a page outlives a website that is unavailable; 0: a day
 	CacheBytes int64         // 0: 64 MiB
 	// LoopName names this store in the CDN-Loop header (RFC 8586) of its calls.
 	LoopName string
@@ -66,7 +66,7 @@ type Site struct {
 	cache     *cache
 }
 
-// New answers the pages of the website at origin, an address without a path.
+// New returns the pages of the website at origin, a URL without a path.
 func New(origin *url.URL, client *http.Client, log *slog.Logger, o *Options) *Site {
 	if o == nil {
 		o = new(Options)
@@ -83,7 +83,7 @@ func New(origin *url.URL, client *http.Client, log *slog.Logger, o *Options) *Si
 	}
 }
 
-// Read answers a page of the listing. It returns page_not_found (NotFound),
+// Read returns a page of the listing. It returns page_not_found (NotFound),
 // page_private (Forbidden) where the website asks for credentials,
 // page_not_text (UnsupportedMedia), page_too_large (Unprocessable) and
 // site_unreachable (Unavailable).
@@ -111,8 +111,8 @@ func (s *Site) Read(ctx context.Context, at string) (*site.Page, error) {
 	}
 }
 
-// renew asks the website for a page, and answers the copy from before where
-// that is still good or the website is away.
+// renew asks the website for a page, and returns the copy from before where
+// that is still good or the website is unavailable.
 func (s *Site) renew(ctx context.Context, at, address string, old *cached) (*cached, error) {
 	fresh, err := s.fetchPage(ctx, at, address, old)
 	p, known := problem.From(err)
@@ -129,7 +129,7 @@ func (s *Site) renew(ctx context.Context, at, address string, old *cached) (*cac
 	case old != nil && time.Since(old.confirmed) < s.o.StaleAge:
 		s.log.WarnContext(ctx, "showing the last copy of a page", "path", at, "error", egress.Cause(err))
 		stale := *old
-		stale.checked = time.Now() // spare a website that is away
+		stale.checked = time.Now() // spare a website that is unavailable
 		s.mu.Lock()
 		s.cache.put(at, &stale)
 		s.mu.Unlock()
@@ -242,7 +242,7 @@ func (s *Site) own(u *url.URL) bool {
 	return (u.Scheme == "http" || u.Scheme == "https") && u.User == nil && bare(u) == bare(s.origin)
 }
 
-// page answers the path under which the store shows an address of the website;
+// page returns the path under which the store shows a URL of the website;
 // ok is false for what it cannot show: other sites, addresses told apart by
 // their query, and files that are no text.
 func (s *Site) page(u *url.URL) (at string, ok bool) {

@@ -90,7 +90,7 @@ func (w *website) calls(path string) (asked, fresh int) {
 	return w.asked[path], w.fresh[path]
 }
 
-// open answers the website as a source, by the guard's own client.
+// open returns the website as a source, by the guard's own client.
 func (w *website) open(t *testing.T, o *upstream.Options) *upstream.Site {
 	t.Helper()
 	u, err := url.Parse(w.URL)
@@ -201,7 +201,7 @@ func TestList(t *testing.T) {
 }
 
 // TestListStaysFresh asks for a sitemap again with its validators, sees what
-// is new, and keeps the listing while the website is away.
+// is new, and keeps the listing while the website is unavailable.
 func TestListStaysFresh(t *testing.T) {
 	t.Parallel()
 	w := start(t, map[string]answer{"/sitemap.xml": urlset("ORIGIN/a")})
@@ -285,7 +285,7 @@ func TestRead(t *testing.T) {
 }
 
 // TestReadCaches asks the website once for a young page, with validators for
-// an old one, and shows the last copy while the website is away.
+// an old one, and shows the last copy while the website is unavailable.
 func TestReadCaches(t *testing.T) {
 	t.Parallel()
 	w := start(t,

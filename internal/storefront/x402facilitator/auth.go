@@ -49,7 +49,7 @@ type cdp struct {
 	key crypto.Signer
 }
 
-// CDP answers the credentials of a key of the Coinbase Developer Platform
+// CDP returns the credentials of a key of the Coinbase Developer Platform
 // (https://docs.cdp.coinbase.com/api-reference/v2/authentication): secret is
 // base64 of an Ed25519 key, or PEM of a P-256 key, whose line breaks may be
 // written as \n. Each request gets a token of its own that is good for two

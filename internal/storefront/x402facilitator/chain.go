@@ -36,7 +36,7 @@ type Chains struct {
 	client *http.Client
 }
 
-// NewChains answers the chains, asked with client. It refuses a network that is
+// NewChains returns the chains, asked with client. It refuses a network that is
 // none of Ethereum's kind, and an address that is none.
 func NewChains(client *http.Client, chains ...Chain) (*Chains, error) {
 	c := &Chains{chains: map[string]Chain{}, client: client}

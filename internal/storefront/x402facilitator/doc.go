@@ -5,7 +5,7 @@
 //	Pool      the first facilitator, then the others where the one before surely
 //	  |       did nothing
 //	  Remote  POST /verify (15 s), POST /settle (20 s), GET /supported
-//	          refusal -> an answer with its reason
+//	          refusal -> a response with its reason
 //	          no connection, 401, 402, 403, 404, 405, 413, 415, 429 -> ErrNotSent
 //	          everything else -> an error: the outcome is not known
 //
@@ -16,5 +16,5 @@
 // A facilitator is asked once per call. Who asks again, and when, is the
 // service's decision: it alone knows what came before.
 //
-// Addresses of nodes often hold a key. They stand in no error and no log.
+// Addresses of nodes often hold a key. They are in no error and no log.
 package x402facilitator

@@ -126,7 +126,7 @@ func (n *node) chains(t testing.TB) *x402facilitator.Chains {
 	return c
 }
 
-// ServeHTTP answers one question.
+// ServeHTTP responds to one call.
 func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var q struct {
 		Method string            `json:"method"`

@@ -11,12 +11,12 @@ import (
 	"ace/internal/storefront/paidservice"
 )
 
-// Pool is a first facilitator and others that stand in for it. It is safe for
+// Pool is a first facilitator and others that replace it. It is safe for
 // concurrent use.
 //
 // A payment goes on to the next one only while it is sure that nobody has done
 // anything with it. That would not be needed to keep it from being charged
-// twice, which the token prevents; it keeps the first answer meaningful.
+// twice, which the token prevents; it keeps the first response meaningful.
 type Pool struct {
 	members []*Remote
 	log     *slog.Logger
@@ -25,7 +25,7 @@ type Pool struct {
 	kinds map[*Remote]x402.SupportedResponse // what each said last; none: not asked yet
 }
 
-// NewPool answers the facilitators in the order in which they are asked. A
+// NewPool returns the facilitators in the order in which they are asked. A
 // nil logger logs nothing.
 func NewPool(log *slog.Logger, first *Remote, others ...*Remote) *Pool {
 	if log == nil {
@@ -91,7 +91,7 @@ func (p *Pool) Settle(ctx context.Context, payment *x402.PaymentPayload,
 	return answer, err
 }
 
-// Supported asks all facilitators and answers what any of them settles. It
+// Supported asks all facilitators and returns what any of them settles. It
 // fails where none answers.
 func (p *Pool) Supported(ctx context.Context) (x402.SupportedResponse, error) {
 	answers := make([]x402.SupportedResponse, len(p.members))

@@ -51,7 +51,7 @@ func (e *event) about(words ...string) bool {
 	return true
 }
 
-// errUnclear says that the chain holds the answer in a form that cannot be
+// errUnclear reports that the chain holds the result in a form that cannot be
 // read: a person has to look.
 var errUnclear = errors.New(
 	"a transaction uses several authorizations and does not tell which transfer belongs to which")
@@ -168,7 +168,7 @@ func (n *node) checkEvent(ctx context.Context, auth paidservice.Authorization, e
 	return paidservice.ProofVoid, nil
 }
 
-// transferOf answers the transfer that belongs to the use of an authorization.
+// transferOf returns the transfer that belongs to the use of an authorization.
 // A transaction may use several of one payer, of which only some pay us: the
 // transfer must not be counted for another. Tokens write it down right after
 // the use, or right before; all uses in a transaction show which it is.

@@ -19,14 +19,14 @@ import (
 	"ace/internal/storefront/paidservice"
 )
 
-// How long a facilitator has for an answer. To settle it waits for a block.
+// How long a facilitator has for a response. To settle it waits for a block.
 const (
 	verifyTimeout    = 15 * time.Second
 	settleTimeout    = 20 * time.Second
 	supportedTimeout = 10 * time.Second
 )
 
-// maxBody bounds what is read of an answer, in bytes.
+// maxBody bounds what is read of a response, in bytes.
 const maxBody = 256 << 10
 
 // Remote is one facilitator, reached over HTTP.
@@ -37,7 +37,7 @@ type Remote struct {
 	client *http.Client
 }
 
-// New answers the facilitator at an address such as
+// New returns the facilitator at a URL such as
 // https://facilitator.example/x402, called with client, which follows no
 // redirects.
 func New(address string, auth Auth, client *http.Client) (*Remote, error) {
@@ -144,7 +144,7 @@ func (f *Remote) call(ctx context.Context, limit time.Duration, method, path str
 	return f.checkResponse(path, res.StatusCode, data)
 }
 
-// judge sorts an answer by its status. Facilitators answer refusals with 200 or
+// checkResponse sorts a response by its status. Facilitators answer refusals with 200 or
 // with 400 and the same body.
 func (f *Remote) checkResponse(path string, status int, data []byte) ([]byte, error) {
 	if len(data) > maxBody {

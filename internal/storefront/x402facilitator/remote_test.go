@@ -63,7 +63,7 @@ func remote(t testing.TB, url string, auth x402facilitator.Auth) *x402facilitato
 	return f
 }
 
-// serve answers every call the same.
+// serve gives every call the same response.
 func serve(t testing.TB, status int, body string) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -88,7 +88,7 @@ func outcomeFor(terms x402.PaymentRequirements, answer x402.SettleResponse, err 
 	return string(answer.Class(terms))
 }
 
-// TestSettle shows what each answer of a facilitator, honest or not, means.
+// TestSettle shows what each response of a facilitator, honest or not, means.
 func TestSettle(t *testing.T) {
 	t.Parallel()
 	const good = `{"success":true,"payer":"0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC","transaction":"` + hash +

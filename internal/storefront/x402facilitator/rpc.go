@@ -20,7 +20,7 @@ import (
 // rpcTimeout bounds one question to a node.
 const rpcTimeout = 10 * time.Second
 
-// maxRPC bounds an answer of a node, in bytes.
+// maxRPC bounds a response of a node, in bytes.
 const maxRPC = 1 << 20
 
 // node is one JSON-RPC endpoint of a chain. Its address is a secret.

@@ -87,7 +87,7 @@ var known = []string{
 	"internal/foundation/jsonread Err",                 // the code of the first fault
 	"internal/protocol/acp NewError",                   // codes of the protocol
 	"internal/protocol/ucp NewProtocolError",           // codes of the protocol
-	"internal/storefront/storehttp/ucphttp toolAnswer", // an answer over REST, told over MCP
+	"internal/storefront/storehttp/ucphttp toolAnswer", // a response over REST, returned over MCP
 	"internal/storefront/storehttp/ucphttp wish",       // a message of the protocol
 }
 

@@ -25,7 +25,7 @@ type Candidate struct {
 // maxCandidates bounds the addresses that are weighed.
 const maxCandidates = MaxSitemapURLs
 
-// Candidates answers the addresses that the sitemaps and the first page name:
+// Candidates returns the addresses that the sitemaps and the first page name:
 // of this host, without what is no page by its name, each once. Sitemaps are
 // read the first time.
 func (s *Site) Candidates(ctx context.Context) ([]*Candidate, error) {
@@ -116,7 +116,7 @@ func pageName(u *url.URL) bool {
 }
 
 // folder is the path of the first page if that is a folder, such as /shop/ of a
-// website that stands there; "/" otherwise.
+// website that is there; "/" otherwise.
 func (s *Site) folder() string {
 	if s.Home != nil && strings.HasSuffix(s.Home.URL.Path, "/") {
 		return s.Home.URL.Path

@@ -1,5 +1,5 @@
 // Package crawl reads a foreign website politely: the pages and files that the
-// website services judge, describe and summarise.
+// website services judge, describe and summarize.
 //
 //	Open    robots.txt of the host -> may we? -> the address that was given,
 //	        over redirects, each hop asked for by itself
@@ -10,7 +10,7 @@
 //	                 |
 //	        budget: requests, bytes, time   pace: one call a second per host
 //	                 |
-//	        Fetcher (port): one request, one answer, no redirect followed
+//	        Fetcher (port): one request, one response, no redirect followed
 //	                 |
 //	Page    tree, head, links with their place, headings, main text
 //
@@ -18,6 +18,6 @@
 // carries a Failure. The same answers give the same pages in the same order.
 //
 // robots.txt is read by RFC 9309 with the token Agent. A website that excludes
-// it is left alone: Site.Excluded says so, and nothing but robots.txt and the
+// it is not crawled: Site.Excluded says so, and nothing but robots.txt and the
 // sitemaps is asked for.
 package crawl

@@ -98,7 +98,7 @@ func (d *Document) Title() string {
 	return d.Titles[0]
 }
 
-// Meta answers the content of the first meta element with a name, or "".
+// Meta returns the content of the first meta element with a name, or "".
 func (d *Document) Meta(name string) string {
 	for _, m := range d.Metas {
 		if m.Name == name {
@@ -114,7 +114,7 @@ func (d *Document) Markdown() string { return d.content.Markdown() }
 // Opening is the first paragraph of the main part.
 func (d *Document) Opening() string { return d.content.Opening() }
 
-// ParseDocument parses HTML that stands at base. contentType is the header that
+// ParseDocument parses HTML that is at base. contentType is the header that
 // came with it, which may name the charset. It returns ErrTooComplex.
 func ParseDocument(body []byte, contentType string, base *url.URL) (*Document, error) {
 	encoding, name, _ := charset.DetermineEncoding(body, contentType)
@@ -286,8 +286,7 @@ func (r *reader) meta(n *html.Node) {
 	}
 }
 
-// Resolve makes an address of the page absolute and takes its fragment off; it
-// answers nil for what is no web address.
+// Resolve makes an address of the page absolute and takes its fragment off; it returns nil for what is no web address.
 func (d *Document) Resolve(href string) *url.URL {
 	href = strings.TrimSpace(href)
 	if href == "" || len(href) > 4096 || d.Base == nil {

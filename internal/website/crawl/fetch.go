@@ -12,7 +12,7 @@ const Agent = "ACE-Audit"
 // Fetcher makes one request. It follows no redirect, sends no cookie, reaches
 // no private network and reads a body only to the limits of the request.
 //
-// What the website did wrong is the Failure of the answer. An error means that
+// What the website did wrong is the Failure of the response. An error means that
 // ctx has ended or that the fetcher itself is broken.
 type Fetcher interface {
 	Fetch(ctx context.Context, r Request) (*Response, error)
@@ -28,20 +28,20 @@ type Request struct {
 	WireLimit, DecodedLimit int64
 }
 
-// Response is one answer.
+// Response is one response.
 type Response struct {
 	URL       string // that was asked for last
-	Status    int    // 0: there was no answer
+	Status    int    // 0: there was no response
 	Header    Header
 	Body      []byte // decompressed, not decoded from its charset
 	Truncated bool   // the body is longer than a limit; Body is its beginning
 	// WireBytes and DecodedBytes count what was read.
 	WireBytes, DecodedBytes int64
-	// FirstByte is the time from the call to the first byte of the answer,
+	// FirstByte is the time from the call to the first byte of the response,
 	// connecting included where a connection was opened.
 	FirstByte time.Duration
-	Chain     []Hop   // redirects before this answer, filled by Site
-	Failure   Failure // empty: a whole answer, whatever its status
+	Chain     []Hop   // redirects before this response, filled by Site
+	Failure   Failure // empty: a whole response, whatever its status
 	Note      string  // what there is to say about the failure beyond its class; safe to show
 }
 
@@ -52,7 +52,7 @@ type Hop struct {
 	Location string // as it was sent
 }
 
-// OK reports whether the answer is whole, or the beginning of a long one, and
+// OK reports whether the response is whole, or the beginning of a long one, and
 // its status 200.
 func (r *Response) OK() bool { return r.Failure == "" && r.Status == 200 }
 
@@ -62,10 +62,10 @@ func (r *Response) MediaType() string {
 	return strings.ToLower(strings.TrimSpace(kind))
 }
 
-// Header holds the fields of an answer by their names in lower case.
+// Header holds the fields of a response by their names in lower case.
 type Header map[string][]string
 
-// Get answers the values of a field, joined by a comma.
+// Get returns the values of a field, joined by a comma.
 func (h Header) Get(name string) string { return strings.Join(h[strings.ToLower(name)], ", ") }
 
 // Add adds a value.
@@ -77,10 +77,10 @@ func (h Header) Add(name, value string) {
 // Failure says why an address gave nothing to read, or not all of it.
 type Failure string
 
-// The failures. A status such as 404 is none: it is an answer.
+// The failures. A status such as 404 is none: it is a response.
 const (
 	Unreachable  Failure = "unreachable"           // no such name, or nobody listens
-	TimedOut     Failure = "timeout"               // no whole answer in time
+	TimedOut     Failure = "timeout"               // no whole response in time
 	BadTLS       Failure = "certificate"           // the certificate does not hold
 	BadAnswer    Failure = "bad_answer"            // broken off, or no HTTP
 	NotAllowed   Failure = "not_allowed"           // a private network, port or scheme
@@ -93,7 +93,7 @@ const (
 	ByRobots     Failure = "blocked_by_robots"     // robots.txt excludes us
 	OutOfBudget  Failure = "out_of_budget"         // a limit of this crawl, not the website's fault
 	AskedToWait  Failure = "asked_to_wait"         // the website wants no more requests now
-	NotHTML      Failure = "not_html"              // an answer, but no page
+	NotHTML      Failure = "not_html"              // a response, but no page
 	TooComplex   Failure = "too_complex"           // HTML that would grow past all measure in memory
 )
 

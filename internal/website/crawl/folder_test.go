@@ -7,7 +7,7 @@ import (
 	"ace/internal/website/crawl/crawltest"
 )
 
-// TestSampleOfAFolder: a website that stands in a folder has clusters of its
+// TestSampleOfAFolder: a website in a folder has clusters of its
 // own, and is not one cluster.
 func TestSampleOfAFolder(t *testing.T) {
 	t.Parallel()

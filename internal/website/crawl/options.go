@@ -73,11 +73,11 @@ type Pacer struct {
 	next map[string]time.Time // when a host may be asked again
 }
 
-// NewPacer answers a pacer that has asked nobody yet.
+// NewPacer returns a pacer that has asked nobody yet.
 func NewPacer() *Pacer { return &Pacer{next: map[string]time.Time{}} }
 
 // Wait takes the host's next turn, which begins gap after the one before, and
-// waits for it. It does not wait, and answers false, if the turn is after until.
+// waits for it. It does not wait, and returns false, if the turn is after until.
 func (p *Pacer) Wait(ctx context.Context, host string, gap time.Duration, until time.Time) (bool, error) {
 	p.mu.Lock()
 	now := time.Now()

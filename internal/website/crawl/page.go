@@ -40,7 +40,7 @@ func (p *Page) Modified() time.Time {
 	return t
 }
 
-// NewPage reads an answer as a page.
+// NewPage reads a response as a page.
 func NewPage(res *Response) *Page { return newPage(res.URL, res) }
 
 func newPage(asked string, res *Response) *Page {

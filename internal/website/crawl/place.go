@@ -8,13 +8,13 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Place is where something stands in the source of a page.
+// Place is where something is in the source of a page.
 type Place struct {
 	Line int // counts from 1; 0: not in the source, the parser added it
 	Byte int // counts from 0
 }
 
-// Where answers the place of an element's tag or of a comment.
+// Where returns the place of an element's tag or of a comment.
 func (d *Document) Where(n *html.Node) Place {
 	if n == nil {
 		return Place{}
@@ -22,7 +22,7 @@ func (d *Document) Where(n *html.Node) Place {
 	return d.places()[n]
 }
 
-// Find answers the place where a piece of source stands first.
+// Find returns the place where a piece of source stands first.
 func (d *Document) Find(piece string) Place {
 	i := bytes.Index(d.Source, []byte(piece))
 	if i < 0 || piece == "" {

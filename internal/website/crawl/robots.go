@@ -9,7 +9,7 @@ import (
 )
 
 // MaxRobots is how much of a robots.txt is read, in bytes. RFC 9309 asks for
-// 500 KiB at least; what stands behind it is ignored.
+// 500 KiB at least; what is behind it is ignored.
 const MaxRobots = 500 << 10
 
 // Robots is a robots.txt, read by RFC 9309.
@@ -20,18 +20,18 @@ type Robots struct {
 	Lines    int
 	// Access is what a crawler may do if the file itself could not be read.
 	Access Access
-	// Response is the answer that held the file; nil when parsed from text.
+	// Response is the response that held the file; nil when parsed from text.
 	Response *Response
 }
 
-// Access is what the answer for robots.txt means for the whole host.
+// Access is what the response for robots.txt means for the whole host.
 type Access int
 
 // The kinds of access.
 const (
 	ByRules Access = iota // the file was read: its rules count
 	Full                  // 4xx: there are no rules
-	None                  // 5xx or no answer: RFC 9309 asks to stay away
+	None                  // 5xx or no response: RFC 9309 asks to stay away
 )
 
 // Group is the rules for some crawlers.

@@ -94,7 +94,7 @@ func (d *Document) DirectivesFor(agent string) []Directive {
 	return found
 }
 
-// Forbids answers the directive by which a page keeps a crawler from something:
+// Forbids returns the directive by which a page keeps a crawler from something:
 // noindex, nosnippet, noarchive and so on; "none" counts as noindex. Empty agent:
 // what is said to all.
 func (d *Document) Forbids(agent, name string) (Directive, bool) {

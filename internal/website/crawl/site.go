@@ -142,7 +142,7 @@ func (s *Site) unreachable(f Failure) error {
 		"The website "+f.String()+". Check the address and that the website is up.").At("/url")
 }
 
-// open answers the failure that keeps the whole website from being read; the
+// open returns the failure that keeps the whole website from being read; the
 // failures of single pages are none.
 func (s *Site) open(ctx context.Context, u *url.URL) (Failure, error) {
 	s.Origin = &url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/"}
@@ -155,7 +155,7 @@ func (s *Site) open(ctx context.Context, u *url.URL) (Failure, error) {
 	case f.nobody():
 		return f, nil
 	case f == TimedOut || f == BadAnswer:
-		// Is anybody there at all? The answer is not read.
+		// Does the host respond at all? The body is not read.
 		res, err := s.single(ctx, Request{URL: u.String(), WireLimit: 1, DecodedLimit: 1}, robots)
 		if err != nil || res.Status == 0 {
 			return f, err
@@ -198,7 +198,7 @@ func (s *Site) open(ctx context.Context, u *url.URL) (Failure, error) {
 	return "", nil
 }
 
-// Get answers the page at an address of the website, reading it at most once.
+// Get returns the page at an address of the website, reading it at most once.
 // What goes wrong there is the page's Failure. An error means that ctx ended.
 func (s *Site) Get(ctx context.Context, address string) (*Page, error) {
 	u := s.parse(address)
@@ -218,7 +218,7 @@ func (s *Site) Get(ctx context.Context, address string) (*Page, error) {
 	return p, nil
 }
 
-// Fetch answers any file of the website, at most once for the same request. It
+// Fetch returns any file of the website, at most once for the same request. It
 // keeps to robots.txt, the pace and the budget as pages do.
 func (s *Site) Fetch(ctx context.Context, r Request) (*Response, error) {
 	u := s.parse(r.URL)
@@ -258,7 +258,7 @@ func (s *Site) Requests() int { return len(s.Visits) }
 // Bytes is how much has been read, decompressed.
 func (s *Site) Bytes() int64 { return s.bytes }
 
-// Limits answers the limits that this crawl keeps to.
+// Limits returns the limits that this crawl keeps to.
 func (s *Site) Limits() Options { return s.o }
 
 // Allowed reports whether robots.txt lets this crawler read an address.

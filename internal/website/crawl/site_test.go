@@ -17,7 +17,7 @@ import (
 
 const base = "https://shop.example"
 
-// site answers the addresses of a website; paths are below base.
+// site returns the addresses of a website; paths are below base.
 func site(answers map[string]crawltest.Answer) *crawltest.Web {
 	full := map[string]crawltest.Answer{}
 	for path, a := range answers {

@@ -168,8 +168,7 @@ func (s *Sitemap) fail(err error) {
 	}
 }
 
-// ParseTime reads a time of the W3C format (YYYY to seconds with a zone), or
-// answers zero.
+// ParseTime reads a time of the W3C format (YYYY to seconds with a zone), or returns zero.
 func ParseTime(text string) time.Time {
 	text = strings.TrimSpace(text)
 	for _, layout := range []string{

@@ -28,7 +28,7 @@ type Packer struct {
 	generator *generate.Generator
 }
 
-// New answers a packer that reads websites through a fetcher. It fails only if
+// New returns a packer that reads websites through a fetcher. It fails only if
 // the embedded vocabulary is damaged.
 func New(fetcher crawl.Fetcher, o *Options) (*Packer, error) {
 	if o == nil {
@@ -146,7 +146,7 @@ func (p *Packer) fill(ctx context.Context, pack *Pack, pages []*crawl.Page, r Re
 	return nil
 }
 
-// readPage reads and judges one page. Pages that are none, and answers other
+// readPage reads and judges one page. Pages that are none, and responses with other
 // than 200, are told of and left alone.
 func (p *Packer) readPage(c *crawl.Page) *read {
 	one := &read{page: newPage(c)}

@@ -38,7 +38,7 @@ func TestSites(t *testing.T) {
 	}
 }
 
-// TestSlowSites shows that a website which never ends an answer costs no more
+// TestSlowSites shows that a website which never ends a response costs no more
 // than the patience of the fetcher.
 func TestSlowSites(t *testing.T) {
 	t.Parallel()

@@ -23,7 +23,7 @@ const (
 )
 
 // install puts a block into the source of a page: into its head, or in the
-// place of the JSON-LD blocks that it holds. It answers the page and the
+// place of the JSON-LD blocks that it holds. It returns the page and the
 // unified diff that leads to it; ok is false where the diff would be too long.
 func install(source, script, mode, name string) (page, patch string, ok bool) {
 	blocks, head := places(source)
@@ -155,7 +155,7 @@ type change struct {
 	edits       []edit
 }
 
-// lines are what stands in place of the changed lines.
+// lines are what is in place of the changed lines.
 func (c change) lines(old []string, starts []int) []string {
 	var b strings.Builder
 	whole := strings.Join(old, "")
@@ -176,7 +176,7 @@ func (c change) lines(old []string, starts []int) []string {
 	return lines
 }
 
-// hunk writes one hunk and answers by how many lines the rest has moved.
+// hunk writes one hunk and returns by how many lines the rest has moved.
 func hunk(b *strings.Builder, old []string, starts []int, changes []change, shift int) int {
 	total := len(old)
 	if old[total-1] == "" {
@@ -216,7 +216,7 @@ func hunk(b *strings.Builder, old []string, starts []int, changes []change, shif
 	return shift + after - before
 }
 
-// span writes where a hunk stands; an empty one stands behind the line before.
+// span writes where a hunk stands; an empty one is behind the line before.
 func span(from, count int) string {
 	if count == 0 {
 		return fmt.Sprintf("%d,0", from)

@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// endless are sites that keep an answer open.
+// endless are sites that keep a response open.
 var endless = []string{"slow", "stalled"}
 
 // packer packs sites on loopback, without pauses between requests.

@@ -291,7 +291,7 @@ func (w *work) settle(context.Context) error {
 	return nil
 }
 
-// verify asks for chosen pages that were not read, and chooses anew where they
+// verify asks for chosen pages that were not read, and chooses again where they
 // are not there.
 func (w *work) verify(ctx context.Context) error {
 	for range 4 {

@@ -10,7 +10,7 @@
 //	describe  meta description > og:description > first sentence; never invented
 //	check     the file by package llmstxt, its links by asking for them
 //
-// The same answers of the website give the same draft, byte for byte. Words of
+// The same responses of the website give the same draft, byte for byte. Words of
 // the website are taken as words: what hides from people is left out, what
 // gives orders to language models is dropped with a warning, and nothing in
 // them can end a link or begin a line. What nobody wrote on the site is listed

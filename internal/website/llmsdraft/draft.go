@@ -36,7 +36,7 @@ type Service struct {
 	o       Options
 }
 
-// New answers a service that reads websites with fetcher.
+// New returns a service that reads websites with fetcher.
 func New(fetcher crawl.Fetcher, o *Options) *Service {
 	s := &Service{fetcher: fetcher}
 	if o != nil {
@@ -141,13 +141,13 @@ type File struct {
 	Data            []byte
 }
 
-// Files answers llms.txt, the report for people, and a Markdown twin for each
+// Files returns llms.txt, the report for people, and a Markdown twin for each
 // page of the draft that has none. Names are unique.
 func (d *Draft) Files() []File { return d.files }
 
 // Run drafts an llms.txt. It returns the problems of crawl.Open, and
 // site_excludes_crawler or site_not_readable (Unprocessable) where there is
-// nothing to draft from. What else is wrong with the website stands in the
+// nothing to draft from. What else is wrong with the website is in the
 // draft. progress may be nil.
 func (s *Service) Run(ctx context.Context, r Request, progress crawl.Progress) (*Draft, error) {
 	if progress == nil {

@@ -55,7 +55,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestPracticeSite drafts for the website of the sandbox, which stands in a
+// TestPracticeSite drafts for the website of the sandbox, which is in a
 // folder.
 func TestPracticeSite(t *testing.T) {
 	t.Parallel()

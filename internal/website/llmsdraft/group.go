@@ -13,7 +13,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// labelOf is what the navigation calls the group that a link stands in: the
+// labelOf is what the navigation calls the group that a link is in: the
 // item of the list around its list, or the heading before it.
 func labelOf(link *html.Node) string {
 	for n, up := link, 0; n.Parent != nil && up < 12; n, up = n.Parent, up+1 {
@@ -136,7 +136,7 @@ func (w *work) group(pages []*page) {
 	mergeSmall(pages)
 }
 
-// indexes is 1 if the folder has a page of its own that stands beside it.
+// indexes is 1 if the folder has a page of its own that is beside it.
 func (w *work) indexes(segment string) int {
 	if p := w.byKey[w.folder+segment]; p != nil && p.segment == "" && p.reason == "" {
 		return 1

@@ -23,7 +23,7 @@ func (w *work) introduce() {
 	w.details = w.siteDetails(ld)
 }
 
-// usable reports whether words of the site may stand in the draft.
+// usable reports whether text of the site may be quoted in the draft.
 func (w *work) usable(s string, least, most int) bool {
 	if n := utf8.RuneCountInString(s); n < least || n > most || strings.Contains(s, "://") {
 		return false

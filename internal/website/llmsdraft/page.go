@@ -12,7 +12,7 @@ import (
 type page struct {
 	url     *url.URL
 	key     string
-	segment string // first folder below the drafted one; empty: stands there itself
+	segment string // first folder below the drafted one; empty: is that folder itself
 	depth   int
 
 	// From sitemaps and links.
@@ -57,7 +57,7 @@ func keyOf(u *url.URL) string {
 	return p
 }
 
-// add answers the page at an address, a new one if it is not known; nil for
+// add returns the page at an address, a new one if it is not known; nil for
 // addresses of other hosts and for what is no page by its name.
 func (w *work) add(u *url.URL) *page {
 	if u == nil || u.User != nil || !strings.EqualFold(u.Host, w.site.Origin.Host) ||

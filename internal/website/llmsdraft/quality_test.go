@@ -12,7 +12,7 @@ import (
 
 // TestQuality compares drafts with files that a person wrote: which pages are
 // linked (F1), how they are grouped (adjusted Rand index of the pages that both
-// have), and how much of the person's notes stands in those of the draft (share
+// have), and how much of the person's notes is in those of the draft (share
 // of words). The bounds are below what is reached today: they catch a fall.
 func TestQuality(t *testing.T) {
 	t.Parallel()
@@ -105,7 +105,7 @@ func rand(a, b map[string]string) float64 {
 	return (index - expected) / (most - expected)
 }
 
-// notes is the share of the words of a person's notes that stand in the
+// notes is the share of the words of a person's notes that are in the
 // draft's name or notes of the same page.
 func notes(got, want *llmstxt.File) string {
 	words := map[string]string{}

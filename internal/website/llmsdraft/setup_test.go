@@ -60,7 +60,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// cancelled is a context that has ended.
+// canceled is a context that has ended.
 func cancelled(t *testing.T) (context.Context, context.CancelFunc) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -14,7 +14,7 @@ import (
 	"ace/internal/website/readiness/prose"
 )
 
-// agentFiles are the answers for what agents look for, by the id of the check.
+// agentFiles are the responses for what agents look for, by the id of the check.
 type agentFiles map[string]*crawl.Response
 
 // agentPaths are the documents with a place of their own.
@@ -36,7 +36,7 @@ var agentPaths = []struct{ id, path, accept string }{
 	{"ag.acp", "/.well-known/acp.json", "application/json"},
 }
 
-// Keys of answers that stand at no place of their own.
+// Keys of responses without a URL of their own.
 const (
 	asMarkdown = "ag.markdown_negotiation"
 	asTwin     = "ag.md_twin"
@@ -149,7 +149,7 @@ type agentCheck struct {
 	evaluate                                      func(*audit) judge.Finding
 }
 
-// document answers an agent document that is there, or the finding why it is
+// document returns an agent document that is there, or the finding why it is
 // not.
 func (a *audit) document(id string, optional bool) (*crawl.Response, judge.Finding, bool) {
 	r := a.agent[id]

@@ -17,6 +17,6 @@
 // standards (B), research and broad practice (C). Emerging conventions (D) make
 // up the agent level and never touch the score. What could not be measured is
 // left out of the score and lowers the coverage; what does not apply is no fault.
-// The same answers of a website give the same report. Nothing is claimed about
+// The same responses of a website give the same report. Nothing is claimed about
 // rankings or citations.
 package readiness

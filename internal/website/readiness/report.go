@@ -95,7 +95,7 @@ type Check struct {
 	Value    float64 `json:"value"` // 0 to 1, three digits
 	Pages    []Row   `json:"pages"`
 	Why      string  `json:"why"`
-	Fix      *Fix    `json:"fix,omitempty"` // nil: nothing to mend
+	Fix      *Fix    `json:"fix,omitempty"` // nil: nothing to repair
 }
 
 // Status is the outcome of a check.

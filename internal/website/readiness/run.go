@@ -28,7 +28,7 @@ type Auditor struct {
 	o       Options
 }
 
-// New answers an auditor that reads websites with fetcher.
+// New returns an auditor that reads websites with fetcher.
 func New(fetcher crawl.Fetcher, o *Options) *Auditor {
 	if o == nil {
 		o = new(Options)

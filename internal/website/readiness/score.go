@@ -57,8 +57,7 @@ func (a *audit) result(c *judge.Check) Check {
 	return out
 }
 
-// overPages judges each page of the sample; the home page counts twice. It
-// answers the share of the pages that have something to mend.
+// overPages judges each page of the sample; the home page counts twice. It returns the share of the pages that have something to repair.
 func (a *audit) overPages(c *judge.Check, out *Check) float64 {
 	sum, weight, faulty, judged := 0.0, 0.0, 0, 0
 	unknown := false
@@ -205,7 +204,7 @@ func summarize(checks []Check) Summary {
 	return s
 }
 
-// topFixes are the checks whose mending is worth most for its effort.
+// topFixes are the checks whose repairing is worth most for its effort.
 func topFixes(checks []Check) []string {
 	var open []Check
 	for _, c := range checks {

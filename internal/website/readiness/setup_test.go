@@ -27,7 +27,7 @@ const base = "https://riverside.example"
 // today is the day on which the audits of the tests run.
 var today = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// web is the answers of a website by their paths.
+// web is the responses of a website by their paths.
 type web map[string]crawltest.Answer
 
 // cleanWeb is a website without a fault.

@@ -55,7 +55,7 @@ func UserAgent(baseURL string) string {
 	return crawl.Agent + "/1.0 (+" + strings.TrimSuffix(baseURL, "/") + "/support)"
 }
 
-// New answers a fetcher for the store at baseURL.
+// New returns a fetcher for the store at baseURL.
 func New(guard Guard, baseURL string, o *Options) *Fetcher {
 	if o == nil {
 		o = new(Options)
@@ -188,7 +188,7 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// fail notes in out what a call failed with. It answers an error if ctx ended.
+// fail notes in out what a call failed with. It returns an error if ctx ended.
 func fail(ctx context.Context, out *crawl.Response, err error) error {
 	if err == nil {
 		return nil

@@ -2,10 +2,10 @@
 // replicas keep one promise together.
 //
 //	Limiter.Take(key, cost)
-//	  | refused a moment ago? the same answer again, without asking Redis
+//	  | refused a moment ago? the same response again, without asking Redis
 //	  v
 //	script in Redis: TIME, state of the key, verdict     (20 ms at most)
-//	  | no answer
+//	  | no response
 //	  v
 //	count here instead, with the quota divided by the replicas that were last
 //	seen; Redis is asked again once a second. Never open.

@@ -42,7 +42,7 @@ func (l *lines) count(text string) int {
 }
 
 // replica is one process's view of a Redis. A slow test machine must not look
-// like a Redis that is away, so the timeout is long unless a test sets it.
+// like a Redis that is unavailable, so the timeout is long unless a test sets it.
 func replica(t *testing.T, r *redistest.Server, log *lines, o *redislimit.Options) *redislimit.Store {
 	t.Helper()
 	if o == nil {
@@ -243,7 +243,7 @@ func TestClockSetBack(t *testing.T) {
 	between(t, "RetryAfter of Window", r.RetryAfter, 0, time.Minute)
 }
 
-// What stands in Redis says neither address nor agent, and goes by itself.
+// What is in Redis says neither address nor agent, and goes by itself.
 func TestKeysInRedis(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)

@@ -78,8 +78,7 @@ if n > 0 then reset = span - (now - tonumber(redis.call('LINDEX', KEYS[1], -1)))
 return {allowed, most - n, reset, retry}
 `
 
-// beatScript notes that a replica lives, forgets the ones that do not, and
-// answers how many there are. ARGV: the replica, milliseconds without a beat
+// beatScript notes that a replica lives, forgets the ones that do not, and returns how many there are. ARGV: the replica, milliseconds without a beat
 // after which one is gone.
 const beatScript = `
 local t = redis.call('TIME')

@@ -21,20 +21,20 @@ import (
 
 // Options are the settings of a Store that have defaults.
 type Options struct {
-	// Prefix stands before every key. Default "ace:limit:".
+	// Prefix precedes every key. Default "ace:limit:".
 	Prefix string
-	// Digest makes what stands in Redis of a client's key; it has to be the same
+	// Digest makes what is in Redis of a client's key; it has to be the same
 	// on all replicas. Default: half of its SHA-256.
 	Digest func(key string) string
 	// Timeout bounds one question to Redis. Default 20 ms.
 	Timeout time.Duration
-	// Slots is how many clients are counted here while Redis is away. Default
+	// Slots is how many clients are counted here while Redis is unavailable. Default
 	// 1,048,576, which takes 17 MiB.
 	Slots int
 }
 
 // How often a replica tells that it lives, when it counts as gone, and how
-// often Redis is tried while it is away.
+// often Redis is tried while it is unavailable.
 const (
 	beatEvery   = 10 * time.Second
 	replicaLife = 3 * beatEvery
@@ -56,13 +56,13 @@ type Store struct {
 	scripts map[string]*redis.Script
 
 	replicas atomic.Int64 // as last seen, at least 1
-	retryAt  atomic.Int64 // nanoseconds since epoch before which Redis is not asked; 0: it answers
+	retryAt  atomic.Int64 // nanoseconds since epoch before which Redis is not called; 0: it is available
 	mu       sync.Mutex   // orders the log lines of coming and going
 	away     bool
 }
 
 // Open prepares a store at an address: redis://user:password@host:6379/0, or
-// rediss:// with TLS. Nothing is asked yet; a Redis that is away is no error.
+// rediss:// with TLS. Nothing is asked yet; a Redis that is unavailable is no error.
 // The error never holds the address. Close the store.
 func Open(address string, log *slog.Logger, o *Options) (*Store, error) {
 	settings, err := redis.ParseURL(address)
@@ -160,7 +160,7 @@ func (s *Store) beat(ctx context.Context) {
 	}
 }
 
-// ask runs a script, unless Redis is known to be away. The end of the request
+// ask runs a script, unless Redis is known to be unavailable. The end of the request
 // does not end the question: what a client breaks off is counted too.
 func (s *Store) ask(ctx context.Context, script, key string, args ...any) ([]int64, error) {
 	if retryAt := s.retryAt.Load(); retryAt != 0 {

@@ -39,7 +39,7 @@ func ReadFile(path string, make bool) ([]byte, error) {
 	return master, nil
 }
 
-// create makes the key file whole or not at all, and leaves the file of a
+// create creates the key file whole or not at all, and leaves the file of a
 // process that was faster.
 func create(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

@@ -1,5 +1,5 @@
 // Package kek are key-encryption keys: what wraps the ring of data keys that
-// stands in the database. Which one is said by an address:
+// is in the database. A URL selects it:
 //
 //	(empty)                              the master key file
 //	file:///path                         another file of 32 bytes, mode 0600
@@ -44,7 +44,7 @@ var (
 type Key interface {
 	// Name tells the key from others; it is no secret.
 	Name() string
-	// Wrap answers text that Unwrap opens. It returns ErrAway.
+	// Wrap returns text that Unwrap opens. It returns ErrAway.
 	Wrap(ctx context.Context, plain []byte) (string, error)
 	// Unwrap returns ErrWrong and ErrAway.
 	Unwrap(ctx context.Context, text string) ([]byte, error)
@@ -63,7 +63,7 @@ type Options struct {
 	// Create makes the master key file if it is not there. Set it only where
 	// nothing is sealed yet.
 	Create bool
-	// Client answers what calls an origin, and it alone.
+	// Client returns an HTTP client that calls this origin only.
 	Client func(origin *url.URL) *http.Client
 }
 

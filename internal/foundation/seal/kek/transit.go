@@ -115,7 +115,7 @@ func (t *transit) Unwrap(ctx context.Context, text string) ([]byte, error) {
 	return plain, nil
 }
 
-// answer is the part of an answer that is looked at.
+// answer is the part of a response that is looked at.
 type answer struct {
 	Ciphertext string `json:"ciphertext"`
 	Plaintext  string `json:"plaintext"`
@@ -170,7 +170,7 @@ func (t *transit) call(ctx context.Context, operation string, in map[string]stri
 	return &whole.Data, nil
 }
 
-// refused says what an answer other than 200 means. The service's own text is
+// refused says what a response other than 200 means. The service's own text is
 // looked at, not passed on: it may quote what was sent.
 func (t *transit) refused(operation string, status int, text []byte) error {
 	switch {

@@ -18,8 +18,7 @@ import (
 	"time"
 )
 
-// privateCluster starts one PostgreSQL server for this test process and
-// answers its address. A watcher process holds a pipe from here: when this
+// privateCluster starts one PostgreSQL server for this test process and returns its address. A watcher process holds a pipe from here: when this
 // process ends, however it ends, the pipe closes and the watcher stops the
 // server and removes its folder.
 var privateCluster = sync.OnceValues(func() (string, error) { return startCluster("off") })
@@ -27,7 +26,7 @@ var privateCluster = sync.OnceValues(func() (string, error) { return startCluste
 var durableCluster = sync.OnceValues(func() (string, error) { return startCluster("on") })
 
 // Cluster starts a private PostgreSQL server from the installed binaries, once
-// per process, and answers its address. It ends with this process, however
+// per process, and returns its address. It ends with this process, however
 // that ends. As root, the server runs as the user postgres.
 func Cluster() (dsn string, err error) { return privateCluster() }
 

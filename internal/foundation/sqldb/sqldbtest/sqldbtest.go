@@ -51,7 +51,7 @@ func onEngines(t *testing.T, sqlite func(testing.TB) string, test func(t *testin
 	}
 }
 
-// SQLite answers the address of a database file that is not there yet.
+// SQLite returns the address of a database file that is not there yet.
 func SQLite(t testing.TB) string {
 	t.Helper()
 	return "sqlite:" + filepath.Join(t.TempDir(), "ace.db")
@@ -118,7 +118,7 @@ func migrate(migrations fs.FS) (content []byte, err error) {
 	return os.ReadFile(path) // closing has written the log into it
 }
 
-// Postgres answers the address of an empty schema, dropped after the test.
+// Postgres returns the address of an empty schema, dropped after the test.
 func Postgres(t testing.TB) string {
 	t.Helper()
 	if engines := os.Getenv("ACE_TEST_ENGINES"); engines != "" && !strings.Contains(engines, "postgres") {

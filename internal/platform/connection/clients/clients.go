@@ -27,9 +27,9 @@ type Store interface {
 	// KeepClient writes a client, in place of one of the same account, app and
 	// issuer. An entry without an action is not kept.
 	KeepClient(ctx context.Context, c *Sealed, e audit.Entry) error
-	// Client answers nil where there is none.
+	// Client returns nil where there is none.
 	Client(ctx context.Context, accountID, appID, issuer string) (*Sealed, error)
-	// Clients answers those of an account by app and issuer; "" for those of the
+	// Clients returns those of an account by app and issuer; "" for those of the
 	// operator.
 	Clients(ctx context.Context, accountID string) ([]*Sealed, error)
 	// BreakClient marks a client that its vendor refused, if it is still the one
@@ -68,12 +68,12 @@ const (
 	maxKnown = 1000
 )
 
-// New answers the clients in a store.
+// New returns the clients in a store.
 func New(store Store, sealer *seal.Sealer) *Clients {
 	return &Clients{store: store, sealer: sealer, known: map[[2]string]found{}}
 }
 
-// Find answers the client that connects an app for an account: the account's
+// Find returns the client that connects an app for an account: the account's
 // own, else the operator's, else nil. What another replica changes counts here
 // after five seconds.
 func (k *Clients) Find(ctx context.Context, accountID, appID string) (*connection.Client, error) {
@@ -107,7 +107,7 @@ func (k *Clients) forget() {
 	clear(k.known)
 }
 
-// Registered answers the client of exactly this account, app and issuer, or nil.
+// Registered returns the client of exactly this account, app and issuer, or nil.
 // accountID "" is the operator; issuer "" is a client that was made by hand.
 func (k *Clients) Registered(ctx context.Context, accountID, appID, issuer string) (*connection.Client, error) {
 	stored, err := k.store.Client(ctx, accountID, appID, issuer)
@@ -117,7 +117,7 @@ func (k *Clients) Registered(ctx context.Context, accountID, appID, issuer strin
 	return k.open(stored)
 }
 
-// List answers the clients of an account, or of the operator, by app. Those
+// List returns the clients of an account, or of the operator, by app. Those
 // that were registered with an issuer are among them.
 func (k *Clients) List(ctx context.Context, accountID string) ([]*connection.Client, error) {
 	stored, err := k.store.Clients(ctx, accountID)

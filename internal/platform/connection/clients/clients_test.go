@@ -168,7 +168,7 @@ func TestKeep(t *testing.T) {
 	if err := keeper.MarkBroken(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
-	// The same again changes nothing; another one mends it.
+	// Storing the same client again changes nothing; another one replaces the broken one.
 	for _, tt := range []struct {
 		id     string
 		broken bool

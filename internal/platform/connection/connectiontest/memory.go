@@ -36,7 +36,7 @@ type row struct {
 	deleted    time.Time
 }
 
-// NewMemory answers an empty store.
+// NewMemory returns an empty store.
 func NewMemory() *Memory {
 	return &Memory{
 		sessions: map[string]connection.Session{}, rows: map[string]row{},

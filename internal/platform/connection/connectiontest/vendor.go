@@ -19,7 +19,7 @@ type Vendor struct {
 	mu sync.Mutex
 	// Lifetime of access tokens; 0: an hour. Slow is how long a refresh takes.
 	Lifetime, Slow time.Duration
-	// Reuse accepts the refresh token before the last once more, as many vendors
+	// Reuse accepts the refresh token before the last again, as many vendors
 	// do for a moment.
 	Reuse bool
 	// Fail, if set, is what refreshes end with; Whoami, what checks end with;
@@ -221,7 +221,7 @@ func Notes() *app.App {
 	}
 }
 
-// Catalog is a catalogue of Notes, of an app by key alone, and of one that needs
+// Catalog is a catalog of Notes, of an app by key alone, and of one that needs
 // no connection.
 func Catalog() connection.Apps {
 	catalog, err := app.NewCatalog(Notes(),

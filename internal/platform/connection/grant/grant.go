@@ -3,7 +3,7 @@
 //
 //	form or consent -> vendor -> Grant{Credentials, Identity, …} -> Connection
 //
-// Credentials keep themselves out of logs and answers.
+// Credentials keep themselves out of logs and responses.
 package grant
 
 import "time"
@@ -16,7 +16,7 @@ type Identity struct {
 	Tenant string `json:"tenant,omitempty"`
 }
 
-// Fill answers the identity with what it lacks from another.
+// Fill returns the identity with what it lacks from another.
 func (i Identity) Fill(more Identity) Identity {
 	for _, pair := range []struct{ to, from *string }{
 		{&i.ID, &more.ID},
@@ -67,5 +67,5 @@ type Grant struct {
 	Params      map[string]string // learned on the way: instance_url, cloudid
 	Scopes      []string          // granted; nil: as asked for
 	ExpiresAt   time.Time         // zero: never, or unknown
-	Identity    Identity          // where the answer told it
+	Identity    Identity          // where the response told it
 }

@@ -3,7 +3,7 @@
 //	POST without a token -> 401 -> resource_metadata, or the well-known places
 //	-> document of RFC 9728 -> issuer -> metadata of RFC 8414 or OpenID -> Server
 //
-// What it answers was checked as far as it can be: the document is about this
+// What it returns was checked as far as it can be: the document is about this
 // server, the metadata is the issuer's own, PKCE is there, and no endpoint is in
 // the open.
 package discovery
@@ -114,7 +114,7 @@ func query(u *url.URL) string {
 const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"ace","version":"1"}}}`
 
 // challengeOf are the parameters of the 401 that a server answers without a
-// token; nil where it answers something else.
+// token; nil where it returns something else.
 func (f *finder) challengeOf(ctx context.Context, address string) (map[string]string, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader([]byte(initialize)))
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Parse decodes an answer. Kind is json, form, xml or text, and anything else
+// Parse decodes a response. Kind is json, form, xml or text, and anything else
 // looks for itself. Content types are not believed: JSON comes as text,
 // forms as JSON. What cannot be read is nil.
 func Parse(kind string, body []byte) any {

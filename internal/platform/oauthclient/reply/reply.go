@@ -6,7 +6,7 @@
 //	   Ends("3600" | "1:02:00:00" | "2026-11-21T13:00:00Z" | …) -> when
 //
 // A document is as encoding/json decodes it, with numbers as they were written.
-// Nothing of an answer is kept but that, and none of it is in an error.
+// Nothing of a response is kept but that, and none of it is in an error.
 package reply
 
 import (
@@ -77,12 +77,12 @@ func (a *Reply) List(pointer string) []string {
 	return out
 }
 
-// maxAnswer bounds an answer, in bytes.
+// maxAnswer bounds a response, in bytes.
 const maxAnswer = 1 << 20
 
-// Fetch makes one request and reads its answer of a kind; see Parse. Not being
+// Fetch makes one request and reads its response of a kind; see Parse. Not being
 // answered is a *connection.RefreshError of the class Temporary, except where
-// the egress guard refuses the address or the answer is too large, which are
+// the egress guard refuses the address or the response is too large, which are
 // Unknown. The end of ctx is neither. No error names the address.
 func Fetch(client HTTPClient, r *http.Request, kind string) (*Reply, error) {
 	res, err := client.Do(r)

@@ -15,7 +15,7 @@ import (
 	"ace/internal/platform/app"
 )
 
-// pocketBase runs the application with one collection, and answers its address
+// pocketBase runs the application with one collection, and returns its address
 // and a token of its own.
 func pocketBase(t *testing.T) (base, token string) {
 	t.Helper()

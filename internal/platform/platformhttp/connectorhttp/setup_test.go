@@ -181,7 +181,7 @@ func (w *world) newcomer(t *testing.T, name string) *caller {
 	return &caller{w, a.ID, secret}
 }
 
-// call sends a request and answers the status and the decoded body.
+// call sends a request and returns the status and the decoded body.
 func (c *caller) call(t *testing.T, method, path string, body any, fields ...string) (int, map[string]any) {
 	t.Helper()
 	var reader io.Reader

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Tag is the entity tag of an answer.
+// Tag is the entity tag of a response.
 func Tag(body any) (string, error) {
 	text, err := json.Marshal(body)
 	if err != nil {

@@ -544,7 +544,7 @@ func TestApprovals(t *testing.T) {
 	}
 }
 
-// Whatever happens, no credential is in an answer or in the log.
+// Whatever happens, no credential is in a response or in the log.
 func TestSecretsStayInside(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

@@ -208,7 +208,7 @@ func (opener) Link(context.Context, *tool.Caller, string, string, string) (*tool
 	return &tool.Link{URL: base + "/connect/secret-link", SessionID: "cs_1", ExpiresAt: time.Unix(2e9, 0).UTC()}, nil
 }
 
-// provider is the app. What it answers stands in the request.
+// provider is the app. The request holds what it responds with.
 type provider struct {
 	server *httptest.Server
 
@@ -301,7 +301,7 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// key makes a key of the account and answers its secret.
+// key creates a key of the account and returns its secret.
 func (w *world) key(change func(*apikey.Settings)) string {
 	w.t.Helper()
 	return w.keyOf(w.account.ID, change)
@@ -320,7 +320,7 @@ func (w *world) keyOf(accountID string, change func(*apikey.Settings)) string {
 	return secret
 }
 
-// person signs the owner in and answers the header fields of a session.
+// person signs the owner in and returns the header fields of a session.
 func (w *world) person() []string {
 	w.t.Helper()
 	link, _, err := w.accounts.Link(w.t.Context(), audit.Operator(), w.account.ID)
@@ -350,7 +350,7 @@ func (w *world) call(method, path, body string, fields ...string) *httptest.Resp
 
 func bearer(key string) []string { return []string{"Authorization", "Bearer " + key} }
 
-// run runs a tool and answers status and body.
+// run runs a tool and returns status and body.
 func (w *world) run(key, id, body string, fields ...string) (int, map[string]any) {
 	w.t.Helper()
 	got := w.call(http.MethodPost, "/api/v1/tools/"+id+"/run", body, append(bearer(key), fields...)...)

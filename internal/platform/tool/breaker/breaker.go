@@ -1,9 +1,9 @@
 // Package breaker is a circuit breaker per host: after five calls in a row that
-// got no answer, within ten seconds, the host is not called for a minute; then
+// got no response, within ten seconds, the host is not called for a minute; then
 // one call probes it.
 //
 //	closed ──5 failures in 10 s──> open ──after 60 s──> one probe ──answered──> closed
-//	                                 ^──────────────────────┘ no answer
+//	                                 ^──────────────────────┘ no response
 package breaker
 
 import (
@@ -24,7 +24,7 @@ type Outcome int
 // Outcomes.
 const (
 	Answered   Outcome = iota
-	Unanswered         // it could not be reached, or gave no answer
+	Unanswered         // it could not be reached, or gave no response
 	Unknown            // the call ended for another reason
 )
 

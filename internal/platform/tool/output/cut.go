@@ -68,7 +68,7 @@ func (p Position) cursor() (string, error) {
 	return cursorPrefix + cursor.Encode(cursorQuery, string(text)), err
 }
 
-// ReadCursor returns invalid_cursor (Invalid) for what no answer held.
+// ReadCursor returns invalid_cursor (Invalid) for what no response held.
 func ReadCursor(text string) (Position, error) {
 	var p Position
 	refused := problem.New(problem.Invalid, "invalid_cursor",

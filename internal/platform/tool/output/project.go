@@ -7,7 +7,7 @@ type fields map[string]fields // empty: everything below
 
 // Project keeps the named paths of a decoded value: "items.subject" is the
 // subject of the entries of items, since lists are looked through. A name that
-// holds dots itself may stand at the end of a path. No paths keep everything.
+// holds dots itself may be at the end of a path. No paths keep everything.
 func Project(value any, paths []string) any {
 	if len(paths) == 0 {
 		return value

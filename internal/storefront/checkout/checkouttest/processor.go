@@ -41,8 +41,8 @@ type Fault int
 
 // The faults.
 const (
-	Away       Fault = iota + 1 // no answer, nothing done
-	LostAnswer                  // no answer, but done
+	Away       Fault = iota + 1 // no response, nothing done
+	LostAnswer                  // no response, but done
 	Burnt                       // OpenPage: ErrPageLost, nothing done
 	Refusal                     // processor_refused or refund_refused
 	LostCursor                  // ChangedPages: ErrCursorLost

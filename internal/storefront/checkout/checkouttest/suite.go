@@ -24,7 +24,7 @@ type World struct {
 	Pay      func(t *testing.T, f checkout.PageFacts)
 	PayLater func(t *testing.T, f checkout.PageFacts, succeeds bool)
 	Arrive   func(t *testing.T)
-	// LoseAnswer makes the next OpenPage end without an answer, although done;
+	// LoseAnswer makes the next OpenPage end without a response, although done;
 	// BurnKey makes it fail for its key for ever, done or not.
 	LoseAnswer func(t *testing.T)
 	BurnKey    func(t *testing.T, done bool)

@@ -28,9 +28,9 @@ type Fault string
 const (
 	// NotSent: the facilitator is not reached.
 	NotSent Fault = "not sent"
-	// Lost: no answer, and nothing was done.
+	// Lost: no response, and nothing was done.
 	Lost Fault = "lost"
-	// LostAfter: no answer, although the money moved.
+	// LostAfter: no response, although the money moved.
 	LostAfter Fault = "lost after broadcast"
 	// PendingAfter: settlement_pending with the hash, although the money moved.
 	PendingAfter Fault = "pending after broadcast"
@@ -45,7 +45,7 @@ const (
 	OtherTx Fault = "success with another transaction"
 	// Nonsense: a refusal that nobody knows; nothing was done.
 	Nonsense Fault = "unknown refusal"
-	// Hang: no answer before the caller gives up, and nothing was done.
+	// Hang: no response before the caller gives up, and nothing was done.
 	Hang Fault = "hang"
 	// HangAfter: the same, although the money moved.
 	HangAfter Fault = "hang after broadcast"
@@ -58,7 +58,7 @@ type Ledger struct {
 	// Terms it settles; the network and asset of all others are refused.
 	Network, Asset string
 	// Forgetful makes it answer a settled payment as facilitators do that keep
-	// nothing: the nonce is used. Otherwise it repeats its first answer.
+	// nothing: the nonce is used. Otherwise it repeats its first response.
 	Forgetful bool
 	// Grace is the time that an authorization must have left.
 	Grace time.Duration
@@ -81,7 +81,7 @@ type Transfer struct {
 	Void                            bool // the authorization was canceled
 }
 
-// NewLedger answers a ledger for a network and an asset.
+// NewLedger returns a ledger for a network and an asset.
 func NewLedger(network, asset string) *Ledger {
 	return &Ledger{
 		Network: network, Asset: asset, Grace: 6 * time.Second, head: 100,
@@ -154,7 +154,7 @@ func (l *Ledger) Reorg(p *x402.PaymentPayload) {
 	l.balances[t.Payer] += n
 }
 
-// Received answers the transfers, of which each is real money.
+// Received returns the transfers, of which each is real money.
 func (l *Ledger) Received() []Transfer {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -167,7 +167,7 @@ func (l *Ledger) Received() []Transfer {
 	return all
 }
 
-// Calls answers how often the ledger was asked to verify and to settle.
+// Calls returns how often the ledger was asked to verify and to settle.
 func (l *Ledger) Calls() (verifies, settles int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -181,7 +181,7 @@ func key(p *x402.PaymentPayload) string {
 
 func hash(n int64) string { return fmt.Sprintf("0x%064x", n) }
 
-// take answers the fault that the next call of a method has.
+// nextFault returns the fault that the next call of a method has.
 func (l *Ledger) nextFault(method string) Fault {
 	queue := l.faults[method]
 	if len(queue) == 0 {

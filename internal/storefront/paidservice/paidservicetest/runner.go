@@ -69,7 +69,7 @@ func (r *Runner) Run(ctx context.Context, arguments json.RawMessage,
 	}, nil
 }
 
-// Runs answers how often the work was begun.
+// Runs returns how often the work was begun.
 func (r *Runner) Runs() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -41,7 +41,7 @@ func RunStore(t *testing.T, newStore func(t *testing.T) Store) {
 	}
 }
 
-// NewOrder answers an order as it is when it was just reserved.
+// NewOrder returns an order as it is when it was just reserved.
 func NewOrder(payer string) *paidservice.Order {
 	at := time.Now().UTC().Truncate(time.Millisecond)
 	return &paidservice.Order{
@@ -261,7 +261,7 @@ func holds(t *testing.T, s Store) {
 	insert(t, s, NewOrder("0xb"), paidservice.Change{})
 	twin := NewOrder("0xa")
 	insert(t, s, twin, paidservice.Change{})
-	save(t, s, twin, paidservice.Unpaid, sealed("res_c")) // the same work once more
+	save(t, s, twin, paidservice.Unpaid, sealed("res_c")) // the same work again
 	var got paidservice.Holds
 	probe := NewOrder("0xa")
 	err := s.Insert(t.Context(), paidservice.Change{Order: probe}, func(h paidservice.Holds) error {
@@ -388,9 +388,9 @@ type FacilitatorWorld struct {
 	paidservice.Facilitator
 	// Terms that it settles.
 	Terms x402.PaymentRequirements
-	// Pay answers a payment of a payer who has enough money for ten.
+	// Pay returns a payment of a payer who has enough money for ten.
 	Pay func(t *testing.T) *x402.PaymentPayload
-	// Poor answers a payment of a payer who has nothing.
+	// Poor returns a payment of a payer who has nothing.
 	Poor func(t *testing.T) *x402.PaymentPayload
 }
 

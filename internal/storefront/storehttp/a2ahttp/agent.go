@@ -23,7 +23,7 @@ const keepFor = time.Hour
 // maxHistory is how many messages a task takes.
 const maxHistory = 40
 
-// maxRaces is how often a change is tried anew because another was faster.
+// maxRaces is how often a change is tried again because another was faster.
 const maxRaces = 5
 
 // Send takes a message. It implements a2a.Agent.
@@ -54,7 +54,7 @@ func errBusy() error {
 		"The task is being changed by other requests. Read it and try again in a moment.").After(time.Second)
 }
 
-// take answers a message once. It returns ErrSent and ErrVersion.
+// takeTurn handles a message once. It returns ErrSent or ErrVersion.
 func (f *Handler) takeTurn(ctx context.Context, t *turn) (a2a.Record, error) {
 	before, err := f.earlier(ctx, t)
 	if err != nil {
@@ -85,7 +85,7 @@ func (f *Handler) takeTurn(ctx context.Context, t *turn) (a2a.Record, error) {
 	return f.run(ctx, t, rec, asked)
 }
 
-// addressed answers the task that a message is for: a new one, or the one that
+// addressed returns the task that a message is for: a new one, or the one that
 // it names.
 func (f *Handler) addressed(ctx context.Context, t *turn) (a2a.Record, error) {
 	if t.message.TaskID == "" {
@@ -159,7 +159,7 @@ func (f *Handler) settle(ctx context.Context, t *turn, rec a2a.Record, to a2a.St
 	return f.storeTask(ctx, rec, &t.sent)
 }
 
-// again answers a message that was sent before with its task as it is now.
+// again responds to a message that was sent before with its task as it is now.
 // What was broken off goes on.
 func (f *Handler) again(ctx context.Context, t *turn, rec a2a.Record) (a2a.Record, error) {
 	if rec.Ref != "" && rec.Task.Status.State == a2a.Working {
@@ -242,7 +242,7 @@ func trimmed(data json.RawMessage) json.RawMessage {
 	return json.RawMessage(strings.TrimSpace(string(data)))
 }
 
-// Get answers a task as it is now. It implements a2a.Agent.
+// Get returns a task as it is now. It implements a2a.Agent.
 func (f *Handler) Get(ctx context.Context, _ *a2a.Call, req *a2a.GetRequest) (*a2a.Task, error) {
 	rec, err := f.task(ctx, req.ID)
 	if err != nil {
@@ -286,7 +286,7 @@ func (f *Handler) Cancel(ctx context.Context, _ *a2a.Call, req *a2a.CancelReques
 // maxWaiting is how many open checkouts of a context a list looks after.
 const maxWaiting = 20
 
-// List answers the tasks of one context; without one there are none. It
+// List returns the tasks of one context; without one there are none. It
 // implements a2a.Agent.
 func (f *Handler) List(ctx context.Context, _ *a2a.Call, req *a2a.ListRequest) (*a2a.TaskPage, error) {
 	page := &a2a.TaskPage{Tasks: []a2a.Task{}, PageSize: req.PageSize}

@@ -68,7 +68,7 @@ func acceptable(p a2a.Part, at string) *jsonrpc.Error {
 		"supported", a2a.MediaJSON+", "+a2a.MediaText)
 }
 
-// structured answers the request in a part, if there is one, and the member
+// structured returns the request in a part, if there is one, and the member
 // that holds it. Text counts where it says that it is JSON, or is an object with
 // a skill or an action: so some clients send what the card shows as examples.
 func structured(p a2a.Part) (data json.RawMessage, field string) {
@@ -135,7 +135,7 @@ func faults(err error, at string) *jsonrpc.Error {
 	return a2a.InvalidParams(violations...)
 }
 
-// find answers an action, or why there is none.
+// find returns an action, or why there is none.
 func (f *Handler) find(skill, name string) (a *action, unknown string) {
 	var skills []string
 	for _, s := range f.skills {

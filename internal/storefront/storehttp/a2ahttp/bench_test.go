@@ -29,7 +29,7 @@ func onSQLite(b *testing.B) *world {
 	return setup(b, func(d *a2ahttp.Deps) { d.Tasks = storage.Tasks{Store: storage.New(db, nil)} })
 }
 
-// BenchmarkSend answers a message with an action that does nothing: what is left
+// BenchmarkSend handles a message with an action that does nothing: what is left
 // is reading it, the task, and keeping that in a database.
 func BenchmarkSend(b *testing.B) {
 	w := onSQLite(b)
@@ -49,7 +49,7 @@ func BenchmarkGet(b *testing.B) {
 	}
 }
 
-// BenchmarkRefuse answers a request for a task that is not there.
+// BenchmarkRefuse refuses a request for a task that is not there.
 func BenchmarkRefuse(b *testing.B) {
 	w := setup(b)
 	for b.Loop() {

@@ -116,8 +116,7 @@ func TestUnsignedCard(t *testing.T) {
 	}
 }
 
-// The extension lists the actions with schemas that hold, and the same as the
-// answer to a message in words.
+// The extension lists the actions with schemas that hold, and the same as the response to a message in words.
 func TestSkillsDocument(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

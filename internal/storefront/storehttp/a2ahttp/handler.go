@@ -38,7 +38,7 @@ type Action struct {
 	// InputSchema and OutputSchema are JSON Schemas of objects. OutputSchema may
 	// be nil.
 	InputSchema, OutputSchema json.RawMessage
-	// Do answers an input that fits the schema with a JSON object. Problems of
+	// Do runs the action on an input that fits the schema and returns a JSON object. Problems of
 	// kind Malformed, Invalid, Forbidden and Unprocessable are about the input.
 	Do func(ctx context.Context, header http.Header, input json.RawMessage) (json.RawMessage, error)
 }
@@ -52,7 +52,7 @@ type Sales interface {
 
 // Clients tells clients apart; *sessionhttp.Desk is one.
 type Clients interface {
-	// Agent answers what a request says about the software that sent it.
+	// Agent returns what a request says about the software that sent it.
 	Agent(ctx context.Context, h http.Header) checkout.Agent
 	// ClientKey is a keyed digest of the network that a client calls from.
 	ClientKey(ctx context.Context) string
@@ -66,7 +66,7 @@ type Deps struct {
 	Clients Clients
 	// ContinueURL is where to send the buyer of an open session.
 	ContinueURL func(*checkout.Session) string
-	// Show answers a session as other protocols show it: a JSON object.
+	// Show returns a session as other protocols show it: a JSON object.
 	Show  func(ctx context.Context, session *checkout.Session) (json.RawMessage, error)
 	Tasks a2a.Store
 	// MAC is a keyed digest: ids that clients make up are kept as nothing else.
@@ -75,7 +75,7 @@ type Deps struct {
 	Signer *httpsig.Signer
 }
 
-// Face is the agent. It is safe for concurrent use.
+// Handler is the agent. It is safe for concurrent use.
 type Handler struct {
 	Deps
 	skills []skill
@@ -100,7 +100,7 @@ type action struct {
 	input *mcp.Schema
 }
 
-// New answers an agent. It fails on a schema that cannot be compiled.
+// New returns an agent. It fails on a schema that cannot be compiled.
 func New(d Deps) (*Handler, error) {
 	f := &Handler{Deps: d}
 	site := skill{

@@ -90,7 +90,7 @@ func (f *Handler) unsold(ctx context.Context, t *turn, rec a2a.Record, err error
 	return f.storeTask(ctx, rec, nil)
 }
 
-// wait answers a message to a task that waits for a payment: all there is to
+// wait handles a message to a task that waits for a payment: all there is to
 // say is how it stands.
 func (f *Handler) wait(ctx context.Context, t *turn, rec a2a.Record, asked ask) (a2a.Record, error) {
 	if asked.action != nil || asked.unknown != "" {

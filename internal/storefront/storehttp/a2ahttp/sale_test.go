@@ -287,7 +287,7 @@ func TestCancelSale(t *testing.T) {
 		name string
 		move checkout.State
 		away bool
-		want a2a.State // of the answer
+		want a2a.State // of the response
 		code int
 		then a2a.State // of the task
 	}{

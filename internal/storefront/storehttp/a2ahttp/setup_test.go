@@ -130,7 +130,7 @@ func (s *sales) set(change func(*sales)) {
 	change(s)
 }
 
-// only answers the one session that there is.
+// only returns the one session that there is.
 func (s *sales) only(t *testing.T) *checkout.Session {
 	t.Helper()
 	s.mu.Lock()
@@ -311,7 +311,7 @@ const (
 	hello  = `[{"text":"What is new?"}]`
 )
 
-// try sends a message and answers its task or the fault.
+// try sends a message and returns its task or the error.
 func (w *world) try(params string) (a2a.Task, *fault) {
 	w.t.Helper()
 	var sent struct{ Task a2a.Task }

@@ -36,7 +36,7 @@ type a2aAnswer struct {
 	}
 }
 
-// rpc calls a method and answers the envelope.
+// rpc calls a method and returns the envelope.
 func (c a2aClient) rpc(method, params string, headers ...string) (storetest.Response, a2aAnswer) {
 	c.T.Helper()
 	headers = append([]string{"A2A-Version", "1.0"}, headers...)

@@ -58,7 +58,7 @@ func (f *Handler) newTurn(ctx context.Context, header http.Header, req *a2a.Send
 	return t, nil
 }
 
-// earlier answers the task that the message went into before, or nil.
+// earlier returns the task that the message went into before, or nil.
 func (f *Handler) earlier(ctx context.Context, t *turn) (*a2a.Record, error) {
 	rec, fingerprint, err := f.Tasks.Sent(ctx, t.sent.Key)
 	if errors.Is(err, a2a.ErrNoTask) {

@@ -75,7 +75,7 @@ func (h *Handler) update(ctx context.Context, call *request) (*acp.CheckoutSessi
 	return h.answer(ctx, session, call.exchange.Version, req.PaymentSent)
 }
 
-// complete completes nothing: a person does, on the hosted page. It answers
+// complete completes nothing: a person does, on the hosted page. It returns
 // where the session stands.
 func (h *Handler) complete(ctx context.Context, call *request) (*acp.CheckoutSession, error) {
 	req, err := acp.ReadComplete(call.body)
@@ -127,7 +127,7 @@ func (h *Handler) answer(ctx context.Context, session *checkout.Session, v acp.V
 	return a.For(v), nil
 }
 
-// onlyLine answers the line of a request. A checkout sells one offer: its page
+// onlyLine returns the line of a request. A checkout sells one offer: its page
 // at the processor has one price, one trial and one way of delivery.
 func onlyLine(lines []acp.RequestLine) (acp.RequestLine, error) {
 	if len(lines) == 1 {

@@ -10,7 +10,7 @@ import (
 )
 
 // requestSchema is the liberal reader in the words of JSON Schema. The
-// bodies of the plain forms stand in its examples.
+// bodies of the plain forms are in its examples.
 const requestSchema = `{
   "type": "object",
   "description": "With the header API-Version, line_items, currency and capabilities are needed to create a session; without it, line_items alone.",

@@ -24,7 +24,7 @@ var protocolCodes = map[string]string{
 	"idempotency_in_progress": acp.IdempotencyInFlight,
 }
 
-// WriteError answers a failure in the shape of the protocol.
+// WriteError writes a failure in the shape of the protocol.
 func (h *Handler) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	p := httpserver.ProblemOf(r.Context(), err)
 	retryAfter(w, p)
@@ -32,7 +32,7 @@ func (h *Handler) WriteError(w http.ResponseWriter, r *http.Request, err error) 
 	h.write(w, r, idempotency.Answer{Status: status, Body: body})
 }
 
-// A client that went away reads no answer: the status is for the access line.
+// A client that closed the connection reads no response: the status is for the access line.
 const (
 	clientGone       = "client_closed_request"
 	statusClientGone = 499
@@ -70,7 +70,7 @@ func retryAfter(w http.ResponseWriter, p *problem.Problem) {
 	}
 }
 
-// setHeaders sets what every answer of the protocol carries: the version that
+// setHeaders sets what every response of the protocol carries: the version that
 // it is written in, unless that is set already, and the echoes.
 func setHeaders(h http.Header, r *http.Request) {
 	if h.Get(acp.HeaderAPIVersion) == "" {

@@ -48,7 +48,7 @@ func TestACPDiscovery(t *testing.T) {
 	}
 }
 
-// wantUnchanged asks again with the ETag of an answer.
+// wantUnchanged asks again with the ETag of a response.
 func wantUnchanged(t testing.TB, w *storetest.Store, path string, r storetest.Response) {
 	t.Helper()
 	etag := r.Header.Get("ETag")

@@ -282,7 +282,7 @@ func TestACPWaiting(t *testing.T) {
 }
 
 // TestACPWaitingWhileTheServerStops has a long poll open when the process is
-// told to stop: it answers what there is.
+// canceled: it returns what it has.
 func TestACPWaitingWhileTheServerStops(t *testing.T) {
 	t.Parallel()
 	w := storetest.Start(t)

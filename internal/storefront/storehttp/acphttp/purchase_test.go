@@ -21,7 +21,7 @@ import (
 const acpSessions = "/agent/commerce/acp/checkout_sessions"
 
 // acpAgent is an agent that keeps to a version of ACP, or to none: then it
-// sends bare JSON. Each answer it gets is held against the published schemas
+// sends bare JSON. Each response it gets is held against the published schemas
 // and against the rules that these cannot state.
 type acpAgent struct {
 	*storetest.Store
@@ -55,7 +55,7 @@ func (a *acpAgent) get(id string, headers ...string) storetest.Response {
 	return a.judge(a.Do(http.MethodGet, acpSessions+"/"+id, "", headers...))
 }
 
-// judge fails the test unless an answer is what the protocol allows.
+// judge fails the test unless a response is what the protocol allows.
 func (a *acpAgent) judge(r storetest.Response) storetest.Response {
 	a.T.Helper()
 	version := a.version
@@ -103,7 +103,7 @@ func validACP(t testing.TB, version, schema string, body []byte) {
 	schematest.ACP(t, version).Validate(t, schema, body)
 }
 
-// order opens a session as the version demands, and answers it.
+// order opens a session as the version demands, and returns it.
 func (a *acpAgent) order(offerID string, quantity int) acp.CheckoutSession {
 	a.T.Helper()
 	line := map[string]any{"item": map[string]any{"id": offerID}, "quantity": quantity}

@@ -18,7 +18,7 @@ type operation func(context.Context, *request) (*acp.CheckoutSession, error)
 // post serves an operation.
 //
 //	headers -> exchange -> key -> body -> first time: the operation -> answer
-//	                                  \-> repetition: the kept answer /
+//	                                  \-> repetition: the kept response /
 func (h *Handler) post(success int, do operation) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		call, canonical, err := h.read(w, r)
@@ -122,7 +122,7 @@ func (h *Handler) get(w http.ResponseWriter, r *http.Request) {
 	h.write(w, r, idempotency.Answer{Status: http.StatusOK, Body: body})
 }
 
-// write writes an answer with the headers of the protocol.
+// write writes a response with the headers of the protocol.
 func (h *Handler) write(w http.ResponseWriter, r *http.Request, answer idempotency.Answer) {
 	header := w.Header()
 	setHeaders(header, r)

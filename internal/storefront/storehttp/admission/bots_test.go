@@ -19,7 +19,7 @@ import (
 
 const botURL = "https://bot.example" + webbotauth.DirectoryPath
 
-// directory answers the keys of every agent: they all have the same one.
+// directory returns the keys of every agent: they all have the same one.
 type directory struct{ body string }
 
 func (d directory) Do(*http.Request) (*http.Response, error) {

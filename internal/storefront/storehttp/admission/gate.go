@@ -31,7 +31,7 @@ type Gate struct {
 	options Options
 }
 
-// New answers a gate. Nil options are the defaults.
+// New returns a gate. Nil options are the defaults.
 func New(limits Limits, o *Options) *Gate {
 	g := &Gate{limits: limits}
 	if o != nil {
@@ -124,8 +124,8 @@ func exposeLimits(h http.Header) {
 	h.Set("Access-Control-Expose-Headers", "Retry-After, RateLimit, RateLimit-Policy, Accept-Signature")
 }
 
-// refunding answers a writer that gives the unit of a request back when the
-// client turns out to have the answer already.
+// refunding returns a writer that gives the unit of a request back when the
+// client turns out to have the response already.
 func (g *Gate) refunding(w http.ResponseWriter, r *http.Request, c class, caller *caller) http.ResponseWriter {
 	conditional := r.Header.Get("If-None-Match") != "" || r.Header.Get("If-Modified-Since") != ""
 	limiter, ok := g.limiter(c).(ratelimit.Refunder)

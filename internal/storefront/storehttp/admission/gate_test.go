@@ -156,7 +156,7 @@ func TestClassesAreApart(t *testing.T) {
 	})
 }
 
-// An answer of 304 is told with the unit that came back; documents, which
+// The limit fields of a 304 include the refunded unit; documents, which
 // caches share, carry no state of one client.
 func TestNotModifiedIsFree(t *testing.T) {
 	t.Parallel()

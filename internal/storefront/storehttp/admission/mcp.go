@@ -60,7 +60,7 @@ func rpcRefusal(r ratelimit.Result) *jsonrpc.Error {
 	return mcp.RateLimited(r.Policy.Name, p.Detail, httpserver.RetryAfterSeconds(p))
 }
 
-// refuseMCP answers for an MCP server whose message was not read.
+// refuseMCP responds for an MCP server whose message was not read.
 func refuseMCP(w http.ResponseWriter, r *http.Request, err error) {
 	p := httpserver.ProblemOf(r.Context(), err)
 	e := &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: p.Detail, Data: map[string]string{"code": p.Code}}

@@ -98,7 +98,7 @@ func (h *host) rpc(message string) *httptest.ResponseRecorder {
 	return h.call(client, http.MethodPost, mcpPath, message, "Content-Type", "application/json")
 }
 
-// until answers how many calls are served before the first 429, at most limit.
+// until returns how many calls are served before the first 429, at most limit.
 func until(limit int, call func() *httptest.ResponseRecorder) (served int, refusal *httptest.ResponseRecorder) {
 	for served < limit {
 		if w := call(); w.Code == http.StatusTooManyRequests {

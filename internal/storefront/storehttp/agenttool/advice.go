@@ -185,7 +185,7 @@ func (s *Set) closePages(ctx context.Context, asked string) string {
 	return strings.Join(found, ", ")
 }
 
-// offers answers everything that is for sale; nothing while nobody can tell,
+// offers returns everything that is for sale; nothing while the catalog cannot be read,
 // because the failure that led here is told.
 func (s *Set) offers(ctx context.Context) []offer.Offer {
 	snapshot, err := s.deps.Catalog.Catalog.Snapshot(ctx)

@@ -65,14 +65,14 @@ type Set struct {
 // Ready is a tool of a store, ready to be called.
 type Ready struct {
 	Tool
-	// Handle answers a call whose arguments fit the input schema, as
+	// Handle runs a call whose arguments fit the input schema, as
 	// mcp.Server.AddRawTool wants it.
 	Handle mcp.RawHandler
 
 	input *mcp.Schema
 }
 
-// New answers the tools of a store, in the order of Table.
+// New returns the tools of a store, in the order of Table.
 func New(d Deps) *Set {
 	if d.Protocol == "" {
 		d.Protocol = checkout.MCP
@@ -93,13 +93,13 @@ func New(d Deps) *Set {
 	return s
 }
 
-// All answers the tools in the order of Table.
+// All returns the tools in the order of Table.
 func (s *Set) All() []*Ready { return s.tools }
 
-// Find answers the tool with a name, or nil.
+// Find returns the tool with a name, or nil.
 func (s *Set) Find(name string) *Ready { return s.named[name] }
 
-// Call checks the arguments, a JSON object or nil, and answers the call. It
+// Call checks the arguments, a JSON object or nil, and returns the call. It
 // returns invalid_arguments (Invalid) with one item per fault, or a problem
 // whose text says which tool to call next. call.Header may be nil.
 func (r *Ready) Call(ctx context.Context, call *mcp.Call, arguments json.RawMessage) (*mcp.Result, error) {
@@ -118,7 +118,7 @@ type definition struct {
 	bind func(s *Set) mcp.RawHandler
 }
 
-// operation answers one call of a tool.
+// operation returns one call of a tool.
 type operation[In, Out any] func(s *Set, ctx context.Context, call *mcp.Call, in *In) (*Out, error)
 
 // typed defines a tool by the structs of its arguments and its result.

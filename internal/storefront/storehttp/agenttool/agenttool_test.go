@@ -102,9 +102,9 @@ func TestCall(t *testing.T) {
 	set := readingSet(t)
 	tests := []struct {
 		tool, arguments string // none: nil
-		code            string // of the problem; empty: an answer
+		code            string // of the problem; empty: a response
 		pointer         string // of its first item
-		see             string // part of the answer or of the problem
+		see             string // part of the response or of the problem
 	}{
 		{SearchPages, `{"query":"refunds"}`, "", "", `"path":"/refunds"`},
 		{SearchPages, ``, "invalid_arguments", "/query", "wrong"},
@@ -164,7 +164,7 @@ func TestAdvices(t *testing.T) {
 	}
 }
 
-// FuzzCall passes anything to the tools that only read: an answer or a problem
+// FuzzCall passes anything to the tools that only read: a response or a problem
 // comes back, never a fault of ours.
 func FuzzCall(f *testing.F) {
 	set := readingSet(f)

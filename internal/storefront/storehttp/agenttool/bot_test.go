@@ -30,7 +30,7 @@ func newBot(t *testing.T) *bot {
 	return &bot{"https://bot.example" + webbotauth.DirectoryPath, storetest.NewEd25519(t)}
 }
 
-// Do answers its key directory.
+// Do responds with its key directory.
 func (b *bot) Do(*http.Request) (*http.Response, error) {
 	body, err := json.Marshal(map[string]any{"keys": []httpsig.JWK{b.signer.JWK()}})
 	if err != nil {
@@ -57,7 +57,7 @@ func (b *bot) join(t *testing.T, d *storehttp.Deps) {
 	})
 }
 
-// sign answers the header fields, name, value, …, of a signed POST.
+// sign returns the header fields, name, value, …, of a signed POST.
 func (b *bot) sign(t *testing.T, address string) []string {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, nil)

@@ -11,18 +11,18 @@ import (
 
 // Services runs the paid website services.
 type Services interface {
-	// List answers the current prices, availability and payment requirements.
+	// List returns the current prices, availability and payment requirements.
 	List(ctx context.Context) (*ServiceList, error)
 	// Run returns the result of one call of a run_ tool whose arguments fit its input schema:
 	// the payment requirements beside isError, or the result of a paid run. The
-	// payment stands in call.Meta, in the argument payment_signature or in
+	// payment is in call.Meta, in the argument payment_signature or in
 	// call.Header. A problem becomes a result with isError.
 	Run(ctx context.Context, call *mcp.Call) (*mcp.Result, error)
 }
 
 // Priced is implemented by Services that tell prices in tools/list already.
 type Priced interface {
-	// ToolMeta answers _meta of a tool, a JSON object, or nil. It is asked once
+	// ToolMeta returns _meta of a tool, a JSON object, or nil. It is asked once
 	// for each tool, at start.
 	ToolMeta(tool string) json.RawMessage
 }

@@ -105,7 +105,7 @@ func (s *services) Run(_ context.Context, call *mcp.Call) (*mcp.Result, error) {
 	}, nil
 }
 
-// TestServices hands calls on, and answers what the services answer.
+// TestServices passes calls to the services and returns their results.
 func TestServices(t *testing.T) {
 	t.Parallel()
 	port := &services{}

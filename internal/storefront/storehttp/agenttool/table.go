@@ -24,7 +24,7 @@ const (
 	paymentHTTPHeader = "PAYMENT-SIGNATURE"
 )
 
-// Table answers what is to be known of the ten tools, in the order in which
+// Table returns what is to be known of the ten tools, in the order in which
 // tools/list shows them. Their schemas depend on nothing; Meta is left out.
 func Table() []Tool {
 	var tools []Tool

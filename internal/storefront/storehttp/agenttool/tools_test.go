@@ -274,7 +274,7 @@ func TestToolRefusals(t *testing.T) {
 	}
 }
 
-// A processor that is away is told so, with when to try again; what was read
+// An unavailable processor is reported, with when to try again; what was read
 // before is still listed.
 func TestToolsWithoutTheProcessor(t *testing.T) {
 	t.Parallel()
@@ -290,7 +290,7 @@ func TestToolsWithoutTheProcessor(t *testing.T) {
 	}
 }
 
-// A signed agent reads that it was recognised.
+// A signed agent reads that it was recognized.
 func TestSiteInfoOfASignedAgent(t *testing.T) {
 	t.Parallel()
 	bot := newBot(t)

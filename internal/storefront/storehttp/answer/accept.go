@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Preferred answers which of the offered media types an Accept header asks for
+// Preferred returns which of the offered media types an Accept header asks for
 // most (RFC 9110, 12.5.1). The first offered one is the default: it wins ties,
 // and a header that is absent. ok is false if none is acceptable.
 func Preferred(accept string, offered ...string) (mediaType string, ok bool) {

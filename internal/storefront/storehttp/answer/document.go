@@ -24,7 +24,7 @@ type Options struct {
 	// body. It leaves out what changes without a meaning, such as the time of
 	// the last check.
 	Basis []byte
-	// Modified answers If-Modified-Since and is sent as Last-Modified. Zero:
+	// Modified is compared with If-Modified-Since and sent as Last-Modified. Zero:
 	// neither.
 	Modified time.Time
 	// Header are further fields of the response. Vary, if it is there, stays.

@@ -1,4 +1,4 @@
-// Package cataloghttp is the face of the store for what can be bought: the
+// Package cataloghttp is the HTTP transport of the store's catalog: the
 // catalog as JSON, as schema.org and as a table. REST, the tools of agents and
 // the pages tell of an offer by the same structs.
 //
@@ -24,7 +24,7 @@ import (
 	"ace/internal/storefront/storehttp/answer"
 )
 
-// Face serves the catalog. Its fields are set once.
+// Handler serves the catalog. Its fields are set once.
 type Handler struct {
 	Site    Site
 	Catalog *offer.Catalog
@@ -46,7 +46,7 @@ func (f *Handler) Mount(api *openapi.API, handle func(string, http.HandlerFunc, 
 	describe(api)
 }
 
-// List answers one page of what can be bought; REST and the tools answer the
+// List returns one page of what can be bought; REST and the tools return the
 // same. It returns the problems of offer.Catalog.Snapshot and
 // offer.Snapshot.Select.
 func (f *Handler) List(ctx context.Context, q offer.Query) (*OfferCatalog, error) {

@@ -157,7 +157,7 @@ func TestCatalogIsCached(t *testing.T) {
 	if etag == "" || first.Header.Get("Cache-Control") != "public, max-age=30" {
 		t.Fatalf("headers = %v", first.Header)
 	}
-	w.Catalog.Invalidate() // read anew: the same offers, another time
+	w.Catalog.Invalidate() // read again: the same offers, another time
 	again := w.Do(http.MethodGet, products, "", "If-None-Match", etag)
 	if again.Status != http.StatusNotModified || len(again.Body) != 0 {
 		t.Errorf("unchanged catalog = %d %s, want 304", again.Status, again.Body)

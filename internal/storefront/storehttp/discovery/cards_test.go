@@ -166,7 +166,7 @@ func seeConnection(t *testing.T, w *storetest.Store, tools []cardTool) {
 }
 
 // command runs a command line of curl with a body, as a document prints it,
-// and answers the body of the answer.
+// and returns the body of the response.
 func command(t *testing.T, w *storetest.Store, text string) []byte {
 	t.Helper()
 	address := regexp.MustCompile(`https?://\S+`).FindString(text)

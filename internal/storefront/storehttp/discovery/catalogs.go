@@ -24,7 +24,7 @@ type linkContext struct {
 	Status      []target `json:"status,omitempty"`
 }
 
-// apis are the APIs of the host: what stands behind each key, in the order of
+// apis are the APIs of the host: what is behind each key, in the order of
 // the catalog.
 func (r *Registry) apis() []target {
 	list := []target{{Href: r.config.BaseURL + "/agent"}}

@@ -30,11 +30,11 @@ type Config struct {
 	Pages *site.Service
 	// MCP describes the MCP server. Nil: there is none.
 	MCP *MCP
-	// AgentCard answers the A2A agent card. Nil: there is no A2A endpoint.
+	// AgentCard returns the A2A agent card. Nil: there is no A2A endpoint.
 	AgentCard func() []byte
 	// Services says that website services are sold at ServicesPath.
 	Services bool
-	// Keys answers the directory of the keys that the store signs its own
+	// Keys returns the directory of the keys that the store signs its own
 	// requests with. Nil: it signs none.
 	Keys KeyDirectory
 }
@@ -59,7 +59,7 @@ type Tool struct {
 // KeyDirectory is a signed directory of keys: *webbotauth.Identity, or
 // *webbotauth.OwnDirectory where the store has no public https address.
 type KeyDirectory interface {
-	// Directory answers the header and the body. The body never changes.
+	// Directory returns the header and the body. The body never changes.
 	Directory(now time.Time) (http.Header, []byte, error)
 }
 

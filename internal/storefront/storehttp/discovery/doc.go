@@ -14,7 +14,7 @@
 // served by Handler. What the store does not serve is not in the list, so no
 // document can name it.
 //
-// Every answer follows the same rules: GET and HEAD, a strong ETag and
+// Every response follows the same rules: GET and HEAD, a strong ETag and
 // Last-Modified, 304, a stated age, readable by pages of other origins, packed
 // where that is worth it, absolute addresses.
 //

@@ -61,7 +61,7 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// seeConditions asks for a document in each way that does not read it anew.
+// seeConditions asks for a document in each way that does not read it again.
 func seeConditions(t *testing.T, w *storetest.Store, d document, r storetest.Response) {
 	t.Helper()
 	tag, modified := r.Header.Get("ETag"), r.Header.Get("Last-Modified")

@@ -16,8 +16,7 @@ import (
 const maxLLMs = 28_000
 
 // llmsTxt says what the site is for and lists its pages as Markdown
-// (llmstxt.org). Links lead to Markdown alone; interfaces, which are JSON, stand
-// in plain lists before the first section.
+// (llmstxt.org). Links lead to Markdown alone; interfaces, which are JSON, are in plain lists before the first section.
 func (r *Registry) llmsTxt(context.Context, http.Header) ([]byte, error) {
 	snapshot := r.config.Pages.Snapshot()
 	home, _ := snapshot.Entry("/")

@@ -53,7 +53,7 @@ type Relation struct{ API, Rel string }
 // the document alone has.
 type render func(context.Context, http.Header) ([]byte, error)
 
-// Link is an address with the media type that it answers.
+// Link is a URL with the media type of its document.
 type Link struct{ Path, URL, Type string }
 
 // Registry is the list of companions. It is safe for concurrent use.
@@ -65,7 +65,7 @@ type Registry struct {
 	webmcp    http.HandlerFunc // nil: there are no tools
 }
 
-// New answers the registry of a store. It fails only if its own texts are at
+// New returns the registry of a store. It fails only if its own texts are at
 // fault.
 func New(c Config) (*Registry, error) {
 	texts, err := loadTexts()

@@ -53,7 +53,7 @@ func store(t testing.TB, change func(*discovery.Config)) *discovery.Registry {
 	return r
 }
 
-// served answers the documents that the registry serves itself.
+// served returns the documents that the registry serves itself.
 func served(r *discovery.Registry) http.Handler {
 	mux := httpserver.NewMux(nil)
 	r.Mount(openapi.New(mux, "Shop", "1", nil),

@@ -10,11 +10,11 @@ import (
 // document is what a client reads of one companion.
 type document struct {
 	path      string
-	mediaType string // of an answer to whoever says nothing
+	mediaType string // of a response without an Accept header
 	maxAge    string // seconds
 	aliases   []string
 	others    map[string]string // Accept -> Content-Type
-	settled   bool              // rendered by the list of companions: it answers OPTIONS
+	settled   bool              // rendered by the list of companions: it handles OPTIONS
 }
 
 // documents is what the store publishes.

@@ -145,7 +145,7 @@ func (r *Registry) securityTxt(context.Context, http.Header) ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// keyDirectory answers the keys with their signatures.
+// keyDirectory returns the keys with their signatures.
 func (r *Registry) keyDirectory(_ context.Context, h http.Header) ([]byte, error) {
 	header, body, err := r.config.Keys.Directory(time.Now())
 	if err != nil {

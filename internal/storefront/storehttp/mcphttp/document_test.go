@@ -28,7 +28,7 @@ func served() *mcphttp.Handler {
 		agenttool.New(agenttool.Deps{Site: &sitehttp.Handler{}}), nil)
 }
 
-// list answers the entries of tools/list as they are sent.
+// list returns the entries of tools/list as they are sent.
 func list(t testing.TB) []json.RawMessage {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "https://store.example/mcp",

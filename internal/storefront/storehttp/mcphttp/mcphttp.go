@@ -41,7 +41,7 @@ type Site struct {
 	Name, Version string
 }
 
-// Options are the settings of a Face that have defaults.
+// Options are the settings of a Handler that have defaults.
 type Options struct {
 	// Admit counts the messages. Nil: they are not counted.
 	Admit func(h http.Header, r *http.Request, load mcp.Load) *jsonrpc.Error
@@ -50,12 +50,12 @@ type Options struct {
 	CheckOutput bool
 }
 
-// Face serves the tools.
+// Handler serves the tools.
 type Handler struct {
 	server *mcp.Server
 }
 
-// New answers a face for a set of tools. Nil options are the defaults.
+// New returns a handler for a set of tools. Nil options are the defaults.
 func New(site Site, tools *agenttool.Set, o *Options) *Handler {
 	if o == nil {
 		o = new(Options)
@@ -102,7 +102,7 @@ func Instructions(site Site) string {
 // ServeHTTP serves the endpoint, whatever the method.
 func (f *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { f.server.ServeHTTP(w, r) }
 
-// ToolsHash changes when the answer of tools/list changes.
+// ToolsHash changes when the response of tools/list changes.
 func (f *Handler) ToolsHash() string { return f.server.ToolsHash() }
 
 // Mount serves the endpoint by handle and describes it in api.

@@ -6,7 +6,7 @@ import (
 )
 
 // FuzzCall sends what no client would. Whatever it is: no run, no settlement,
-// no crash, and an answer that says what to do.
+// no crash, and a response that says what to do.
 func FuzzCall(f *testing.F) {
 	for _, body := range []string{
 		"", "{}", site, `{"url":7}`, `{"url":"x","payment_signature":{}}`,

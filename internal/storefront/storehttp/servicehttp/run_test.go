@@ -284,7 +284,7 @@ func TestAnswersOverHTTP(t *testing.T) {
 	}
 }
 
-// tampered answers a payment whose signature is another one's.
+// tampered returns a payment whose signature is another one's.
 func (w *world) tampered(key evm.Key) string {
 	w.t.Helper()
 	q := w.quote()

@@ -1,4 +1,4 @@
-// Package servicehttp is the face of the store for paid services: REST and the
+// Package servicehttp is the HTTP transport of the paid services: REST and the
 // tools of agents answer with the same objects.
 //
 //	GET  /v1/services                     what there is, at what price, and whether it works
@@ -31,7 +31,7 @@ import (
 	"ace/internal/storefront/storehttp/answer"
 )
 
-// Paths of the face.
+// Paths of the services.
 const (
 	ListPath  = "/v1/services"
 	RunPath   = "/v1/services/{service}/run"
@@ -39,7 +39,7 @@ const (
 	FilePath  = "/v1/orders/{id}/files/{name...}"
 )
 
-// Face serves paid services. Its fields are set once. It is an
+// Handler serves paid services. Its fields are set once. It is an
 // agenttool.Services.
 type Handler struct {
 	BaseURL string // of the store, without a slash at the end
@@ -264,7 +264,7 @@ func (f *Handler) price(w http.ResponseWriter, r *http.Request) {
 	f.write(w, r, &paidservice.Outcome{Status: paidservice.StatusDue, Quote: quote})
 }
 
-// write answers an outcome over HTTP.
+// write writes an outcome as an HTTP response.
 func (f *Handler) write(w http.ResponseWriter, r *http.Request, out *paidservice.Outcome) {
 	status, body, err := f.encode(w.Header(), r, out)
 	if err != nil {

@@ -23,8 +23,8 @@ import (
 	"ace/internal/storefront/storehttp/servicehttp"
 )
 
-// world is the face with a real ledger of orders behind it; the facilitator and
-// the work are pretended.
+// world is the handler with a real ledger of orders behind it; the facilitator
+// and the work are simulated.
 type world struct {
 	t        *testing.T
 	services *servicehttp.Handler
@@ -89,7 +89,7 @@ func setup(t *testing.T, change ...func(*settings)) *world {
 	return w
 }
 
-// mount serves a face as the store does.
+// mount serves a handler as the store does.
 func mount(f *servicehttp.Handler) http.Handler {
 	mux := httpserver.NewMux(httpserver.WriteProblem)
 	f.Mount(openapi.New(mux, "test", "1", nil), func(pattern string, h http.HandlerFunc, m ...httpserver.Middleware) {
@@ -128,7 +128,7 @@ func (w *world) quote() *x402.PaymentRequired {
 	return q
 }
 
-// payer answers an account with so much money.
+// payer returns an account with so much money.
 func (w *world) payer(balance int64) evm.Key {
 	w.t.Helper()
 	key, err := evm.NewKey()
@@ -139,7 +139,7 @@ func (w *world) payer(balance int64) evm.Key {
 	return key
 }
 
-// sign answers a signed payment of a quote, as the header's value.
+// sign returns a signed payment of a quote, as the header's value.
 func (w *world) sign(key evm.Key, q *x402.PaymentRequired) string {
 	w.t.Helper()
 	p, err := key.Pay(q.Accepts[0], &q.Resource, time.Now())
@@ -153,7 +153,7 @@ func (w *world) sign(key evm.Key, q *x402.PaymentRequired) string {
 	return value
 }
 
-// order reads the body of an answer as an order.
+// order reads the body of a response as an order.
 func (w *world) order(answer *httptest.ResponseRecorder, status int) *servicehttp.ServiceOrder {
 	w.t.Helper()
 	if answer.Code != status {
@@ -169,7 +169,7 @@ func (w *world) order(answer *httptest.ResponseRecorder, status int) *servicehtt
 	return &o
 }
 
-// required reads the quote of a 402, which stands in the header and the body.
+// required reads the quote of a 402, which is in the header and the body.
 func (w *world) required(answer *httptest.ResponseRecorder) *x402.PaymentRequired {
 	w.t.Helper()
 	inHeader, err := x402.ParseRequiredHeader(answer.Header().Get(x402.HeaderRequired))

@@ -44,7 +44,7 @@ func (f *Handler) Run(ctx context.Context, call *mcp.Call) (*mcp.Result, error) 
 	return f.result(out)
 }
 
-// malformed answers a payment that cannot be read: the quote, and what is
+// malformed responds to a payment that cannot be read: the quote, and what is
 // wrong with the payment.
 func (f *Handler) malformed(tool string, cause error) (*mcp.Result, error) {
 	quote, err := f.Service.Quote(tool, paidservice.MCP, x402.ReasonInvalidPayload)

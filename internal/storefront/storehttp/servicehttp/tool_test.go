@@ -39,7 +39,7 @@ func (w *world) tool(arguments string, meta string, header http.Header) *mcp.Res
 	return result
 }
 
-// quoted reads the quote, which stands in three places.
+// quoted reads the quote, which is in three places.
 func (w *world) quoted(r *mcp.Result) *x402.PaymentRequired {
 	w.t.Helper()
 	var meta map[string]json.RawMessage
@@ -115,7 +115,7 @@ func quoteJSON(text []byte) string {
 	return string(out)
 }
 
-// No answer but a quote holds anything to sign.
+// No response but a quote holds anything to sign.
 func TestUnfinishedTools(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

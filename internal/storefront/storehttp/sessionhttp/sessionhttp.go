@@ -4,7 +4,7 @@
 //
 //	request -> Body, Desk.Agent
 //	        -> Desk.Once: first time -> the operation of the protocol -> kept
-//	                      repetition -> the kept answer
+//	                      repetition -> the kept response
 //	GET     -> Desk.Read: now, or as soon as the session is no longer open
 package sessionhttp
 
@@ -45,7 +45,7 @@ type Sessions struct {
 	DirectContinueURL bool
 }
 
-// Agent answers what a request says about the software that sent it.
+// Agent returns what a request says about the software that sent it.
 func (d *Sessions) Agent(ctx context.Context, h http.Header) checkout.Agent {
 	return checkout.Agent{
 		UserAgent: strings.ToValidUTF8(excerpt.Prefix(h.Get("User-Agent"), 300), ""),
@@ -83,7 +83,7 @@ func Body(r *http.Request) ([]byte, *jsonread.Value, error) {
 	return body, value, err
 }
 
-// Outcome is an answer on its way out.
+// Outcome is a response on its way out.
 type Outcome struct {
 	idempotency.Answer
 	// Passing marks what may be different in a moment: it is not kept, and a
@@ -101,7 +101,7 @@ func Scope(protocol string, r *http.Request, more ...string) string {
 	return strings.Join(append([]string{protocol, r.Method, r.URL.Path}, more...), " ")
 }
 
-// Once answers a request by do, or, if one with the same key was answered
+// Once handles a request by do, or, if one with the same key was answered
 // already, as that one was. "" for key means that the caller asked for no such
 // thing. body is compared with the first request's and kept as a keyed digest
 // only. resourceID names what the request makes, the same in each repetition.
@@ -172,7 +172,7 @@ func preferredWait(r *http.Request) time.Duration {
 	return 0
 }
 
-// Read answers a session: now, or if the request asks to wait, as soon
+// Read returns a session: now, or if the request asks to wait, as soon
 // as it is no longer open. A server that stops answers what it has.
 func (d *Sessions) Read(w http.ResponseWriter, r *http.Request, id string) (*checkout.Session, error) {
 	wait := preferredWait(r)
@@ -183,7 +183,7 @@ func (d *Sessions) Read(w http.ResponseWriter, r *http.Request, id string) (*che
 	return d.Wait(r.Context(), id, wait)
 }
 
-// Wait answers a session as soon as it is no longer open, or after wait, at
+// Wait returns a session as soon as it is no longer open, or after wait, at
 // most LongPoll, as it is then; at once with 0. It returns the problems of
 // checkout.Service.Get.
 func (d *Sessions) Wait(ctx context.Context, id string, wait time.Duration) (*checkout.Session, error) {

@@ -71,7 +71,7 @@ func newDesk(t *testing.T) *Sessions {
 	}
 }
 
-// from answers a context of a request from an address.
+// from returns a context of a request from an address.
 func from(t *testing.T, address string) context.Context {
 	t.Helper()
 	var ctx context.Context
@@ -117,7 +117,7 @@ func TestOnce(t *testing.T) {
 		name, key, from, scope, body string
 		status                       int
 		passing                      bool
-		// what a repetition from here with the same key and body meets: replay, anew or code
+		// what a repetition from here with the same key and body meets: replay, again or code
 		again string
 	}{
 		{"answer", "a-key-of-enough-length", here, "ucp POST /a", "{}", 201, false, "replay"},

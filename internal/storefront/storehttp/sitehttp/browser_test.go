@@ -11,7 +11,7 @@ import (
 	"ace/internal/storefront/storehttp/storetest"
 )
 
-// axe answers the source of axe-core, the checker of accessibility.
+// axe returns the source of axe-core, the checker of accessibility.
 func axe(t *testing.T) string {
 	t.Helper()
 	file := os.Getenv("ACE_AXE")
@@ -84,7 +84,7 @@ func TestPagesInBrowser(t *testing.T) {
 	}
 }
 
-// TestPagesAreAccessible runs axe-core on every kind of page, in both colour
+// TestPagesAreAccessible runs axe-core on every kind of page, in both color
 // schemes and sizes, and wants no violation at all.
 func TestPagesAreAccessible(t *testing.T) {
 	source := axe(t)

@@ -1,4 +1,4 @@
-// Package sitehttp is the face of the store for its pages: HTML for people,
+// Package sitehttp is the HTTP transport of the store's pages: HTML for people,
 // Markdown and JSON for programs, and the list of all pages.
 //
 //	a path that no route has ──Unrouted──> page? ── Accept ──> HTML (html.go)
@@ -7,7 +7,7 @@
 //	/agent/search, /agent/read, /agent/site.json  (calls.go)
 //	/sitemap.xml and its parts                    (sitemap.go)
 //
-// Which companions of the pages there are stands in one list, in package
+// Which companions of the pages there are is in one list, in package
 // discovery.
 package sitehttp
 
@@ -40,7 +40,7 @@ type Site struct {
 // itemOffered is the product or service.
 type Linker func(ctx context.Context, o *offer.Offer) (map[string]any, error)
 
-// Face serves the pages.
+// Handler serves the pages.
 type Handler struct {
 	Site   Site
 	Pages  *site.Service
@@ -57,7 +57,7 @@ type Handler struct {
 	sitemap   answer.Memo[*site.Snapshot, *answer.Document]
 }
 
-// New answers a face. It fails only if its own templates are at fault.
+// New returns a handler. It fails only if its own templates are broken.
 func New(s Site, pages *site.Service, companions *discovery.Registry, linker Linker) (*Handler, error) {
 	templates, err := loadSiteTemplates()
 	if err != nil {

@@ -36,7 +36,7 @@ const (
 // minCompressed is the size from which compressing a failure is worth it, in bytes.
 const minCompressed = 1400
 
-// Unrouted answers what no route took: pages, whose paths are known only while
+// Unrouted serves what no route matched: pages, whose paths are known only while
 // the store runs, and everything that does not exist, in the shape that the
 // client asked for.
 func (f *Handler) Unrouted(w http.ResponseWriter, r *http.Request, err error) {
@@ -77,7 +77,7 @@ func forPrograms(path string) bool {
 	return false
 }
 
-// servePage answers a page, as HTML or as its Markdown twin.
+// servePage writes a page, as HTML or as its Markdown twin.
 func (f *Handler) servePage(w http.ResponseWriter, r *http.Request) {
 	path, err := site.CleanPath(r.URL.EscapedPath())
 	if err != nil {
@@ -251,7 +251,7 @@ func writeText(w http.ResponseWriter, r *http.Request, status int, mediaType str
 	_ = zip.Close()
 }
 
-// writeFailure answers a failure as a problem, as Markdown or as a page.
+// writeFailure writes a failure as a problem, as Markdown or as a page.
 func (f *Handler) writeFailure(w http.ResponseWriter, r *http.Request, err error) {
 	h := w.Header()
 	for _, name := range []string{"Last-Modified", "Content-Signal", "Content-Location"} {

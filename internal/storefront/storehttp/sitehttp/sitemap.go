@@ -25,7 +25,7 @@ const (
 	sitemapIndex = xml.Header + `<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">` + "\n"
 )
 
-// writeSitemap answers all pages, or the index of the parts where one file
+// writeSitemap writes all pages, or the index of the parts where one file
 // cannot hold them.
 func (f *Handler) writeSitemap(w http.ResponseWriter, r *http.Request) {
 	snapshot := f.Pages.Snapshot()
@@ -56,7 +56,7 @@ func (f *Handler) writeSitemap(w http.ResponseWriter, r *http.Request) {
 	_ = out.Flush() // the client has gone if this fails
 }
 
-// writeSitemapPart answers one file that the index names.
+// writeSitemapPart writes one file that the index names.
 func (f *Handler) writeSitemapPart(w http.ResponseWriter, r *http.Request) {
 	snapshot := f.Pages.Snapshot()
 	var part int
@@ -76,7 +76,7 @@ func sitemapPart(s *site.Snapshot, part int) []site.Entry {
 	return s.Entries[part*sitemapURLs : min(len(s.Entries), (part+1)*sitemapURLs)]
 }
 
-// sitemapHeaders writes the head of the answer and reports whether a body is
+// sitemapHeaders writes the head of the response and reports whether a body is
 // wanted.
 func sitemapHeaders(w http.ResponseWriter, r *http.Request, snapshot *site.Snapshot, part string) bool {
 	h := w.Header()
@@ -96,7 +96,7 @@ func sitemapHeaders(w http.ResponseWriter, r *http.Request, snapshot *site.Snaps
 }
 
 // storedURLs is up to how many addresses the sitemap is stored as it is sent.
-// Larger ones are written anew for each request, without a copy in memory.
+// Larger ones are written again for each request, without a copy in memory.
 const storedURLs = 1000
 
 func (f *Handler) sitemapDocument(snapshot *site.Snapshot) (*answer.Document, error) {

@@ -182,7 +182,7 @@ func (w *Store) Chain(h http.Handler) http.Handler {
 		httpserver.LimitBody(httpserver.DefaultBodyLimit), httpserver.LimitTime(40*time.Second))
 }
 
-// Response is an answer as it came.
+// Response is a response as it came.
 type Response struct {
 	Status int
 	Header http.Header
@@ -242,7 +242,7 @@ func (w *Store) Stored() []byte {
 }
 
 // Serve passes a request to the handler of the store, without a network, and
-// fails the test unless the answer has a status.
+// fails the test unless the response has a status.
 func (w *Store) Serve(want int, method, path, body string) []byte {
 	w.T.Helper()
 	r := httptest.NewRequestWithContext(w.T.Context(), method, path, strings.NewReader(body))

@@ -96,7 +96,7 @@ func (p *ucpPlatform) join(t testing.TB) func(*storehttp.Deps) {
 }
 
 // ucpAgent is an agent that speaks a version of UCP, or none: then it sends
-// bare JSON; over REST or over the tools of the MCP binding. Each answer that
+// bare JSON; over REST or over the tools of the MCP binding. Each response that
 // it gets is held against the published schemas and the rules that these
 // cannot state.
 type ucpAgent struct {
@@ -156,7 +156,7 @@ func ucpPlain(t testing.TB, change ...func(*storehttp.Deps)) *ucpAgent {
 	return &ucpAgent{storetest.Start(t, change...), platform, "", false}
 }
 
-// speaks is the version that answers to this agent are written in.
+// speaks is the protocol version of responses to this agent.
 func (a *ucpAgent) speaks() ucp.Version {
 	if a.version == "" {
 		return ucp.Newest
@@ -237,7 +237,7 @@ func (a *ucpAgent) callTool(tool, id, body string, headers ...string) storetest.
 	return a.rpc(tool, arguments)
 }
 
-// rpc answers what REST would have answered.
+// rpc returns what REST would have answered.
 func (a *ucpAgent) rpc(tool string, arguments any) storetest.Response {
 	a.T.Helper()
 	request, err := json.Marshal(map[string]any{
@@ -280,7 +280,7 @@ func (a *ucpAgent) rpc(tool string, arguments any) storetest.Response {
 	return r
 }
 
-// judge fails the test unless an answer is what the protocol allows.
+// judge fails the test unless a response is what the protocol allows.
 func (a *ucpAgent) judge(r storetest.Response) storetest.Response {
 	a.T.Helper()
 	if got := r.Header.Get("Content-Type"); got != "application/json" {
@@ -328,7 +328,7 @@ func wish(offerID string, quantity int) string {
 	return fmt.Sprintf(`{"line_items":[{"item":{"id":%q},"quantity":%d}]}`, offerID, quantity)
 }
 
-// order opens a checkout and answers it.
+// order opens a checkout and returns it.
 func (a *ucpAgent) order(offerID string, quantity int) ucp.Checkout {
 	a.T.Helper()
 	r := a.call(ucp.ToolCreateCheckout, "", wish(offerID, quantity))

@@ -16,7 +16,7 @@ import (
 // maxProducts bounds a page of products.
 const maxProducts = 50
 
-// search answers products whose offers match. A page counts products; an
+// search returns products whose offers match. A page counts products; an
 // offer is a variant of its product.
 func (f *Handler) search(ctx context.Context, call *operationCall) (any, error) {
 	req, err := call.body.Search(call.reading())
@@ -69,7 +69,7 @@ func searchKey(req *ucp.SearchRequest) string {
 		most)
 }
 
-// matching answers every offer that fits, over all pages of the catalog.
+// matching returns every offer that fits, over all pages of the catalog.
 // Categories that the store does not have match nothing.
 func matching(snapshot *offer.Snapshot, q offer.Query, f ucp.Filters, c ucp.Context) ([]*offer.Offer, error) {
 	q.Limit = offer.MaxLimit
@@ -111,7 +111,7 @@ func byProduct(offers []*offer.Offer) [][]*offer.Offer {
 	return groups
 }
 
-// lookup answers what identifiers name: an offer, or a product, for which
+// lookup returns what identifiers name: an offer, or a product, for which
 // the first of its offers that can be bought stands.
 func (f *Handler) lookup(ctx context.Context, call *operationCall) (any, error) {
 	req, err := call.body.Lookup()
@@ -154,7 +154,7 @@ func (f *Handler) lookup(ctx context.Context, call *operationCall) (any, error) 
 	return answer, nil
 }
 
-// named answers the offer that an identifier leads to, and how.
+// named returns the offer that an identifier leads to, and how.
 func named(snapshot *offer.Snapshot, offers []*offer.Offer, id string) (o *offer.Offer, match string) {
 	for _, candidate := range offers {
 		switch {
@@ -168,7 +168,7 @@ func named(snapshot *offer.Snapshot, offers []*offer.Offer, id string) (o *offer
 	return o, match
 }
 
-// product answers one product with all its variants.
+// product returns one product with all its variants.
 func (f *Handler) product(ctx context.Context, call *operationCall) (any, error) {
 	req, err := call.body.Product()
 	if err != nil {

@@ -188,7 +188,7 @@ func TestUCPProduct(t *testing.T) {
 	})
 }
 
-// TestUCPStaleCatalog reads the catalog while the processor is away.
+// TestUCPStaleCatalog reads the catalog while the processor is unavailable.
 func TestUCPStaleCatalog(t *testing.T) {
 	t.Parallel()
 	a := ucpPlain(t)

@@ -12,7 +12,7 @@ import (
 
 // Platforms reads what UCP platforms publish about themselves.
 type Platforms interface {
-	// Profile answers the profile at an https address, which may be kept for a
+	// Profile returns the profile at an https URL, which may be cached for a
 	// while. It returns profile_unreachable or profile_malformed
 	// (Unprocessable), or profile_busy (Unavailable).
 	Profile(ctx context.Context, address string) (*ucp.PlatformProfile, error)
@@ -32,7 +32,7 @@ type exchange struct {
 	platform ucp.Agent // zero: plain mode
 	version  ucp.Version
 	signer   string        // thumbprint of the key that signed the request; "" if none did
-	notes    []ucp.Message // about the exchange, for the answer
+	notes    []ucp.Message // about the exchange, for the response
 }
 
 // signedRequest is a request as its signature sees it.
@@ -97,7 +97,7 @@ func (f *Handler) withoutProfile(ctx context.Context, x *exchange, err error) er
 	return nil
 }
 
-// verifySigner answers the thumbprint of the key that signed the request. A key
+// verifySigner returns the thumbprint of the key that signed the request. A key
 // that is missing may have been published since the profile was read.
 func (f *Handler) verifySigner(ctx context.Context, address string, profile *ucp.PlatformProfile,
 	sent *signedRequest,
@@ -113,7 +113,7 @@ func (f *Handler) verifySigner(ctx context.Context, address string, profile *ucp
 	return sent.signer(newer.Keys)
 }
 
-// signer answers the thumbprint of the key that signed the request, which
+// signer returns the thumbprint of the key that signed the request, which
 // names it for what it is: two platforms may use the same id. It is "" where
 // nothing authenticates the request.
 func (q *signedRequest) signer(keys []httpsig.JWK) (string, error) {

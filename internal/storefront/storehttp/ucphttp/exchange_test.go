@@ -21,7 +21,7 @@ func TestUCPNegotiation(t *testing.T) {
 		version string // declared beside the profile
 		status  int
 		answers ucp.Version // 0-length: a failure of the protocol
-		code    ucp.Code    // of the failure, or of a note in the answer
+		code    ucp.Code    // of the failure, or of a note in the response
 	}{
 		{"the profile says the version", "", "/2026-04-08", "", 201, "2026-04-08", ""},
 		{"the header wins", "", "/2026-04-08", "2026-04-08", 201, "2026-04-08", ""},
@@ -215,7 +215,7 @@ func TestUCPSignedRequests(t *testing.T) {
 	}
 }
 
-// TestUCPSignedTools signs a call of a tool: the profile stands in its body.
+// TestUCPSignedTools signs a call of a tool: the profile is in its body.
 func TestUCPSignedTools(t *testing.T) {
 	t.Parallel()
 	known := storetest.NewP256(t)

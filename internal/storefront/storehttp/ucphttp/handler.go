@@ -1,4 +1,4 @@
-// Package ucphttp is the face of the store for UCP: checkout and catalog over
+// Package ucphttp is the HTTP transport of the store for UCP: checkout and catalog over
 // REST and over the tools of the MCP binding, and the profile that says so.
 //
 //	REST (rest.go)  \                        / sessionhttp: repetitions
@@ -7,7 +7,7 @@
 //
 // The operations are written once; the two transports only read and write.
 // Which answers are outcomes of the business, and which are failures of the
-// protocol, stands in one table in errors.go.
+// protocol, is in one table in errors.go.
 package ucphttp
 
 import (
@@ -25,7 +25,7 @@ import (
 	"ace/internal/storefront/storehttp/sessionhttp"
 )
 
-// Face serves UCP. Its fields are set once.
+// Handler serves UCP. Its fields are set once.
 type Handler struct {
 	Site     Site
 	Catalog  *offer.Catalog

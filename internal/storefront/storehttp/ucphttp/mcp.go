@@ -54,7 +54,7 @@ func (f *Handler) MCP() http.Handler {
 type signedKey struct{}
 
 // keepSigned lays a signed request aside as it came: whose keys it is verified
-// with stands in its body, which the server of the tools reads.
+// with is in its body, which the server of the tools reads.
 func (f *Handler) keepSigned(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get(httpsig.HeaderSignatureInput) == "" || r.Method != http.MethodPost {
@@ -117,7 +117,7 @@ func (f *Handler) toolCall(ctx context.Context, op *operation, in *mcp.Call) (*o
 	return call, err
 }
 
-// toolAnswer turns an answer, fresh or kept, into that of a tool.
+// toolAnswer turns a response, fresh or kept, into that of a tool.
 func toolAnswer(answer idempotency.Answer) (*mcp.Result, error) {
 	body := bytes.TrimSpace(answer.Body)
 	var failure struct {

@@ -17,7 +17,7 @@ type operation struct {
 	capability string
 	success    int  // status over REST
 	keyed      bool // an idempotency key counts
-	signed     bool // the answer is signed
+	signed     bool // the response is signed
 	do         func(*Handler, context.Context, *operationCall) (any, error)
 }
 
@@ -142,7 +142,7 @@ func (f *Handler) update(ctx context.Context, call *operationCall) (any, error) 
 	return f.answer(ctx, call, session, req)
 }
 
-// complete completes nothing: a person does, on the hosted page. It answers
+// complete completes nothing: a person does, on the hosted page. It returns
 // where the checkout stands.
 func (f *Handler) complete(ctx context.Context, call *operationCall) (any, error) {
 	req, err := call.body.Checkout(call.reading())

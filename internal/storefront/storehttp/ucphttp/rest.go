@@ -25,7 +25,7 @@ const Base = "/agent/commerce/ucp"
 //
 //	headers -> key -> body -> exchange: version, capabilities, signature
 //	  -> first time: the operation -> answer, outcome or protocol error
-//	  \-> repetition: the kept answer
+//	  \-> repetition: the kept response
 func (f *Handler) REST(tool string) http.HandlerFunc {
 	op := operations()[tool]
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -148,7 +148,7 @@ func (b jsonBody) Lookup() (*ucp.LookupRequest, error) { return ucp.ReadLookup(b
 // Product implements requestBody.
 func (b jsonBody) Product() (*ucp.ProductRequest, error) { return ucp.ReadProduct(b.data) }
 
-// write writes an answer with the headers of the protocol.
+// write writes a response with the headers of the protocol.
 func (f *Handler) write(w http.ResponseWriter, r *http.Request, call *operationCall, answer idempotency.Answer) {
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
@@ -169,9 +169,9 @@ func (f *Handler) write(w http.ResponseWriter, r *http.Request, call *operationC
 	_, _ = w.Write(answer.Body) // the client has gone if this fails
 }
 
-// sign signs an answer, so that a platform can show what it was told. An
-// answer that cannot be signed goes out without: the signature is advised, not
-// required.
+// sign signs a response, so that a platform can prove what it received. A
+// response that cannot be signed is sent unsigned: the signature is advised,
+// not required.
 func (f *Handler) sign(ctx context.Context, h http.Header, answer idempotency.Answer) {
 	if len(f.Signers) == 0 {
 		return
@@ -181,7 +181,7 @@ func (f *Handler) sign(ctx context.Context, h http.Header, answer idempotency.An
 	}
 }
 
-// writeFailure answers a request whose operation was not reached.
+// writeFailure responds to a request whose operation was not reached.
 func (f *Handler) writeFailure(w http.ResponseWriter, r *http.Request, call *operationCall, err error) {
 	f.write(w, r, call, f.failed(r.Context(), call, err).Answer)
 }

@@ -1,4 +1,4 @@
-// Package crawltest stands in for the web in tests of what crawls it.
+// Package crawltest simulates the web in tests of what crawls it.
 //
 //	Web          websites in memory, a crawl.Fetcher
 //	RunFetcher   what every crawl.Fetcher promises
@@ -21,21 +21,21 @@ type Answer struct {
 	Status    int // 0: 200
 	Header    map[string]string
 	Body      string
-	Failure   crawl.Failure // instead of an answer
+	Failure   crawl.Failure // instead of a response
 	FirstByte time.Duration // 0: 50 ms
 }
 
-// Page is an answer that holds HTML.
+// Page is a response that holds HTML.
 func Page(html string) Answer {
 	return Answer{Header: map[string]string{"Content-Type": "text/html; charset=utf-8"}, Body: html}
 }
 
-// Text is an answer of some media type.
+// Text is a response of some media type.
 func Text(kind, body string) Answer {
 	return Answer{Header: map[string]string{"Content-Type": kind}, Body: body}
 }
 
-// Redirect is an answer that leads elsewhere.
+// Redirect is a response that leads elsewhere.
 func Redirect(status int, to string) Answer {
 	return Answer{Status: status, Header: map[string]string{"Location": to}}
 }
@@ -50,7 +50,7 @@ type Web struct {
 	requests []crawl.Request
 }
 
-// New answers a web of addresses and their answers. An address followed by a
+// New returns a web of URLs and their responses. A URL followed by a
 // space and a media type answers requests that accept this type first.
 func New(answers map[string]Answer) *Web {
 	w := &Web{answers: maps.Clone(answers), hosts: map[string]bool{}}
@@ -120,7 +120,7 @@ func (w *Web) answer(r crawl.Request) (Answer, bool) {
 	}, true
 }
 
-// Requests answers the requests so far.
+// Requests returns the requests so far.
 func (w *Web) Requests() []crawl.Request {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 )
 
 // RunFetcher tests what every crawl.Fetcher promises. open serves answers by
-// their paths and answers a fetcher and the address of the website.
+// their paths and returns a fetcher and the address of the website.
 func RunFetcher(t *testing.T, open func(t *testing.T, answers map[string]Answer) (f crawl.Fetcher, base string)) {
 	answers := map[string]Answer{
 		"/":      Page("<!doctype html><title>First</title>"),

@@ -266,7 +266,7 @@ func (v *view) author(g *Generator) (name, address Fact) {
 	return Fact{}, Fact{}
 }
 
-// person takes a person's name out of a byline, or answers "".
+// person takes a person's name out of a byline, or returns "".
 func person(text string) string {
 	text = byWords.ReplaceAllString(strings.TrimSpace(text), "")
 	for _, cut := range []string{"|", "·", "•", ",", " on ", " am ", " le ", " – ", " — "} {

@@ -33,7 +33,7 @@ type Need struct {
 	Reason string `json:"reason"`
 }
 
-// found makes a fact of what stands at an element.
+// found makes a fact of what is at an element.
 func (v *view) found(from string, n *html.Node, text, raw string) Fact {
 	return Fact{Text: visible(text), Source: Source{
 		Page: v.url, From: from, Selector: dom.Selector(n),

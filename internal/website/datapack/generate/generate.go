@@ -5,7 +5,7 @@
 //	      -> extractors: each fact with its place (h1, meta, visible text …)
 //	      -> nodes with stable ids: Organization, WebSite, WebPage,
 //	         BreadcrumbList, ImageObject, and the thing that the page is about
-//	      -> joined with the page's own JSON-LD, which is mended first
+//	      -> joined with the page's own JSON-LD, which is repaired first
 //	      -> Result: one @graph, sources of all facts, and what is missing
 //
 // No fact is invented: a thing without its required facts is left out and
@@ -32,7 +32,7 @@ type Generator struct {
 	checker    *rules.Checker
 }
 
-// New answers a generator for a vocabulary.
+// New returns a generator for a vocabulary.
 func New(v *schemaorg.Vocabulary, c *rules.Checker) *Generator {
 	return &Generator{vocabulary: v, checker: c}
 }
@@ -41,7 +41,7 @@ func New(v *schemaorg.Vocabulary, c *rules.Checker) *Generator {
 const (
 	Add      = "add"     // the page has no JSON-LD: put the block into its head
 	Merge    = "merge"   // the block holds what the page's blocks say, and more: put it in their place
-	Replace  = "replace" // alike, and the page's blocks have faults that it mends
+	Replace  = "replace" // alike, and the page's blocks have faults that it repairs
 	NoChange = "keep"    // the page's blocks say all of it already
 )
 
@@ -52,7 +52,7 @@ type Options struct {
 
 // Result is what was made for one page.
 type Result struct {
-	URL      string // that the ids stand under
+	URL      string // that the ids are under
 	Kind     string
 	Evidence []Evidence
 	Graph    ld.Node // the whole document; empty in mode Keep

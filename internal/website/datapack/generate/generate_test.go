@@ -65,7 +65,7 @@ func (m *maker) make(path, html string, o *generate.Options) *generate.Result {
 	return r
 }
 
-// sound checks what holds for every result: valid JSON that may stand in a
+// sound checks what holds for every result: valid JSON that may be in a
 // script, no errors by our own rules, no dangling links, every source there.
 func (m *maker) sound(p *generate.Page, r *generate.Result) {
 	m.t.Helper()

@@ -130,7 +130,7 @@ func systems(v *view) Fact {
 var runsOn = regexp.MustCompile(
 	`(?i)\b(requires?|available (for|on)|download(s)? for|runs on|works on|supports?|compatible with|for)\b`)
 
-// question is one question of the page with its answer.
+// question is one question of the page with its response.
 type question struct {
 	name, answer Fact
 }

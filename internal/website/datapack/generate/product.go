@@ -32,7 +32,7 @@ type offer struct {
 	low                                      bool // price is the least of several
 }
 
-// offer finds the price of the page's product. It answers none where the page
+// offer finds the price of the page's product. It returns none where the page
 // names several and does not say which one counts.
 func (v *view) offer(g *Generator, b *notebook, path string) (offer, bool) {
 	var o offer

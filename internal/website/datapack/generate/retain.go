@@ -10,7 +10,7 @@ import (
 	"ace/internal/website/datapack/rules"
 )
 
-// keeper turns the page's own JSON-LD into nodes, mended.
+// keeper turns the page's own JSON-LD into nodes, repaired.
 type keeper struct {
 	g      *Generator
 	graph  *markup.Graph
@@ -18,7 +18,7 @@ type keeper struct {
 	mended []string
 }
 
-// keep is a thing of the page's markup as JSON-LD, mended.
+// keep is a thing of the page's markup as JSON-LD, repaired.
 func (g *Generator) retain(graph *markup.Graph, n *markup.Node, depth int) ld.Node {
 	k := &keeper{g: g, graph: graph}
 	return k.node(n, depth)
@@ -92,7 +92,7 @@ func longName(typ string) string {
 	return "https://schema.org/" + typ
 }
 
-// blocks are the things of the page's JSON-LD that stand in no other, each id
+// blocks are the things of the page's JSON-LD that are in no other, each id
 // once.
 func (k *keeper) blocks() []*markup.Node {
 	var all []*markup.Node

@@ -20,7 +20,7 @@ import (
 type Site struct {
 	Origin string
 	Name   Fact
-	// Organization and WebSite are the nodes that stand in the graph of every
+	// Organization and WebSite are the nodes that are in the graph of every
 	// page; Organization is empty where the pages do not say who runs the site.
 	Organization, WebSite ld.Node
 	Sources               map[string]Source

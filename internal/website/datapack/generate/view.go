@@ -109,7 +109,7 @@ func mainPart(root *html.Node) *html.Node {
 	return root
 }
 
-// aside reports whether an element stands in a part of the page that is about
+// aside reports whether an element is in a part of the page that is about
 // other things.
 func aside(n *html.Node) bool {
 	return dom.Within(n, func(n *html.Node) bool {

@@ -35,12 +35,12 @@ func Of(pairs ...any) Node {
 	return n
 }
 
-// Insert answers the node with a member more, at a place.
+// Insert returns the node with one more field, at a position.
 func (n Node) Insert(at int, name string, v any) Node {
 	return slices.Insert(slices.Clone(n), min(at, len(n)), Member{name, v})
 }
 
-// Get answers a member, or nil.
+// Get returns a field, or nil.
 func (n Node) Get(name string) any {
 	for _, m := range n {
 		if m.Name == name {
@@ -50,13 +50,13 @@ func (n Node) Get(name string) any {
 	return nil
 }
 
-// Text answers a member that is a string, or "".
+// Text returns a field that is a string, or "".
 func (n Node) Text(name string) string {
 	text, _ := n.Get(name).(string)
 	return text
 }
 
-// Types answers the @type of a node as a list.
+// Types returns the @type of a node as a list.
 func (n Node) Types() []string {
 	switch t := n.Get("@type").(type) {
 	case string:
@@ -143,7 +143,7 @@ func (n Node) MarshalJSON() ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// Encode writes a value as indented JSON that may stand in a script element:
+// Encode writes a value as indented JSON that may be in a script element:
 // "<" never appears, so that no text can end the element or open a comment.
 func Encode(v any) string {
 	var b strings.Builder

@@ -8,7 +8,7 @@ import (
 	"ace/internal/website/datapack/schemaorg"
 )
 
-// vocabulary is the address that short names stand under.
+// vocabulary is the address that short names are under.
 const vocabulary = "https://schema.org/"
 
 // context is what JSON-LD calls the active context, as far as a page can state
@@ -37,7 +37,7 @@ func (c *context) term(name string) (term, bool) {
 	return term{}, false
 }
 
-// keyword answers which keyword of JSON-LD a name stands for, or empty.
+// keyword returns which keyword of JSON-LD a name stands for, or empty.
 func (c *context) keyword(name string) string {
 	if strings.HasPrefix(name, "@") {
 		return name

@@ -184,7 +184,7 @@ func plain(v markup.Value) string {
 
 var bareHost = regexp.MustCompile(`^https?://[^/]+$`)
 
-// compare answers what two graphs say differently.
+// compare returns what two graphs say differently.
 func compare(a, b *markup.Graph) (onlyA, onlyB []string) {
 	la, lb := lines(a), lines(b)
 	for _, l := range la {

@@ -10,7 +10,7 @@
 //	                  faults of the writing
 //
 // Names of schema.org are short ("Product", "price"); all others are addresses.
-// Nothing is fetched: of foreign contexts only what stands in the page counts.
+// Nothing is fetched: of foreign contexts only what is in the page counts.
 // A fault never hides the rest of the page.
 package markup
 
@@ -45,7 +45,7 @@ const (
 
 // Graph is what a page says.
 type Graph struct {
-	Nodes  []*Node // that stand in no other node, in reading order per source
+	Nodes  []*Node // that are in no other node, in reading order per source
 	Faults []Fault
 	byID   map[string]*Node
 }
@@ -97,7 +97,7 @@ type Fault struct {
 	Line   int
 }
 
-// Prop answers the values of a property.
+// Prop returns the values of a property.
 func (n *Node) Prop(name string) []Value {
 	for _, p := range n.Props {
 		if p.Name == name {
@@ -107,7 +107,7 @@ func (n *Node) Prop(name string) []Value {
 	return nil
 }
 
-// First answers the first value of a property as text; a node answers its name
+// First returns the first value of a property as text; of a node its name
 // or address.
 func (n *Node) First(name string) string {
 	values := n.Prop(name)
@@ -149,11 +149,11 @@ func (n *Node) Is(typ string) bool { return slices.Contains(n.Types, typ) }
 // empty reports whether the node says nothing at all.
 func (n *Node) empty() bool { return n.ID == "" && len(n.Types) == 0 && len(n.Props) == 0 }
 
-// Find answers the node with an id, with all that the page says of it in one
+// Find returns the node with an id, with all that the page says of it in one
 // node, or nil.
 func (g *Graph) Find(id string) *Node { return g.byID[id] }
 
-// Follow answers the node that a value is or links to, or nil.
+// Follow returns the node that a value is or links to, or nil.
 func (g *Graph) Follow(v Value) *Node {
 	switch v.Kind {
 	case Thing:
@@ -168,7 +168,7 @@ func (g *Graph) Follow(v Value) *Node {
 	}
 }
 
-// All answers every node of the graph, those inside others after them.
+// All returns every node of the graph, those inside others after them.
 func (g *Graph) All() []*Node {
 	var all []*Node
 	var walk func(n *Node)
@@ -283,7 +283,7 @@ func (c *collector) hasRoom(source Source, line, depth int) bool {
 }
 
 // add gives a node a value under one or more names, unless the page says too
-// much. A thing stands under the first name; the others link to it, so that the
+// much. A thing is under the first name; the others link to it, so that the
 // graph stays a tree.
 func (c *collector) add(n *Node, v Value, names ...string) {
 	for i, name := range names {

@@ -113,7 +113,7 @@ func (r *reader) all() []value {
 	return values
 }
 
-// sight quotes what stands at the current place.
+// sight quotes what is at the current place.
 func (r *reader) sight() string {
 	rest := r.s[r.at:]
 	if len(rest) > 60 {

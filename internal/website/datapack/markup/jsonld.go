@@ -60,7 +60,7 @@ func (b *block) read(n *htmlnode.Node) {
 	}
 }
 
-// document reads what stands at the top: a node, a graph, or an array of them.
+// document reads what is at the top: a node, a graph, or an array of them.
 func (b *block) document(v value, ctx *context, path string, depth int) {
 	if depth > maxJSONDepth {
 		return
@@ -92,7 +92,7 @@ func (b *block) document(v value, ctx *context, path string, depth int) {
 	}
 }
 
-// graphOf answers the @graph of an object, and whether the object describes
+// graphOf returns the @graph of an object, and whether the object describes
 // anything besides.
 func (b *block) graphOf(v value, ctx *context) (graph *value, others bool) {
 	for i, m := range v.members {

@@ -79,7 +79,7 @@ func (m *items) lost() {
 	}
 }
 
-// item reads an item; around are the items that it stands in.
+// item reads an item; around are the items that it is in.
 func (m *items) item(n *html.Node, around []*html.Node, depth int) *Node {
 	if !m.c.hasRoom(Microdata, dom.Line(n), depth) {
 		return nil

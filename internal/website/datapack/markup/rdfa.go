@@ -116,7 +116,7 @@ var linkTypes = []string{
 	"publisher",
 }
 
-// element reads one element and answers what holds inside it.
+// element reads one element and returns what holds inside it.
 func (r *resources) element(n *html.Node, s scope) scope {
 	s.ctx = r.context(n, s.ctx)
 	if name := dom.Attr(n, "typeof"); s.ctx.vocab == "" && name != "" && !strings.Contains(name, ":") {
@@ -319,7 +319,7 @@ func safe(address string, d *dom.Document) string {
 	return address
 }
 
-// thing answers the node with an id, or a new one without.
+// thing returns the node with an id, or a new one without.
 func (e *annotated) thing(id string) *Node {
 	if n := e.r.byID[id]; n != nil && id != "" {
 		return n
@@ -379,7 +379,7 @@ func (e *annotated) property(name string, about bool, target string, hasTarget b
 	e.r.c.add(e.subject, v, name)
 }
 
-// relate makes a thing the value of properties. A thing that stands in another
+// relate makes a thing the value of properties. A thing that is in another
 // already, or around it, is linked to.
 func (r *resources) relate(subject *Node, names []string, object *Node) {
 	if subject == nil || object == nil || len(names) == 0 {

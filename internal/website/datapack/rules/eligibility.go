@@ -62,7 +62,7 @@ type subject struct {
 // written inside others.
 var standing = []string{"mainEntity", "itemListElement", "item", "hasVariant", "breadcrumb", "video", "speakable"}
 
-// ratings belong to the thing that they stand in.
+// ratings belong to the thing that they are in.
 var ratings = []string{"review", "reviews", "aggregateRating"}
 
 func (r *run) subjects() []subject {

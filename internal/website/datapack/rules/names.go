@@ -38,7 +38,7 @@ func (r *run) names(n *markup.Node) {
 	}
 }
 
-// types checks the types of a node and answers those that the vocabulary has.
+// types checks the types of a node and returns those that the vocabulary has.
 func (r *run) types(n *markup.Node) []string {
 	var known []string
 	for _, t := range n.Types {

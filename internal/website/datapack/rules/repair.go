@@ -9,7 +9,7 @@ import (
 	"ace/internal/website/datapack/markup"
 )
 
-// Repaired is what remains of a thing when its faults are mended: what was
+// Repaired is what remains of a thing when its faults are repaired: what was
 // meant where that is sure, and nothing in place of what is wrong.
 type Repaired struct {
 	Types  []string
@@ -17,7 +17,7 @@ type Repaired struct {
 	Mended []string // what was changed or left out, in words
 }
 
-// Repair mends a thing by the vocabulary. With a report it leaves out what the
+// Repair repairs a thing by the vocabulary. With a report it leaves out what the
 // page contradicts as well.
 func (c *Checker) Repair(g *markup.Graph, n *markup.Node, report *Report) Repaired {
 	m := &mender{Checker: c, graph: g, node: n, report: report}
@@ -65,7 +65,7 @@ func (m *mender) types() {
 	}
 }
 
-// allows reports whether the mended types carry a property.
+// allows reports whether the repaired types carry a property.
 func (m *mender) allows(name string) bool {
 	base := strings.TrimSuffix(strings.TrimSuffix(name, "-input"), "-output")
 	if _, ok := m.v.Property(base); !ok {

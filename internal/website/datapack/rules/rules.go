@@ -71,7 +71,7 @@ type Checker struct {
 	v *schemaorg.Vocabulary
 }
 
-// New answers a checker for a vocabulary.
+// New returns a checker for a vocabulary.
 func New(v *schemaorg.Vocabulary) *Checker { return &Checker{v: v} }
 
 // Check judges what a page says of itself. The issues come in the order of
@@ -122,7 +122,7 @@ func (r *run) mayBeForeign(n *markup.Node) bool {
 	return n.Source == markup.JSONLD && r.foreign[blockOf(n)]
 }
 
-// blockOf is the path of the block that a node stands in.
+// blockOf is the path of the block that a node is in.
 func blockOf(n *markup.Node) string {
 	block, _, _ := strings.Cut(n.Path, "/")
 	block, _, _ = strings.Cut(block, " value ")

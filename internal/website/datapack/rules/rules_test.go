@@ -431,7 +431,7 @@ func TestNotOnPage(t *testing.T) {
 }
 
 // TestExamplesAreValid runs the vocabulary checks over the JSON-LD of all
-// examples of schema.org, which keep to the vocabulary: what is found stands in
+// examples of schema.org, which keep to the vocabulary: what is found is in
 // the table, each found to be a fault of the example.
 func TestExamplesAreValid(t *testing.T) {
 	t.Parallel()

@@ -192,7 +192,7 @@ func (p *shown) words(text string) bool {
 
 var numberPattern = regexp.MustCompile(`\d[\d.,'’ \x{00a0}\x{202f}]{0,20}`)
 
-// readings answers the numbers that a written one may mean: 1.234,50 and
+// readings returns the numbers that a written one may mean: 1.234,50 and
 // 1,234.50 and 1 234.50 are 1234.5.
 func readings(written string) []string {
 	written = strings.TrimRight(written, ".,'’ \u00a0\u202f")

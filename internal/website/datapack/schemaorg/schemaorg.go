@@ -150,7 +150,7 @@ func (v *Vocabulary) IsA(name, ancestor string) bool {
 	return false
 }
 
-// Property answers a property.
+// Property returns a property.
 func (v *Vocabulary) Property(name string) (Property, bool) {
 	p, ok := v.properties[name]
 	return p, ok
@@ -163,14 +163,14 @@ func (v *Vocabulary) Allows(property, typ string) bool {
 	return ok && (len(p.Domains) == 0 || slices.ContainsFunc(p.Domains, func(d string) bool { return v.IsA(typ, d) }))
 }
 
-// Member answers the enumerations that a value belongs to.
+// Member returns the enumerations that a value belongs to.
 func (v *Vocabulary) Member(name string) []string { return v.members[name] }
 
 // Successor is the term that replaces a superseded one, or empty.
 func (v *Vocabulary) Successor(name string) string { return v.successors[name] }
 
 // NearestType finds the type that a misspelled name most likely means: the
-// same in another case, or one edit away. It answers empty where none or more
+// same in another case, or one edit away. It returns empty where none or more
 // than one fits.
 func (v *Vocabulary) NearestType(name string) string {
 	found := nearest(v.nouns, name)

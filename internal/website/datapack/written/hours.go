@@ -26,8 +26,7 @@ var (
 	closedDay = regexp.MustCompile(`(?i)\b(closed|geschlossen|fermé|cerrado)\b`)
 )
 
-// Opening reads "Mon-Fri 9:00-17:30". Hours such as "9-5" are not sure and are
-// left alone.
+// Opening reads "Mon-Fri 9:00-17:30". Hours such as "9-5" are ambiguous and left as they are.
 func Opening(text string) (days []string, opens, closes string, ok bool) {
 	times := hours.FindAllStringSubmatchIndex(text, 2)
 	if len(times) != 1 || closedDay.MatchString(text) {

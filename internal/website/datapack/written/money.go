@@ -101,7 +101,7 @@ func Number(s string) string {
 }
 
 // Settle finds the currency of a sign that several use: the region of the
-// page's language decides. It answers empty where that says nothing.
+// page's language decides. It returns empty where that says nothing.
 func Settle(sign, lang string) string {
 	_, region, ok := strings.Cut(lang, "-")
 	if !ok {

@@ -11,7 +11,7 @@ import (
 	"ace/internal/website/readiness/prose"
 )
 
-// pageStatus: a plain GET answers 200 with HTML after few redirects.
+// pageStatus: a plain GET gets 200 and HTML after few redirects.
 func pageStatus(_ *Audit, p *crawl.Page) Finding {
 	hops := len(p.Response.Chain)
 	way := ""

@@ -1,7 +1,7 @@
 // Package judge holds the checks of a website: what is measured on what was
 // read, what it counts and what to do about it. It fetches nothing.
 //
-//	Audit   the pages and answers that were fetched
+//	Audit   the pages and responses that were fetched
 //	  |     facts: text, landmarks, structured data of a page, read once
 //	Table   one row a check: id, weight, evidence, words, and a function
 //	  |
@@ -24,7 +24,7 @@ type Audit struct {
 	Site  *crawl.Site
 	Pages []*crawl.Page // of the sample; never empty, the first is the one that was named
 	Now   time.Time
-	// Plain is the answer of http://host/, not followed; nil: not asked.
+	// Plain is the response of http://host/, not followed; nil: not asked.
 	Plain *crawl.Response
 	// Targets are answers for links, canonical addresses and entries of sitemaps
 	// outside the sample, by address.
@@ -35,7 +35,7 @@ type Audit struct {
 	facts map[*crawl.Page]*facts
 }
 
-// New answers an audit of pages, of which there is one at least.
+// New returns an audit of pages, of which there is one at least.
 func New(site *crawl.Site, pages []*crawl.Page, now time.Time, validate Validator) *Audit {
 	return &Audit{
 		Site: site, Pages: pages, Now: now, Targets: map[string]*crawl.Response{}, Validate: validate,
@@ -140,7 +140,7 @@ type AtAddress struct {
 	Finding
 }
 
-// needsPage answers the finding for a page whose content cannot be judged. A
+// needsPage returns the finding for a page whose content cannot be judged. A
 // page that fails has no content, which pageStatus tells; where no page has any,
 // nothing is known.
 func (a *Audit) needsPage(p *crawl.Page) (Finding, bool) {

@@ -115,7 +115,7 @@ func mainNodes(d *crawl.Document, f *facts) func(yield func(*html.Node) bool) {
 	return d.Root.Descendants()
 }
 
-// outsideMain reports whether an element stands in navigation, header, footer
+// outsideMain reports whether an element is in navigation, header, footer
 // or aside.
 func outsideMain(n *html.Node) bool {
 	for p := n; p != nil; p = p.Parent {

@@ -18,7 +18,7 @@ var articles = []string{
 	"OpinionNewsArticle", "ReportageNewsArticle", "AnalysisNewsArticle", "ReviewNewsArticle",
 }
 
-// article answers the node that describes a page as an article; ok is false for
+// article returns the node that describes a page as an article; ok is false for
 // other pages.
 func (a *Audit) article(p *crawl.Page) (n node, ok bool) {
 	for _, n := range a.factsOf(p).nodes {

@@ -9,7 +9,7 @@ type Fault struct {
 	Reason string
 }
 
-// Faults answers what bounds the score of a website.
+// Faults returns what bounds the score of a website.
 func (a *Audit) Faults() []Fault {
 	var faults []Fault
 	home := a.Home()

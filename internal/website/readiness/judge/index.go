@@ -224,7 +224,7 @@ func checkSitemap(a *Audit) SiteFinding {
 	return SiteFinding{Finding: f, URL: first}
 }
 
-// judgeEntries answers what is taken off for the entries of a sitemap.
+// judgeEntries returns what is taken off for the entries of a sitemap.
 func (a *Audit) judgeEntries(entries []crawl.Entry) (minus float64, notes []string) {
 	if len(entries) == 0 {
 		return 0.5, []string{"it names no page"}

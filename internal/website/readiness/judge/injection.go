@@ -151,7 +151,7 @@ func hiddenBy(n *html.Node) string {
 	return paintedOver(style)
 }
 
-// paintedOver reports a text colour that is its background's.
+// paintedOver reports a text color that is its background's.
 func paintedOver(style string) string {
 	color, background, small := "", "", ""
 	for part := range strings.SplitSeq(strings.ToLower(style), ";") {

@@ -14,7 +14,7 @@ const (
 	noText   = 60
 )
 
-// pageText: the main text stands in the HTML, before any script runs.
+// pageText: the main text is in the HTML, before any script runs.
 func pageText(a *Audit, p *crawl.Page) Finding {
 	if f, skip := a.needsPage(p); skip {
 		return f

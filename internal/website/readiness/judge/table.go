@@ -29,7 +29,7 @@ type Check struct {
 // Category is a group of checks.
 type Category struct{ ID, Title string }
 
-// Categories answers the groups in the order of reports.
+// Categories returns the groups in the order of reports.
 func Categories() []Category {
 	return []Category{
 		{"access", "Access"},
@@ -54,7 +54,7 @@ const (
 	openAIBots   = "https://platform.openai.com/docs/bots"
 )
 
-// Table answers all checks that make up the score, in the order of reports.
+// Table returns all checks that make up the score, in the order of reports.
 func Table() []Check {
 	var all []Check
 	for _, part := range [][]Check{

@@ -35,7 +35,7 @@ func pageTitle(a *Audit, p *crawl.Page) Finding {
 	return Measured(1, "%d characters: %s", n, prose.Quote(title)).At(at)
 }
 
-// shared answers the path of an earlier page of the sample where a text is the
+// shared returns the path of an earlier page of the sample where a text is the
 // same; empty: there is none.
 func (a *Audit) shared(p *crawl.Page, text func(*crawl.Document) string) string {
 	for _, q := range a.Pages {

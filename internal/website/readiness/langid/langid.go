@@ -87,7 +87,7 @@ var common = map[string]string{
 	"hi": "के में की है और से को का पर यह एक हैं कि लिए नहीं भी या इस तो हो",
 }
 
-// Detect answers the language of a text as a two-letter code, or "".
+// Detect returns the language of a text as a two-letter code, or "".
 func Detect(text string) string {
 	if len(text) > maxText {
 		text = strings.ToValidUTF8(text[:maxText], "")
@@ -164,7 +164,7 @@ func byWords(text string) string {
 	return lang
 }
 
-// lookup answers the languages of each common word.
+// lookup returns the languages of each common word.
 func lookup() map[string][]string {
 	table := map[string][]string{}
 	for lang, words := range common {

@@ -1,7 +1,7 @@
 // Package reportpage shows a readiness report as one HTML page that stands
 // alone: no script, no picture, nothing fetched from anywhere.
 //
-//	readiness.Report -> view: numbers of the charts, words, colours by class
+//	readiness.Report -> view: numbers of the charts, words, colors by class
 //	                 -> report.html (html/template) with report.css inside
 //	                 -> one file: on screen, light and dark, on a phone, on paper
 //
@@ -27,7 +27,7 @@ type Page struct {
 	css template.CSS
 }
 
-// New answers a page. It fails only if the template in the binary is broken.
+// New returns a page. It fails only if the template in the binary is broken.
 func New() (*Page, error) {
 	all, err := template.ParseFS(files, "report.html")
 	if err != nil {
@@ -40,7 +40,7 @@ func New() (*Page, error) {
 	return &Page{all: all, css: template.CSS(css)}, nil //nolint:gosec // our own file
 }
 
-// Render answers the page of a report. The same report gives the same bytes.
+// Render returns the page of a report. The same report gives the same bytes.
 func (p *Page) Render(r *readiness.Report) ([]byte, error) {
 	var b bytes.Buffer
 	if err := p.all.ExecuteTemplate(&b, "report.html", newView(r, p.css)); err != nil {

@@ -70,7 +70,7 @@ type category struct {
 	Class    string
 	Measured bool
 	Checks   []checkView
-	Open     int // checks with something to mend
+	Open     int // checks with something to repair
 }
 
 type checkView struct {

@@ -44,7 +44,7 @@ func Start(t testing.TB) *Server {
 	return s
 }
 
-// Run starts the server again after Kill, empty, and waits until it answers.
+// Run starts the server again after Kill, empty, and waits until it responds.
 func (s *Server) Run() {
 	s.t.Helper()
 	s.cmd = exec.Command("redis-server", "--port", s.port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
