@@ -2,11 +2,16 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run build test check lint conformance readiness services-eval load bench bench-goals bench-jobs fuzz docs clean
+.PHONY: help run build test check lint conformance readiness services-eval load bench bench-goals bench-jobs fuzz mutants docs clean
 
 # A version from the tags where there is a repository, "dev" where there is none.
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 FUZZTIME ?= 10s
+# Which changes "make mutants" draws, how many, and where.
+SEED ?= 1
+MUTANTS ?= 300
+CRITICAL ?= ./internal/foundation/... ./internal/storage/... ./internal/storefront/checkout/... \
+	./internal/storefront/paidservice/... ./internal/platform/...
 
 # A clone may belong to another user than the one who builds: the build asks
 # nobody for its revision.
@@ -55,6 +60,9 @@ bench: ## Benchmarks of all packages
 
 bench-jobs: ## Jobs beside River, on the same PostgreSQL (needs the network once, and PostgreSQL)
 	cd test/bench && go test -mod=mod -run '^$$' -bench BenchmarkJobs -benchtime 3x -timeout 30m .
+
+mutants: ## Change a line at a time of the critical packages and count what the tests notice
+	ACE_TEST_ENGINES=sqlite go run ./internal/tools/mutants -seed $(SEED) -n $(MUTANTS) $(CRITICAL)
 
 fuzz: ## Each fuzz test for FUZZTIME (10s)
 	@scripts/fuzz $(FUZZTIME)
