@@ -85,7 +85,7 @@ var domain = map[string][]string{
 	"internal/platform/apikey":  {"internal/platform/audit"},
 }
 
-// wired are the faces and adapters, each with whom else but internal/server
+// wired are the transports and adapters, each with whom else but internal/server
 // imports it, and why. They never import one another.
 var wired = map[string][]string{
 	"internal/platform/accounthttp": {"cmd/ace"}, // the operator's commands decode its answers
@@ -95,7 +95,7 @@ var wired = map[string][]string{
 	"internal/platform/oauthclient": {},
 	"internal/platform/notifier":    {},
 	"internal/platform/openid":      {},
-	// one gate stands before the API and the pages
+	// one gate protects the API and the pages
 	"internal/platform/platformhttp":      {"internal/platform/console"},
 	"internal/sandbox":                    {},
 	"internal/storage":                    {},
@@ -111,7 +111,7 @@ var wired = map[string][]string{
 
 // testSupport is for tests and for work on the repository, no part of the
 // product; so is every package whose name ends in "test". It may import what
-// it supports, also a face or an adapter.
+// it supports, also a transport or an adapter.
 var testSupport = []string{
 	"internal/browsertest", "internal/schematest", "internal/testsites", "internal/tools",
 	"test",
@@ -135,7 +135,7 @@ var standard = map[string]struct {
 	"database/sql": {"internal/storage alone speaks SQL, and the sandbox for itself", []string{
 		"internal/foundation/sqldb", "internal/sandbox", "internal/storage",
 	}},
-	"html/template": {"faces alone write pages", []string{
+	"html/template": {"only transports write pages", []string{
 		"internal/platform/console", "internal/sandbox", "internal/storefront/storehttp",
 		"internal/website/readiness/reportpage", // the audit as one page that the customer keeps
 	}},
@@ -301,7 +301,7 @@ func checkHost(t *testing.T, f *file, to string) {
 	}
 	for outer, others := range wired {
 		if within(to, outer) && !within(f.dir, outer) && f.dir != "internal/server" && !slices.Contains(others, f.dir) {
-			t.Errorf("%s imports %s: only internal/server wires faces and adapters", f.path, to)
+			t.Errorf("%s imports %s: only internal/server wires transports and adapters", f.path, to)
 		}
 	}
 }
@@ -325,7 +325,7 @@ func TestEveryPackageHasAPlace(t *testing.T) {
 		room(t, dir)
 		host := within(dir, "internal/storefront") || within(dir, "internal/website")
 		if host && !slices.ContainsFunc(known, func(p string) bool { return within(dir, p) }) {
-			t.Errorf("%s is neither in the table of domain packages nor in the one of faces and adapters", dir)
+			t.Errorf("%s is neither in the table of domain packages nor in the one of transports and adapters", dir)
 		}
 	}
 	for _, p := range known {
@@ -391,7 +391,7 @@ func TestDirectRequirements(t *testing.T) {
 	}
 }
 
-// moduleOf answers the module of the table that an import path belongs to.
+// moduleOf returns the module of the table that an import path belongs to.
 func moduleOf(target string) string {
 	for name := range modules {
 		if within(target, name) {
@@ -410,7 +410,7 @@ func room(t *testing.T, pkg string) (level int, name string) {
 			}
 		}
 	}
-	t.Fatalf("%s stands in no layer: move it or extend the table", pkg)
+	t.Fatalf("%s is in no layer: move it or extend the table", pkg)
 	return 0, ""
 }
 

@@ -96,7 +96,7 @@ var linked = []string{"version"}
 // writtenOnce are the calls whose result never changes.
 var writtenOnce = regexp.MustCompile(`^(errors\.New|regexp\.MustCompile|base(64|32)\.\w+\.\w+|template\.Must)$`)
 
-// mutable says why a package variable may change, or answers empty.
+// mutable says why a package variable may change, or returns "".
 func mutable(d *ast.GenDecl, v *ast.ValueSpec) string {
 	if v.Names[0].Name == "_" { // the compiler checks that a type fits an interface
 		return ""
@@ -131,8 +131,7 @@ func embeds(doc *ast.CommentGroup) bool {
 }
 
 // checkWrites fails where a function writes to a package variable of its
-// package, or hands out its address. A function that declares the same name
-// for itself is left alone.
+// package, or takes its address. A function that declares the same name itself is skipped.
 func checkWrites(t *testing.T, f *file, names map[string]bool) {
 	t.Helper()
 	for _, decl := range f.ast.Decls {
@@ -172,7 +171,7 @@ func checkWrites(t *testing.T, f *file, names map[string]bool) {
 	}
 }
 
-// root answers the variable that an expression writes into.
+// root returns the variable that an expression writes into.
 func root(x ast.Expr) string {
 	for {
 		switch e := x.(type) {
@@ -192,7 +191,7 @@ func root(x ast.Expr) string {
 	}
 }
 
-// declared answers the names that a function declares anywhere.
+// declared returns the names that a function declares anywhere.
 func declared(fn *ast.FuncDecl) map[string]bool {
 	names := map[string]bool{}
 	ast.Inspect(fn, func(n ast.Node) bool {

@@ -75,7 +75,7 @@ func files(t *testing.T) []*file {
 	return all
 }
 
-// packages answers the folders that hold packages.
+// packages returns the folders that hold packages.
 func packages(t *testing.T) []string {
 	t.Helper()
 	var dirs []string

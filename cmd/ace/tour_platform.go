@@ -171,10 +171,14 @@ func (t *tour) useApp(c *tourCmd) error {
 		SessionID string `json:"session_id"`
 	}
 	if err := t.api(
-		"It asks for a link that connects the app. Whoever opens the link first may use it, once; the key of the app "+
+		"It asks for a link that connects the app. The first visitor who opens the link may use it, once; the key of the app "+
 			"never passes through the agent.",
-		http.MethodPost, "/apps/"+tourApp+"/connect", map[string]string{"auth": "key", "verify": "link"},
-		http.StatusCreated, &link); err != nil {
+		http.MethodPost,
+		"/apps/"+tourApp+"/connect",
+		map[string]string{"auth": "key", "verify": "link"},
+		http.StatusCreated,
+		&link,
+	); err != nil {
 		return err
 	}
 	if c.Pay {
@@ -206,7 +210,7 @@ func (t *tour) useApp(c *tourCmd) error {
 		"/connections/"+connection, nil, http.StatusOK, nil); err != nil {
 		return err
 	}
-	return t.api("Deleting it ends it at the app, too, where the app can be told, and forgets the credentials.",
+	return t.api("Deleting it ends it at the app, too, where the app allows that, and forgets the credentials.",
 		http.MethodDelete, "/connections/"+connection, nil, http.StatusNoContent, nil)
 }
 
@@ -260,7 +264,7 @@ var (
 // connectInSandbox is the person of the tour: it creates a key at the demo app and
 // types it into the page behind the link.
 func (t *tour) connectInSandbox(address string) error {
-	t.say("The tour plays the person: it makes a key at %s/notes/ and types it into the page behind the link.",
+	t.say("The tour plays the user: it creates a key at %s/notes/ and types it into the page behind the link.",
 		t.sandbox)
 	person, err := newPerson()
 	if err != nil {

@@ -63,8 +63,8 @@ func jobLanes() map[string]jobs.Lane {
 	}
 }
 
-// inSlices is work that is due every d and ends early if there is more to do: the
-// job goes on with it at once, behind the others.
+// inSlices is work that is due every d and ends early if there is more to do:
+// the job continues at once, behind the others.
 func inSlices(d time.Duration, do func(context.Context) (more bool, err error)) jobs.Handler {
 	return jobs.Handler{Interruptible: true, Run: func(ctx context.Context, _ jobs.Job) error {
 		more, err := do(ctx)

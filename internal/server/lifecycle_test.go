@@ -13,7 +13,7 @@ import (
 )
 
 // process is a lifecycle whose parts take as long to end as a test says, and
-// the log of when they were told to and did.
+// the log of when they were stopped and ended.
 type process struct {
 	lifecycle
 	draining chan struct{}

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestNotices holds that a developer's address is told how a link ended, signed
+// TestNotices holds that a developer's URL receives how a link ended, signed
 // with the secret that the link came with, and that the account's list of
 // addresses holds over REST.
 func TestNotices(t *testing.T) {
@@ -40,7 +40,7 @@ func TestNotices(t *testing.T) {
 			t.Errorf("message = %+v", m)
 		}
 	case <-time.After(20 * time.Second):
-		t.Error("nobody was told")
+		t.Error("no notice was sent")
 	}
 	if res := ann.send(true, http.MethodPut, "/api/v1/redirect-urls", "application/json",
 		[]byte(`{"redirect_urls":["https://agent.example/cb"]}`)); res.Code != http.StatusOK {

@@ -122,7 +122,7 @@ var foreigns = []foreign{
 // possessed are routes whose wildcard is no id but a secret, or a name of the
 // platform's own, with why it tells nothing of other accounts.
 var possessed = map[string]string{
-	"GET /api/v1/files/{id}/{signature}": "whoever has the signature may read the file; a test of package toolhttp " +
+	"GET /api/v1/files/{id}/{signature}": "the holder of the signature may read the file; a test of package toolhttp " +
 		"guesses it",
 	"GET /sign-in/{token}": "a secret", "POST /sign-in/{token}": "a secret",
 	"GET /connect/{token}": "a secret", "POST /connect/{token}": "a secret", "POST /connect/{token}/deny": "a secret",

@@ -111,7 +111,7 @@ func TestRealPayments(t *testing.T) {
 	}
 }
 
-// Pretended money has a network of its own, and its receiver stays the same.
+// Test money has a network of its own, and its receiver stays the same.
 func TestPretendedPayments(t *testing.T) {
 	t.Parallel()
 	var deps [2]paidservice.Deps

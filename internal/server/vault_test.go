@@ -95,7 +95,7 @@ func TestVaultTroubleIsTold(t *testing.T) {
 		}
 		for _, said := range []string{text, w.Body.String(), log.String()} {
 			if strings.Contains(said, transittest.Token) {
-				t.Errorf("the token is told: %s", said)
+				t.Errorf("the token is disclosed: %s", said)
 			}
 		}
 		kms.Fail(nil)

@@ -206,7 +206,7 @@ func (s Paid) Prune(ctx context.Context) (more bool, err error) {
 }
 
 // Reclaim ends the leases on orders. Call it when a process starts that has
-// the database to itself: whoever held one is gone.
+// the database to itself: every holder is gone.
 func (s Paid) Reclaim(ctx context.Context) error {
 	return s.db.Tx(ctx, func(tx *sql.Tx) error {
 		_, err := row.Exec(

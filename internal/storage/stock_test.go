@@ -169,7 +169,7 @@ func (w *stockWriter) write(do func(context.Context, func(checkout.Holds) error)
 	return err == nil
 }
 
-// Two buyers of the last unit: one gets it, whoever is first.
+// Two buyers of the last unit: the first gets it.
 func TestTheLastUnitIsHeldOnce(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *storage.Store) {

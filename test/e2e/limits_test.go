@@ -80,7 +80,7 @@ func TestReplicasShareTheLimit(t *testing.T) {
 			most)
 	}
 	for _, w := range []*world{one, two} {
-		if n := strings.Count(w.process.Output(), "redis is away"); n != 1 {
+		if n := strings.Count(w.process.Output(), "redis is unavailable"); n != 1 {
 			t.Errorf("%d lines say that Redis is unavailable, want 1:\n%s", n, w.process.Output())
 		}
 	}

@@ -398,7 +398,7 @@ func TestTourOfThePlatform(t *testing.T) {
 	for _, want := range []string{
 		"ace key create --account demo", `"key": "ace_`, "Authorization: Bearer ace_",
 		`"tool": "demo_notes__create_note"`, `"connection_status": "not_connected"`,
-		"The tour plays the person: it makes a key", `"status": "connected"`, `"ok": true`, `"title": "Milk"`,
+		"The tour plays the user: it creates a key", `"status": "connected"`, `"ok": true`, `"title": "Milk"`,
 		`"status": "succeeded"`, `"name": "Ann"`, "204 No Content", "401 Unauthorized", `"key_revoked"`,
 		"That was the platform",
 	} {

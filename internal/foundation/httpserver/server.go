@@ -133,7 +133,7 @@ func (s *Server) Addr(name string) string {
 }
 
 // Ready reports whether the process should get new requests: true from the
-// moment Run serves until it is told to stop.
+// moment Run serves until it is stopped.
 func (s *Server) Ready() bool { return s.ready.Load() }
 
 // Run serves until ctx ends, drains, and returns nil when every request in

@@ -40,7 +40,7 @@ type Job struct {
 	Tries      int       // attempts that ended in an error so far
 	Token      int64     // fences a worker whose lease has expired
 	Sequence   int64     // grows when the job is scheduled again
-	LeaseUntil time.Time // by the clock of the database
+	LeaseUntil time.Time // in the time of the database
 }
 
 // End is how a claimed job ended.

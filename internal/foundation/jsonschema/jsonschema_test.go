@@ -115,7 +115,7 @@ func TestFillHandsOutCopies(t *testing.T) {
 	first["a"].(map[string]any)["b"].([]any)[0] = "changed"
 	s.Fill(second)
 	if got := second["a"].(map[string]any)["b"].([]any)[0]; got == "changed" {
-		t.Error("the default was changed by whoever was given it first")
+		t.Error("the default was changed by the first caller that received it")
 	}
 }
 

@@ -154,7 +154,7 @@ func (b *Sealer) discover(id string) (*subtle.AESGCM, error) {
 		b.began = time.Now()
 		keyring, err := b.reread()
 		if err != nil {
-			return nil, fmt.Errorf("reading the keys anew: %w", err)
+			return nil, fmt.Errorf("reading the keys again: %w", err)
 		}
 		if err := b.Replace(keyring); err != nil {
 			return nil, err

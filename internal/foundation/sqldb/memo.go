@@ -6,17 +6,17 @@ import "sync"
 const maxMemo = 1024
 
 // Memo keeps what was read from a database until anything at all is written to
-// it, for rows that every request asks for and that seldom change. Whoever has
-// seen a transaction return, or what it wrote, never gets what was read before
-// it. On a database that other processes write to (Shared) it keeps nothing. The
-// zero value is ready; it is safe for concurrent use.
+// it, for rows that every request asks for and that seldom change. A caller
+// that saw a transaction return, or what it wrote, never gets what was read
+// before it. On a database that other processes write to (Shared) it keeps
+// nothing. The zero value is ready; it is safe for concurrent use.
 type Memo[K comparable, V any] struct {
 	mu       sync.Mutex
 	revision uint64
 	values   map[K]V
 }
 
-// Get returns what is kept under key, or else what read answers; keep tells
+// Get returns the value stored under key, or else what read returns; store reports
 // whether that may be kept. Values are shared between callers: nobody may change
 // them.
 func (m *Memo[K, V]) Get(db *DB, key K, read func() (value V, store bool, err error)) (V, error) {

@@ -78,9 +78,9 @@ func TestMemo(t *testing.T) {
 			if n := c.get(t, "a"); n != 7 {
 				t.Errorf("after a write = %d, want 7", n)
 			}
-			c.write(t, `UPDATE counter SET n = 8`, errors.New("taken back"))
+			c.write(t, `UPDATE counter SET n = 8`, errors.New("rolled back"))
 			if n := c.get(t, "a"); n != 7 {
-				t.Errorf("after a write that was taken back = %d, want 7", n)
+				t.Errorf("after a write that was rolled back = %d, want 7", n)
 			}
 			before := c.reads
 			c.get(t, "unkept")
@@ -95,7 +95,7 @@ func TestMemo(t *testing.T) {
 	}
 }
 
-// TestMemoIsNeverOld: whoever has seen a write return gets what it wrote, while
+// TestMemoIsNeverOld: a caller that saw a write return reads what it wrote, while
 // others read and write.
 func TestMemoIsNeverOld(t *testing.T) {
 	t.Parallel()

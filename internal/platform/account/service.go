@@ -315,7 +315,7 @@ func (s *Service) begin(ctx context.Context, by audit.Actor, u *User, method str
 	session, err := s.Session(ctx, secret)
 	if err == nil && session == nil {
 		err = problem.New(problem.Forbidden, "account_disabled",
-			"This account is disabled. Ask whoever runs this platform.")
+			"This account is disabled. Ask the operator of this platform.")
 	}
 	return session, secret, err
 }

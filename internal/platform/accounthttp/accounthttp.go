@@ -145,7 +145,7 @@ func New(accounts *account.Service, keys *apikey.Service, signIn func(secret str
 	}, s.changeRedirects)
 	openapi.Handle(api, openapi.Operation{
 		Method: http.MethodPost, Path: "/accounts/{name}/keys", ID: "createKey",
-		Summary: "Make a key", Status: http.StatusCreated,
+		Summary: "Create a key", Status: http.StatusCreated,
 	}, s.createKey)
 	openapi.Handle(api, openapi.Operation{
 		Method: http.MethodGet, Path: "/accounts/{name}/keys", ID: "listKeys",

@@ -203,7 +203,7 @@ func (s *Service) RotateTo(ctx context.Context, by audit.Actor, accountID, id, s
 	case !problem.Is(err, "api_key_not_found"):
 		return nil, "", err
 	case !old.Live(time.Now()):
-		return nil, "", problem.New(problem.Conflict, "key_revoked", "This key is at its end already. Make a new one.")
+		return nil, "", problem.New(problem.Conflict, "key_revoked", "This key has expired. Create a new one.")
 	}
 	k, secret, err = s.Create(ctx, by, accountID, Settings{
 		ID: successor, Name: old.Name, Permissions: old.Permissions,

@@ -84,6 +84,6 @@ func TestAddressesOfAWish(t *testing.T) {
 		},
 	); code(err) !=
 		"webhook_url_not_allowed" {
-		t.Errorf("where nobody is told: %v", err)
+		t.Errorf("without a notice: %v", err)
 	}
 }

@@ -311,7 +311,7 @@ func TestDelete(t *testing.T) {
 		}
 		time.Sleep(time.Hour)
 		if got := w.vendor.Revoked(); got != nil {
-			t.Fatalf("revoked %v while the vendor is away", got)
+			t.Fatalf("revoked %v while the vendor is unavailable", got)
 		}
 		w.vendor.Set(func(v *connectiontest.Vendor) { v.Revoking = nil })
 		time.Sleep(5 * time.Hour)
@@ -328,9 +328,9 @@ func TestDelete(t *testing.T) {
 	})
 }
 
-// TestDeleteWhereNobodyIsTold: a key is the person's own to take back. Nothing of
-// it is kept, and nothing says that its app was told.
-func TestDeleteWhereNobodyIsTold(t *testing.T) {
+// TestDeleteWithoutRevocation: only the user can revoke an API key. Nothing of
+// it is stored, and nothing claims that its app was notified.
+func TestDeleteWithoutRevocation(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	c := w.typeKey(t, "keyed", connection.ConnectOptions{}, "sk_1")

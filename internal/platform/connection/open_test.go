@@ -121,17 +121,17 @@ func TestOpenRefuses(t *testing.T) {
 			"invalid_request",
 		},
 		{
-			"mends what is not there",
+			"reconnects an unknown connection",
 			connection.Request{App: "keyed", Options: connection.ConnectOptions{Reconnects: "con_none"}},
 			"connection_not_found",
 		},
 		{
-			"mends another app's",
+			"reconnects another app's",
 			connection.Request{App: "notes", Options: connection.ConnectOptions{Reconnects: mine.ID}},
 			"connection_not_found",
 		},
 		{
-			"mends another end user's",
+			"reconnects another end user's",
 			connection.Request{App: "keyed", Options: connection.ConnectOptions{Reconnects: mine.ID, EndUser: "bob"}},
 			"connection_not_found",
 		},
@@ -149,7 +149,7 @@ func TestOpenRefuses(t *testing.T) {
 			App:     "keyed",
 			Options: connection.ConnectOptions{Reconnects: mine.ID},
 		}); code(err) != "connection_not_found" {
-		t.Errorf("another account mends it: %v", err)
+		t.Errorf("another account reconnects it: %v", err)
 	}
 }
 
@@ -167,8 +167,9 @@ func TestOpenKeepsTheWish(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.ID != in.ID || s.Status != connection.SessionPending || s.Options.Label != "Work" || strings.Join(s.Options.Scopes,
-		" ") != "admin read write" ||
+	if s.ID != in.ID || s.Status != connection.SessionPending || s.Options.Label != "Work" ||
+		strings.Join(s.Options.Scopes,
+			" ") != "admin read write" ||
 		s.Options.Verify != connection.VerifyAccount ||
 		s.ExpiresAt.Sub(s.CreatedAt) != 2*time.Hour ||
 		s.AskedBy.Name != "Laptop" {

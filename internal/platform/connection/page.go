@@ -234,10 +234,10 @@ func open(session *Session) error {
 		return nil
 	case SessionConnected:
 		return problem.New(problem.Gone, "connect_session_used",
-			"This link has done its work. Ask for a new one to connect once more.")
+			"This link was used. Ask for a new one to connect again.")
 	case SessionFailed, SessionCanceled, SessionExpired:
 	}
-	return problem.New(problem.Gone, "connect_session_expired", "This link is at its end. Ask for a new one.")
+	return problem.New(problem.Gone, "connect_session_expired", "This link has expired. Ask for a new one.")
 }
 
 // Submit takes what the person typed and chose. A scheme with consent at the
@@ -332,7 +332,7 @@ func (s *Service) Deny(ctx context.Context, token string, v Visitor) (*Outcome, 
 	if err != nil {
 		return nil, err
 	}
-	session.end(SessionFailed, "sign_in_denied", "The person who opened the link said no.")
+	session.end(SessionFailed, "sign_in_denied", "The user who opened the link declined.")
 	return s.save(ctx, session, audit.New(session.AccountID, v.Actor, "connect.denied", session.ID, nil))
 }
 
@@ -345,13 +345,13 @@ func (s *Service) Undo(ctx context.Context, token string, v Visitor) (*Outcome, 
 	}
 	if !s.undoable(session) || !s.bound(session, v) {
 		return nil, problem.New(problem.Gone, "connect_undo_over",
-			"This can no longer be taken back here. Delete the connection on the account page.")
+			"This can no longer be undone here. Delete the connection on the account page.")
 	}
 	if err := s.Delete(ctx, v.Actor, session.AccountID, session.ConnectionID, true); err != nil && !problem.Is(err,
 		"connection_not_found") {
 		return nil, err
 	}
-	session.end(SessionCanceled, "undone", "The connection was taken back by the person who made it.")
+	session.end(SessionCanceled, "undone", "The connection was undone by the user who made it.")
 	return s.save(ctx, session, audit.New(session.AccountID, v.Actor, "connect.undone", session.ID,
 		map[string]string{"connection": session.ConnectionID}))
 }

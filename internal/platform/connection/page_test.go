@@ -96,7 +96,7 @@ func TestLinkIsForOnePerson(t *testing.T) {
 		{"the account's own person", "account", nil, ann(), "", ""},
 		{"nobody signed in", "account", nil, nobody, "sign_in_required", "sign_in_required"},
 		{"signed in elsewhere", "account", nil, other, "connect_other_account", "connect_other_account"},
-		{"whoever comes first", "link", nil, nobody, "", ""},
+		{"the first visitor", "link", nil, nobody, "", ""},
 		{"a browser without the cookie", "link", nil, bare, "", "connect_cookie_missing"},
 		{"the second browser", "link", &other, elsewhere, "connect_other_browser", "connect_other_browser"},
 		{"the first browser again", "link", &nobody, nobody, "", ""},
@@ -194,7 +194,7 @@ func TestCallback(t *testing.T) {
 			"sign_in_failed",
 		},
 		{
-			"the person says no", "notes", nil, func(q url.Values) { q.Set("error", "access_denied") },
+			"the user declines", "notes", nil, func(q url.Values) { q.Set("error", "access_denied") },
 			"", connection.SessionFailed, "sign_in_denied",
 		},
 	}
@@ -564,7 +564,7 @@ func TestReconnect(t *testing.T) {
 			// Until there are new credentials the old ones serve.
 			if live, err := w.Use(t.Context(), account, old.ID); err != nil ||
 				value(live, "access_token") != "access-1" {
-				t.Errorf("while the person is away: %v", err)
+				t.Errorf("while the user has left the page: %v", err)
 			}
 			if o, err = w.Callback(t.Context(), "notes", ann(),
 				url.Values{"state": {state(t, o)}, "code": {"good"}}); err != nil {
@@ -580,10 +580,10 @@ func TestReconnect(t *testing.T) {
 			}
 			if tt.same && (o.Connection.ID != old.ID || o.Connection.Label != "Work" || !live.Connection.Default ||
 				live.Connection.Version != 2 || o.Connection.Identity.Email != "ann@acme.example") {
-				t.Errorf("mended = %+v", o.Connection)
+				t.Errorf("reconnected = %+v", o.Connection)
 			}
 			if visit, err := w.Visit(t.Context(), link, ann()); err != nil || tt.same && visit.CanUndo {
-				t.Errorf("Visit = %+v, %v: what was mended cannot be undone", visit, err)
+				t.Errorf("Visit = %+v, %v: a reconnection cannot be undone", visit, err)
 			}
 		})
 	}

@@ -74,8 +74,8 @@ func opensData(scope string) bool {
 	return !slices.Contains([]string{"openid", "profile", "email", "offline_access"}, scope)
 }
 
-// strange refuses a server that the OAuth client is not of: whoever runs it
-// would be shown the client's secret.
+// unknownIssuer refuses a server that the OAuth client does not belong to: its
+// operator would receive the client's secret.
 func (m *pendingConnection) unknownIssuer() error {
 	if m.client == nil {
 		return nil
@@ -268,7 +268,7 @@ func away(code string) bool {
 	return code == codeUnavailable || code == codeTimeout || code == codeRateLimited || code == ReasonUnavailable
 }
 
-// refused is what the person is told when the app does not take what it was
+// refused is what the user reads when the app does not take what it was
 // given.
 func (m *pendingConnection) refused(err error) error {
 	code := appCode(err)

@@ -69,7 +69,7 @@ type Sealed struct {
 }
 
 // Lease is the right to renew the credentials of one connection. Seq fences:
-// whoever writes with an older number changes nothing.
+// a writer with an older number changes nothing.
 type Lease struct {
 	AccountID, ConnectionID string
 	Version                 int64 // of the credentials that it is for
@@ -126,8 +126,8 @@ type Notices interface {
 	// Secret is what an account's notices are signed with.
 	Secret(accountID string) string
 	// Handler does the jobs of the kind JobNotify, whose ref is JobRef of the
-	// session. A store schedules one with each session that has a NotifyURL: for
-	// its end by the clock, and for each other end.
+	// session. A store schedules one with each session that has a NotifyURL:
+	// when it expires, and for each other end.
 	Handler() jobs.Handler
 }
 

@@ -131,7 +131,7 @@ func TestAfterACrash(t *testing.T) {
 		status connection.Status
 		code   string
 	}{
-		{"the vendor takes the old token once more", true, connection.Active, ""},
+		{"the vendor accepts the old token again", true, connection.Active, ""},
 		{"the vendor does not", false, connection.NeedsReconnect, "reconnect_required"},
 	}
 	for _, tt := range tests {
@@ -243,7 +243,7 @@ func TestFailedRefreshes(t *testing.T) {
 			"", "client_misconfigured", connection.Failing, "client_misconfigured", true,
 		},
 		{
-			"the vendor is away", &connection.RefreshError{Class: connection.Temporary, Status: 503},
+			"the vendor is unavailable", &connection.RefreshError{Class: connection.Temporary, Status: 503},
 			"", "provider_unavailable", connection.Failing, "provider_unavailable", true,
 		},
 		{

@@ -16,7 +16,7 @@ type only struct{ a *app.App }
 
 func (o only) App(context.Context, string, string) (*app.App, error) { return o.a, nil }
 
-// TestClientStaysWithItsServer: whoever types, or lets an agent ask for, a server
+// TestClientStaysWithItsServer: a user who types, or lets an agent ask for, a server
 // of their own is not sent there with the secret of a client of another.
 func TestClientStaysWithItsServer(t *testing.T) {
 	t.Parallel()

@@ -32,7 +32,7 @@ type Ports struct {
 	Checker    Checker
 	Stepper    Stepper
 	Landings   Landings // nil: browsers are sent anywhere
-	Notices    Notices  // nil: nobody is told how sessions end
+	Notices    Notices  // nil: no notices of how sessions end
 }
 
 // Options tunes a Service.
@@ -98,9 +98,9 @@ const (
 
 func (s *Service) digest(label, secret string) string { return s.sealer.MAC(label, []byte(secret)) }
 
-// Link is the address of a session's page. It is a secret: whoever has it may
-// be the one who connects. It follows from the session's id and the master key,
-// so that it is kept nowhere.
+// Link is the URL of a session's page. It is a secret: its holder may connect.
+// It follows from the session's id and the master key, so that it is kept
+// nowhere.
 func (s *Service) Link(sessionID string) string {
 	return s.options.BaseURL + "/connect/" + s.token(sessionID)
 }

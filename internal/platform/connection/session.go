@@ -12,7 +12,7 @@ import (
 //	   |           |
 //	   |           \──> failed      the person or the vendor refused
 //	   \──────────────> canceled    by its caller
-//	                    expired     by the clock; nothing is written for it
+//	                    expired     by time; nothing is written for it
 type SessionStatus string
 
 // The states of a session.
@@ -43,14 +43,13 @@ func (s SessionStatus) mayBecome(next SessionStatus) bool {
 	return false
 }
 
-// Verify is how the person behind a link is told from somebody who was sent it
-// by a stranger.
+// Verify is how the user behind a link is distinguished from somebody to whom a stranger sent it.
 type Verify string
 
 // The ways.
 const (
 	VerifyAccount  Verify = "account"  // signed in on the account page; the default
-	VerifyLink     Verify = "link"     // whoever opens the link first
+	VerifyLink     Verify = "link"     // the first visitor of the link
 	VerifyCallback Verify = "callback" // the developer's own page says who it is
 )
 
@@ -58,7 +57,7 @@ const (
 const (
 	SessionLifetime    = 15 * time.Minute // where none is asked for
 	MaxSessionLifetime = 24 * time.Hour
-	// UndoFor is how long a connection can be taken back on the page that made it.
+	// UndoFor is how long a connection can be undone on the page that made it.
 	UndoFor = 10 * time.Minute
 	// keepSessions is how long a session can be read after its end.
 	keepSessions = 7 * 24 * time.Hour
@@ -103,7 +102,7 @@ type ConnectOptions struct {
 	VerifyURL   string            `json:"verify_url,omitempty"`
 	RedirectURL string            `json:"redirect_url,omitempty"`
 	State       string            `json:"state,omitempty"` // handed back with RedirectURL
-	// NotifyURL is told, signed, how the session ended.
+	// NotifyURL receives a signed notice of how the session ended.
 	NotifyURL string `json:"notify_url,omitempty"`
 }
 

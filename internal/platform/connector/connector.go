@@ -9,7 +9,7 @@
 //
 //	Refresh ── import again ── diff: added, changed, removed
 //	   what changed is withheld, neither found nor run, until Approve:
-//	   whoever runs a server could otherwise put words before a model, or another
+//	   the operator of a server could otherwise put text before a model, or another
 //	   deed behind a name, after somebody looked at it
 //
 // Secrets are kept by package connection alone.

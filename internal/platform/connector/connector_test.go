@@ -148,7 +148,7 @@ func TestStates(t *testing.T) {
 		{"it answers", server{tools: []*app.Tool{one("get_it", "Gets it.")}}, Ready, ""},
 		{"no tools", server{}, Failed, "import_failed"},
 		{"it refuses", server{err: refusal("app_unauthorized")}, Failed, "app_unauthorized"},
-		{"it is away", server{err: refusal("app_unavailable")}, Failed, "app_unavailable"},
+		{"it is unavailable", server{err: refusal("app_unavailable")}, Failed, "app_unavailable"},
 		{
 			"its address is private",
 			server{err: problem.New(problem.Unprocessable, "target_not_allowed", "No.")},
@@ -225,8 +225,7 @@ func TestIncompleteKeyLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestMerge compares imports: what changed is withheld until it is approved or
-// taken back.
+// TestMerge compares imports: what changed is withheld until it is approved or reverted.
 func TestMerge(t *testing.T) {
 	t.Parallel()
 	c := &Connector{
@@ -268,7 +267,7 @@ func TestMerge(t *testing.T) {
 			}}},
 			[]string{"b_tool"},
 		},
-		{"taken back", []*app.Tool{one("a_tool", "A."), one("b_tool", "B.")}, Diff{}, []string{"a_tool", "b_tool"}},
+		{"reverted", []*app.Tool{one("a_tool", "A."), one("b_tool", "B.")}, Diff{}, []string{"a_tool", "b_tool"}},
 		{
 			"another effect, one gone",
 			[]*app.Tool{writes},

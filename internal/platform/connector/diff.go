@@ -23,9 +23,9 @@ type Change struct {
 	After  string
 }
 
-// merge takes an import in: tools that are new are shown, tools that changed are
-// withheld until they are approved. The first import is taken as it is: whoever
-// asked for it reads its result.
+// merge takes an import in: tools that are new are shown, tools that changed
+// are withheld until they are approved. The first import is accepted as it is:
+// the caller reads its result.
 func (c *Connector) merge(result *openapiimport.Result, first bool) (Diff, error) {
 	known := map[string]*Tool{}
 	for _, t := range c.Tools {
@@ -44,7 +44,7 @@ func (c *Connector) merge(result *openapiimport.Result, first bool) (Diff, error
 		case old == nil || first:
 			tools = append(tools, &Tool{Tool: t, Digest: sum})
 			diff.Added = append(diff.Added, t.Name)
-		case old.Digest == sum: // also where a change was taken back
+		case old.Digest == sum: // also where a change was reverted
 			tools = append(tools, &Tool{Tool: old.Tool, Digest: sum})
 		default:
 			tools = append(tools, &Tool{Tool: old.Tool, Digest: old.Digest, Pending: t, PendingDigest: sum})

@@ -11,8 +11,7 @@ import (
 	"ace/internal/platform/openapiimport"
 )
 
-// OAuth is how tokens are had by a client that the account has registered with
-// whoever gives them out.
+// OAuth is how tokens are had by a client that the account has registered with their issuer.
 type OAuth struct {
 	Grant        string   `json:"grant,omitempty"` // of package openapiimport; empty: GrantCode
 	AuthorizeURL string   `json:"authorize_url,omitempty"`
@@ -164,8 +163,8 @@ func incomplete() error {
 			"and password; oauth2 needs client_id and client_secret.")
 }
 
-// RedirectURI is the address that an account registers with whoever gives out the
-// tokens of a connector; empty where nobody consents.
+// RedirectURI is the URL that an account registers with the issuer of a
+// connector's tokens; empty where nobody consents.
 func (s *Service) RedirectURI(c *Connector) string {
 	if c.Settings.Auth.Kind != AuthOAuth2 || !c.Settings.Auth.Consents() {
 		return ""

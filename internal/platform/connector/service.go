@@ -36,7 +36,7 @@ type Options struct {
 	// Patience is how long a caller waits for an import; then a job goes on.
 	// Default 20 s.
 	Patience time.Duration
-	// Log is told of connectors that cannot be used. Default: nothing is logged.
+	// Log gets connectors that cannot be used. Default: nothing is logged.
 	Log *slog.Logger
 }
 
@@ -88,7 +88,7 @@ func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 func NewID() string { return typeid.New(idPrefix) }
 
 // Create adds a connector, connects it with what was given and imports its
-// tools. What the caller's software refuses is told by the connector's status;
+// tools. What the caller's server refuses is in the connector's status;
 // its problems are those of the request: invalid_request (Invalid), slug_taken,
 // too_many_connectors (Conflict), target_not_allowed, import_failed (Unprocessable)
 // for a document that was sent along.

@@ -24,8 +24,8 @@ type Edit struct {
 // Update changes a connector. With Auth its connection gets new credentials and
 // its tools are read again. Settings and credentials change together or not at
 // all: an MCP server is asked first whether it takes the new ones, and what
-// fails later is taken back. Of a REST API no call is known to be harmless, so
-// it is not asked. Its problems beside those of Create:
+// fails later is reverted. Of a REST API no call is known to be harmless, so it
+// is not asked. Its problems beside those of Create:
 //
 //	custom_connector_not_found (NotFound)
 //	credentials_refused (Unprocessable)     the server does not take them
@@ -121,7 +121,7 @@ func (s *Service) try(ctx context.Context, c *Connector, secret Secret) error {
 	return refused(c, err)
 }
 
-// refused is what the caller is told of credentials that a server did not take.
+// refused is what the caller reads about credentials that a server did not accept.
 func refused(c *Connector, err error) error {
 	code, detail, known := reason(err)
 	switch {
@@ -161,9 +161,9 @@ func (s *Service) change(ctx context.Context, by audit.Actor, before, c *Connect
 	restored := *before
 	restored.Revision = c.Revision
 	undo := audit.New(c.AccountID, by, "connector.changed", c.ID,
-		map[string]string{"app": c.Slug, "reason": "not connected, taken back"})
+		map[string]string{"app": c.Slug, "reason": "not connected, reverted"})
 	if failed := errors.Join(s.save(gone, &restored, undo), s.restore(gone, by, c, client)); failed != nil {
-		return "", fmt.Errorf("taking back a change after %w: %w", err, failed)
+		return "", fmt.Errorf("reverting a change after %w: %w", err, failed)
 	}
 	if p, ok := problem.From(err); ok {
 		told := *p

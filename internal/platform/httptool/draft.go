@@ -196,11 +196,11 @@ func onePlace(c *tool.Call, in *app.Input) error {
 	up := func(part string) bool { return part == "." || part == ".." }
 	switch {
 	case text == "":
-		return badArgument("/arguments/"+in.Name, "An argument that stands in the path must not be empty.")
+		return badArgument("/arguments/"+in.Name, "An argument in the path must not be empty.")
 	case slices.ContainsFunc(strings.FieldsFunc(text, func(r rune) bool { return r == '/' || r == '\\' }), up),
 		!headerValue(text):
 		return badArgument("/arguments/"+in.Name,
-			`An argument that stands in the path must not hold ".", ".." or control characters.`)
+			`An argument in the path must not hold ".", ".." or control characters.`)
 	}
 	return nil
 }

@@ -71,7 +71,7 @@ func (s *scripted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// heard waits until the server was told something that contains text.
+// heard waits until the server received something that contains text.
 func (s *scripted) heard(t *testing.T, text string) {
 	t.Helper()
 	for range 200 {

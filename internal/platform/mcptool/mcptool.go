@@ -48,7 +48,7 @@ type Executor struct {
 
 // Options tunes an Executor.
 type Options struct {
-	// Version is told to servers. Default "1".
+	// Version is sent to servers. Default "1".
 	Version string
 	// ListTime bounds the reading of a list of tools. Default 30 s.
 	ListTime time.Duration
@@ -280,8 +280,7 @@ func (e *Executor) Execute(ctx context.Context, c *tool.Call) (*tool.Answer, err
 		if err == nil {
 			break
 		}
-		// A session that was kept and is gone did nothing: it is told before a call
-		// is looked at.
+		// A pooled session that is gone did nothing: the server reports it before it reads a call.
 		if errors.Is(err, mcp.ErrSessionMissing) && !fresh && try == 0 {
 			continue
 		}

@@ -154,7 +154,7 @@ func TestConnectRefusals(t *testing.T) {
 		{"no such session", "GET", "/api/v1/connect-sessions/cs_none", "", 404, "connect_session_not_found"},
 		{"too long a wait", "GET", "/api/v1/connect-sessions/cs_none?wait=31", "", 400, "invalid_request"},
 		{"no such connection", "GET", "/api/v1/connections/con_none", "", 404, "connection_not_found"},
-		{"mends nothing", "POST", "/api/v1/connections/con_none/reconnect", "", 404, "connection_not_found"},
+		{"reconnects nothing", "POST", "/api/v1/connections/con_none/reconnect", "", 404, "connection_not_found"},
 		{"no such status", "GET", "/api/v1/connections?status=lost", "", 400, "invalid_request"},
 		{"another list's cursor", "GET", "/api/v1/connections?cursor=AAAAAAAAAAAA", "", 400, "invalid_cursor"},
 	}

@@ -126,7 +126,7 @@ func TestKeyRequestsRefused(t *testing.T) {
 }
 
 // TestKeysAreMadeOnce holds that a request which is repeated with its
-// Idempotency-Key makes one key, and shows its secret once.
+// Idempotency-Key creates a key once, and shows its secret once.
 func TestKeysAreMadeOnce(t *testing.T) {
 	t.Parallel()
 	w := setupFree(t)

@@ -141,7 +141,7 @@ func shelf(t *testing.T) *library.Library {
 	return l
 }
 
-// key makes a key and answers its secret.
+// key creates a key and returns its secret.
 func (w *world) key(t *testing.T, permissions apikey.Permissions) (string, *apikey.Key) {
 	t.Helper()
 	k, secret, err := w.keys.Create(t.Context(), audit.Operator(), w.account.ID,
@@ -152,7 +152,7 @@ func (w *world) key(t *testing.T, permissions apikey.Permissions) (string, *apik
 	return secret, k
 }
 
-// signIn answers the cookie and the token of a person who is signed in.
+// signIn returns the cookie and the token of a user who is signed in.
 func (w *world) signIn(t *testing.T) (cookie, token string) {
 	t.Helper()
 	link, _, err := w.accounts.Link(t.Context(), audit.Operator(), w.account.ID)

@@ -123,7 +123,7 @@ func TestRunRefuses(t *testing.T) {
 			"not_connected ask_owner_to_connect",
 		},
 		{
-			"to be mended", "desk__search", `{"query":"ab"}`, nil, conflict("reconnect_required"), nil,
+			"needs a reconnect", "desk__search", `{"query":"ab"}`, nil, conflict("reconnect_required"), nil,
 			"reconnect_required  connect=https://platform.example/connect/desk-con_1-",
 		},
 		{

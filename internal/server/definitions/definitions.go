@@ -152,7 +152,7 @@ func Lint(o Options, paths ...string) (read int, faults Faults, err error) {
 			return 0, nil, err
 		}
 		if len(found) == 0 {
-			return 0, nil, fmt.Errorf("%s holds no definition: they are called APP.yaml and stand in the folder itself",
+			return 0, nil, fmt.Errorf("%s holds no definition: they are called APP.yaml and are in the folder itself",
 				path)
 		}
 		all = append(all, found...)

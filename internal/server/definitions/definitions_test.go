@@ -103,7 +103,7 @@ func TestLoadRefuses(t *testing.T) {
 			"misread",
 			map[string]string{"a.yaml": changed("about: Adds", "abuot: Adds")},
 			false,
-			[]string{`a.yaml: line 16: nothing is called "abuot" here: mend the name`},
+			[]string{`a.yaml: line 16: nothing is called "abuot" here: correct the name`},
 		},
 		{
 			"no sense",

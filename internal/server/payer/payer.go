@@ -37,7 +37,7 @@ type Options struct {
 	Client *http.Client
 	// Live lets the payer spend on networks whose money is worth something.
 	Live bool
-	// Notice is told what happens, in order. Nil: nobody is. An error of it ends
+	// Notice receives what happens, in order. Nil: no notices. An error of it ends
 	// a purchase that is not signed yet.
 	Notice func(Notice) error
 	// Pause is how long it waits between two looks at a running order, unless
@@ -150,7 +150,7 @@ func ServiceID(name string) string {
 
 // Buy buys one run and waits for its result until ctx ends. It signs one
 // payment at most. An error after that names the order, if there is one: the
-// store answers it to whoever comes back with the same payment.
+// store returns it to a caller who sends the same payment again.
 func (p *Payer) Buy(ctx context.Context, what Purchase) (*Receipt, error) {
 	if what.Max == "" {
 		what.Max = DefaultMax

@@ -45,7 +45,7 @@ func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	s.asked, s.prefer = append(s.asked, line), append(s.prefer, r.Header.Get("Prefer"))
 	if len(s.steps) == 0 {
-		s.t.Errorf("the store was asked once more: %s", line)
+		s.t.Errorf("the store was asked again: %s", line)
 		return nil, errors.New("no more answers")
 	}
 	next := s.steps[0]

@@ -104,7 +104,7 @@ func (s *Store) ReplaceKey(ctx context.Context, k *apikey.Key, e audit.Entry) er
 			return err
 		}
 		if n == 0 {
-			return problem.New(problem.Conflict, "key_revoked", "This key is at its end already. Make a new one.")
+			return problem.New(problem.Conflict, "key_revoked", "This key has expired. Create a new one.")
 		}
 		return record(ctx, tx, e)
 	})

@@ -132,8 +132,7 @@ func TestRedirectListsAreEdited(t *testing.T) {
 	})
 }
 
-// TestNoticesAreScheduled holds that whoever wants to be told of a session's end
-// is, whatever ends it.
+// TestNoticesAreScheduled holds that a notice of a session's end is scheduled, whatever ends it.
 func TestNoticesAreScheduled(t *testing.T) {
 	t.Parallel()
 	eachWithQueue(t, func(t *testing.T, s *platformstore.Store, queue queue) {

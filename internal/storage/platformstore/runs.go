@@ -476,7 +476,7 @@ func (s Runs) SweepRuns(ctx context.Context, now time.Time) (more bool, err erro
 
 // ReclaimRuns ends the holds of runs, and lets the jobs of those that nobody
 // waits for go on with them at once. Call it when a process starts that has the
-// database to itself: whoever held one is gone.
+// database to itself: every holder is gone.
 func (s Runs) ReclaimRuns(ctx context.Context) error {
 	return s.db.Tx(ctx, func(tx *sql.Tx) error {
 		rows, err := tx.QueryContext(ctx,

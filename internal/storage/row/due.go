@@ -25,7 +25,7 @@ type Due struct {
 	DB      *sqldb.DB
 	Kind    string // of the jobs
 	Table   string
-	Column  string // milliseconds by the clock of the database
+	Column  string // milliseconds in the time of the database
 	Waiting string // the condition of the index, in its own words
 }
 

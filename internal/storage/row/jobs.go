@@ -31,7 +31,7 @@ func Schedule(ctx context.Context, tx *sql.Tx, lanes *jobs.Lanes, js ...jobs.Job
 }
 
 // Delay returns how many milliseconds from now t is, for a time that is stored
-// by the clock of the database: negative in the past, 0 for the zero time.
+// in the time of the database: negative in the past, 0 for the zero time.
 func Delay(t time.Time) int64 {
 	if t.IsZero() {
 		return 0

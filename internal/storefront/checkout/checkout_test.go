@@ -496,7 +496,7 @@ func TestIDsOfNobody(t *testing.T) {
 }
 
 // A payment for a session that is not here, as after the restore of an older
-// backup, is told to the operator.
+// backup, is reported to the operator.
 func TestPaymentWithoutASession(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)

@@ -168,7 +168,7 @@ func TestCatalogCachesAndSurvivesOutage(t *testing.T) {
 		catalog.Invalidate()
 		read(false, 4, 5)
 		if n := strings.Count(log.String(), "price_tiered"); n != 1 {
-			t.Errorf("the operator was told %d times of a price that cannot be sold, want once", n)
+			t.Errorf("the operator was notified %d times of a price that cannot be sold, want once", n)
 		}
 	})
 }

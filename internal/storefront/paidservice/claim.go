@@ -35,7 +35,7 @@ type claim struct {
 	verified bool // the facilitator has just said yes
 }
 
-// Fingerprint names what is asked for, whoever pays: SHA-256 of the canonical
+// Fingerprint identifies the request, independent of the payer: SHA-256 of the canonical
 // JSON of service and arguments, in hex.
 func Fingerprint(service string, arguments []byte) (string, error) {
 	text, err := json.Marshal(map[string]json.RawMessage{"service": quoted(service), "arguments": arguments})

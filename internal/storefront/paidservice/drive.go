@@ -21,7 +21,7 @@ type trip struct {
 }
 
 // drive takes an order as far as it can be taken while the caller waits.
-// Whoever finds that nobody is at work does the next step; all others wait.
+// A caller that finds no other at work does the next step; all others wait.
 func (s *Service) drive(ctx context.Context, o *Order, c *claim) (*Outcome, error) {
 	t := &trip{deadline: time.Now().Add(c.wait)}
 	leave := c.leave

@@ -18,7 +18,7 @@ type Order struct {
 	Version      int64 // grows with each change
 	Transport    Transport
 	Arguments    json.RawMessage
-	// Payload is the sealed payment: whoever holds it can move the money. It is
+	// Payload is the sealed payment: its holder can move the money. It is
 	// emptied once that is done or can no longer be.
 	Payload      string
 	SignatureSum string // tells a repeated payment from one with the same nonce

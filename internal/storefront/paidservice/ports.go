@@ -29,7 +29,7 @@ type Facilitator interface {
 // it before it did anything: it may be repeated without doubt.
 var ErrNotSent = errors.New("the facilitator was not reached")
 
-// Prover reads from a chain what became of an authorization, whoever
+// Prover reads from a chain what became of an authorization, no matter who
 // submitted it. Errors say nothing about the outcome.
 type Prover interface {
 	// Head returns the number of the newest block of a network.

@@ -60,7 +60,7 @@ type Options struct {
 	// Slack is how long after its budget a step of a process that is not heard of
 	// is taken over. 0: 5 s.
 	Slack time.Duration
-	// MaxTimeout is how long payers are told to make an authorization valid.
+	// MaxTimeout is how long the quote asks an authorization to be valid.
 	// 0: 300 s.
 	MaxTimeout time.Duration
 	// PriceGrace is how long a former price is honored. 0: 10 min.

@@ -212,7 +212,7 @@ func refusals(t *testing.T, w *world) {
 }
 
 // Money for one is signed away twice, and shown to two replicas at the same
-// time: one call has its work, the other is told what is missing.
+// time: one call has its work, the other reads what is missing.
 func TestDoubleSpend(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, w *world) {

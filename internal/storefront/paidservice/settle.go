@@ -232,7 +232,7 @@ func (s *Service) unpaid(ctx context.Context, o *Order, answer *x402.SettleRespo
 }
 
 // collect is what a call does about an order whose work is done: it settles
-// while the caller is there, and otherwise waits for whoever settles.
+// while the caller is there, and otherwise waits for the caller that settles.
 func (s *Service) collect(ctx context.Context, o *Order, c *claim, t *trip) (*Outcome, time.Duration, error) {
 	if t.settled.IsZero() {
 		t.settled = time.Now().Add(s.opts.SettleBudget + 2*s.opts.Slack)
@@ -311,7 +311,8 @@ func settlement(o *Order) *x402.SettleResponse {
 	return &answer
 }
 
-// doubt records that whoever settled an order has not come back to tell.
+// doubt records that the outcome of an order's settlement is unknown: its
+// caller has not reported back.
 func (s *Service) doubt(ctx context.Context, o *Order) error {
 	return s.conclude(ctx, o, verdict{class: x402.Ambiguous, evidence: "the process that settled did not come back"})
 }

@@ -457,7 +457,7 @@ func (w *world) begun(id string) (n int) {
 	return n
 }
 
-// persist repeats a call as a client does that is told to come back.
+// persist repeats a call as a client does that is asked to retry.
 func (w *world) persist(r *replica, call paidservice.Call) *paidservice.Outcome {
 	w.t.Helper()
 	var out *paidservice.Outcome

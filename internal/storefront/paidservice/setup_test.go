@@ -210,7 +210,7 @@ func (r *replica) at(name string) {
 	}
 }
 
-// dieAt kills the replica at a step: whoever gets there goes no further, and
+// dieAt kills the replica at a step: a goroutine that gets there goes no further, and
 // nothing of the process reaches the outside any more.
 func (r *replica) dieAt(name string) {
 	r.mu.Lock()
@@ -406,7 +406,7 @@ func (w *world) quiet(payments ...*x402.PaymentPayload) {
 	defer w.log.mu.Unlock()
 	for _, p := range payments {
 		if strings.Contains(w.log.String(), strings.TrimPrefix(p.Signature, "0x")) {
-			w.t.Error("a signature stands in the log")
+			w.t.Error("a signature is in the log")
 		}
 	}
 }

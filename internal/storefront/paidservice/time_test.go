@@ -101,7 +101,7 @@ func TestSealedWorkWaitsForADay(t *testing.T) {
 		abandon()
 		time.Sleep(23*time.Hour + 30*time.Minute)
 		if out := r.run(audit(r.buy(p))); out.Status != paidservice.StatusPaid || w.runner.Runs() != 3 {
-			t.Errorf("at the end of the day = %s after %d runs, want the work done anew", out.Status, w.runner.Runs())
+			t.Errorf("at the end of the day = %s after %d runs, want the work done again", out.Status, w.runner.Runs())
 		}
 		w.received(p, 2)
 	})

@@ -45,8 +45,8 @@ func cpu(b *testing.B) time.Duration {
 }
 
 // BenchmarkSearch100k asks a site of 100,000 pages for words that most of them
-// hold, misspelt ones and beginnings, and reports the slowest hundredth by the
-// clock and by the time of the processor.
+// hold, misspelt ones and beginnings, and reports the slowest hundredth in wall
+// time and in processor time.
 func BenchmarkSearch100k(b *testing.B) {
 	s := site.New(address(b), []site.Source{big(100_000)}, slog.New(slog.DiscardHandler), nil)
 	if err := s.Refresh(b.Context()); err != nil {

@@ -115,7 +115,7 @@ func TestRevalidationIsFree(t *testing.T) {
 			}
 		}
 		if answer := w.Do(http.MethodGet, path, ""); answer.Status != http.StatusOK {
-			t.Errorf("GET %s once more = %d, want 200", path, answer.Status)
+			t.Errorf("GET %s again = %d, want 200", path, answer.Status)
 		}
 		if answer := w.Do(http.MethodGet, path, ""); answer.Status != http.StatusTooManyRequests {
 			t.Errorf("GET %s over the limit = %d, want 429", path, answer.Status)

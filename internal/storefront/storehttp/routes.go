@@ -45,7 +45,7 @@ import (
 )
 
 // Version is the version of the store's API, as openapi.json tells it.
-const Version = "2.0.0"
+const Version = "2.1.0"
 
 // Deps are what the face calls.
 type Deps struct {

@@ -7,7 +7,7 @@
 //	                 -> parsed, kept: good or bad, so that a platform whose
 //	                    profile is broken is not asked for at every request
 //
-// Whoever calls the store names the address: the client must be one of package
+// A caller of the store names the URL: the client must be one of package
 // egress, and what is kept and fetched is bounded whatever callers do.
 package ucpprofile
 

@@ -242,9 +242,9 @@ func (s *Site) own(u *url.URL) bool {
 	return (u.Scheme == "http" || u.Scheme == "https") && u.User == nil && bare(u) == bare(s.origin)
 }
 
-// page returns the path under which the store shows a URL of the website;
-// ok is false for what it cannot show: other sites, addresses told apart by
-// their query, and files that are no text.
+// page returns the path under which the store shows a URL of the website; ok is
+// false for what it cannot show: other sites, URLs that differ in their query
+// only, and files that are no text.
 func (s *Site) page(u *url.URL) (at string, ok bool) {
 	if !s.own(u) || u.RawQuery != "" {
 		return "", false

@@ -229,7 +229,7 @@ func TestListStaysFresh(t *testing.T) {
 	}
 	w.Close()
 	if _, err := w.open(t, nil).List(t.Context()); err == nil {
-		t.Error("List of a website that is away succeeds")
+		t.Error("List of an unreachable website succeeds")
 	}
 }
 
@@ -326,7 +326,7 @@ func TestReadCaches(t *testing.T) {
 	}
 	w.Close()
 	if _, err := old.Read(t.Context(), "/b"); !problem.Is(err, "site_unreachable") {
-		t.Errorf("page of a website that is away = %v, want site_unreachable", err)
+		t.Errorf("page of an unreachable website = %v, want site_unreachable", err)
 	}
 }
 

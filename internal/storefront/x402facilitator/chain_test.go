@@ -76,7 +76,7 @@ func TestFind(t *testing.T) {
 			n.mine("0xCC", 994, elsewhere, pay)
 			n.used = map[string]bool{}
 		}, "open"},
-		{"taken back", func(n *node) {
+		{"reverted", func(n *node) {
 			n.mine("0xAA", 995, use, pay)
 			n.events, n.used, n.receipts = nil, map[string]bool{}, map[string]receipt{}
 		}, "open"},

@@ -236,8 +236,8 @@ func (n *node) unused(ctx context.Context, auth paidservice.Authorization, lates
 	if int64(latest.Timestamp) < auth.ValidBefore {
 		return open, nil
 	}
-	// No block after one whose time is past the end can use it. That counts once
-	// the block cannot be taken back.
+	// No block after one whose time is past the end can use it. That counts
+	// once the block cannot be reverted.
 	settled, err := n.settledBlock(ctx, int64(latest.Number), chain)
 	if err != nil {
 		return paidservice.Proof{}, err
@@ -268,7 +268,7 @@ func (n *node) used(ctx context.Context, auth paidservice.Authorization, block s
 	return state.Sign() != 0, nil
 }
 
-// settledBlock is the newest block that is not expected to be taken back: the
+// settledBlock is the newest block that is not expected to be reverted: the
 // chain's own word for it, or one that many follow. Nil: there is none yet.
 func (n *node) settledBlock(ctx context.Context, head int64, chain Chain) (*block, error) {
 	var b *block

@@ -63,7 +63,7 @@ func (o *Options) withDefaults() Options {
 // gives it a shorter Crawl-delay.
 const LeastDelay = 100 * time.Millisecond
 
-// Progress is told how a crawl goes on: the stage, and of the pages that are
+// Progress receives how far a crawl is: the phase, and of the pages that are
 // planned, how many are done.
 type Progress func(phase string, done, planned int)
 

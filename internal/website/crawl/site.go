@@ -483,7 +483,7 @@ func (f Failure) nobody() bool {
 	return f == Unreachable || f == BadTLS || f == NotAllowed || f == OutOfBudget
 }
 
-// authority tells apart the hosts that have a robots.txt of their own.
+// authority identifies a host that has a robots.txt of its own.
 func authority(u *url.URL) string { return u.Scheme + "://" + strings.ToLower(u.Host) }
 
 // SameSite reports whether two addresses are on one host, give or take a

@@ -147,7 +147,7 @@ func (p *Packer) fill(ctx context.Context, pack *Pack, pages []*crawl.Page, r Re
 }
 
 // readPage reads and judges one page. Pages that are none, and responses with other
-// than 200, are told of and left alone.
+// than 200, are reported and skipped.
 func (p *Packer) readPage(c *crawl.Page) *read {
 	one := &read{page: newPage(c)}
 	if !c.OK() {

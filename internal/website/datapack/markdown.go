@@ -39,7 +39,7 @@ func (p *Pack) Markdown() string {
 	b.WriteString("\n## How to put it in\n\n")
 	b.WriteString(
 		"Put each block into the head of its page, once. *add*: the page has no JSON-LD. *merge*: the block says " +
-			"what the page's blocks say, and more: put it in their place. *replace*: alike, and it mends their " +
+			"what the page's blocks say, and more: put it in their place. *replace*: alike, and it repairs their " +
 			"faults. *keep*: nothing to do. The diffs show the change line by line.\n")
 	p.needs(&b)
 	for _, page := range p.Pages {
@@ -89,7 +89,7 @@ func (p *Page) markdown(b *strings.Builder) {
 		fmt.Fprintf(b, "- note: %s\n", plain(note))
 	}
 	for _, m := range p.Mended {
-		fmt.Fprintf(b, "- mended: %s\n", plain(m))
+		fmt.Fprintf(b, "- repaired: %s\n", plain(m))
 	}
 	if len(p.Needs)+len(p.Notes)+len(p.Mended) > 0 {
 		b.WriteByte('\n')

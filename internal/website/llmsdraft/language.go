@@ -44,7 +44,7 @@ func (w *work) pathLanguage(p *page) string {
 	return lang
 }
 
-// language is what a page is written in, as far as can be told; "" is unknown.
+// language is what a page is written in, as far as is known; "" is unknown.
 func (w *work) language(p *page) string {
 	path := w.pathLanguage(p)
 	switch {

@@ -101,7 +101,7 @@ func (d *Draft) sayWarnings(say sayer) {
 	if len(d.Warnings) == 0 {
 		return
 	}
-	say("## What the site should mend\n\n")
+	say("## What the site should fix\n\n")
 	for _, w := range d.Warnings {
 		if w.URL != "" {
 			say("- %s: %s\n", w.URL, w.Text)

@@ -146,7 +146,7 @@ func (w *work) advise() {
 		say(`Name the twin in the head of its page: <link rel="alternate" type="text/markdown" href="…">.`)
 	}
 	if broken > 0 {
-		say("A page names a twin that is not there, or is no Markdown: take the link element out or mend its address.")
+		say("A page names a twin that is not there, or is no Markdown: remove the link element or fix its URL.")
 	}
 	if known > 0 {
 		say("Serve twins as text/markdown; charset=utf-8 with X-Robots-Tag: noindex and a Link header with " +

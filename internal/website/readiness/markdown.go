@@ -65,11 +65,11 @@ func (r *Report) Headline() string {
 	best, worst := sorted[0], sorted[len(sorted)-1]
 	switch open := r.Summary.Partial + r.Summary.Fail; {
 	case open == 0:
-		return "Nothing to mend."
+		return "Nothing to fix."
 	case worst.Score >= 90:
-		return fmt.Sprintf("Sound in every part; %s left to mend.", prose.Count(open, "thing is", "things are"))
+		return fmt.Sprintf("Sound in every part; %s left to fix.", prose.Count(open, "thing is", "things are"))
 	default:
-		return fmt.Sprintf("Strongest in %s, weakest in %s; %s to mend.", strings.ToLower(best.Title),
+		return fmt.Sprintf("Strongest in %s, weakest in %s; %s to fix.", strings.ToLower(best.Title),
 			strings.ToLower(worst.Title), prose.Count(open, "thing", "things"))
 	}
 }
@@ -144,7 +144,7 @@ func (r *Report) writeFixes(w *mdWriter) {
 	if len(fixes) == 0 {
 		return
 	}
-	w.line("\n## Mend first")
+	w.line("\n## Fix first")
 	for i, c := range fixes {
 		worst := c.Worst()
 		w.line("\n### %d. %s\n", i+1, inline(c.Title))

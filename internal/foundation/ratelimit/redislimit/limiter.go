@@ -35,7 +35,7 @@ type Window struct{ limiter }
 
 // GCRA returns the limiter of one policy. Policies of one name share their
 // clients. It panics on a policy that Validate refuses, and on more than a
-// million units a second, which the clock of Redis cannot tell apart.
+// million units a second, which is finer than the clock of Redis.
 func (s *Store) GCRA(p ratelimit.Policy) *GCRA {
 	check(p)
 	emission := (p.Window / time.Duration(p.Quantity)).Microseconds()

@@ -282,13 +282,13 @@ func TestRefusalsAreKeptHere(t *testing.T) {
 			t.Fatalf("Take = %+v, want the refusal again", r)
 		}
 	}
-	if log.count("redis is away") != 0 {
+	if log.count("redis is unavailable") != 0 {
 		t.Error("Redis was asked for a client that was refused a moment ago")
 	}
 }
 
 // Redis crashes in the middle: the limit stays shut, at the replica's part of
-// the quota, is told once, and is shared again when Redis is back.
+// the quota, is logged once, and is shared again when Redis is back.
 func TestRedisGoesAndComesBack(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
@@ -327,7 +327,7 @@ func TestRedisGoesAndComesBack(t *testing.T) {
 		}
 	}
 	if allowed != 5 {
-		t.Errorf("one of two replicas allowed %d units while Redis was away, want 5 of 10", allowed)
+		t.Errorf("one of two replicas allowed %d units while Redis was unavailable, want 5 of 10", allowed)
 	}
 	if r := take(t, limiters[two], "b", 10); !r.Allowed || r.Remaining != 0 || r.Policy.Burst != 10 {
 		t.Errorf("Take of the whole burst = %+v, want allowed", r)
@@ -335,7 +335,7 @@ func TestRedisGoesAndComesBack(t *testing.T) {
 	if r, err := limiters[two].Refund(t.Context(), "b", 1); err != nil || r.Remaining != 1 {
 		t.Errorf("Refund without Redis = %+v, %v, want 1 left", r, err)
 	}
-	if !stores[two].Away() || log.count("redis is away") == 0 || log.count("redis is back") != 0 {
+	if !stores[two].Away() || log.count("redis is unavailable") == 0 || log.count("redis is back") != 0 {
 		t.Errorf("Away() = %t, log:\n%s", stores[two].Away(), log.buf.String())
 	}
 
@@ -366,7 +366,7 @@ func TestRedisHangs(t *testing.T) {
 			allowed++
 		}
 	}
-	if allowed != 3 || log.count("redis is away") != 1 {
+	if allowed != 3 || log.count("redis is unavailable") != 1 {
 		t.Errorf("%d allowed, log %q, want 3 and one line", allowed, log.buf.String())
 	}
 }

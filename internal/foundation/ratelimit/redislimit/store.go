@@ -42,7 +42,7 @@ const (
 	beatTimeout = time.Second
 )
 
-var errAway = errors.New("redis is away")
+var errAway = errors.New("redis is unavailable")
 
 // Store is one Redis. It is safe for concurrent use.
 type Store struct {
@@ -70,7 +70,7 @@ func Open(address string, log *slog.Logger, o *Options) (*Store, error) {
 		return nil,
 			errors.New("the address of Redis cannot be used: write redis://user:password@host:6379/0 or rediss://…")
 	}
-	logging.Disable() // of the client, for the process: it writes past the log; what counts is told here
+	logging.Disable() // of the client, for the process: it does not use our log; what matters is logged here
 	s := &Store{log: log, id: rand.Text(), epoch: time.Now(), denials: newDenials()}
 	if o != nil {
 		s.options = *o
@@ -196,7 +196,7 @@ func (s *Store) settle(err error) {
 	}
 	s.away = err != nil
 	if s.away {
-		s.log.Warn("redis is away, rate limits are counted on each replica", "replicas", s.Replicas(), "error",
+		s.log.Warn("redis is unavailable, rate limits are counted on each replica", "replicas", s.Replicas(), "error",
 			err.Error())
 		return
 	}

@@ -151,7 +151,7 @@ func (t *transit) call(ctx context.Context, operation string, in map[string]stri
 	res, err := t.client.Do(req)
 	if err != nil {
 		return nil,
-			t.away("cannot be reached or does not answer within 10 seconds: start it, or mend the network between")
+			t.away("cannot be reached or does not answer within 10 seconds: start it, or repair the network connection")
 	}
 	defer func() { _ = res.Body.Close() }()
 	text, err := io.ReadAll(io.LimitReader(res.Body, transitLimit+1))
@@ -180,7 +180,9 @@ func (t *transit) refused(operation string, status int, text []byte) error {
 				t.o.TokenName, t.mount, operation, t.key))
 	case status == http.StatusNotFound, status == http.StatusBadRequest && bytes.Contains(text,
 		[]byte("key not found")):
-		return t.away(fmt.Sprintf("has no key %s in %s (%d): make it, or mend %s", t.key, t.mount, status, t.o.Setting))
+		return t.away(
+			fmt.Sprintf("has no key %s in %s (%d): create it, or correct %s", t.key, t.mount, status, t.o.Setting),
+		)
 	case status == http.StatusBadRequest && operation == "decrypt":
 		return ErrWrong
 	case status == http.StatusBadRequest:

@@ -82,7 +82,7 @@ func TestTransit(t *testing.T) {
 	}
 }
 
-// Every fault says what to do, is told from a wrong key, and shows neither the
+// Every failure says what to do, differs from a wrong key, and shows neither the
 // token nor the ring nor what the service said of them.
 func TestTransitFaults(t *testing.T) {
 	t.Parallel()

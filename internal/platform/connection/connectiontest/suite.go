@@ -34,7 +34,7 @@ func Run(t *testing.T, fresh Fresh) {
 		"a session changes by one writer":           sessionCAS,
 		"a grant and its session are kept together": grantIsStored,
 		"a grant for what has moved on is not":      grantIsNotStored,
-		"a grant mends a connection":                grantMends,
+		"a grant reconnects a connection":           grantReconnects,
 		"one lease at a time":                       leases,
 		"a lease that ran out tells of a crash":     leaseCrashed,
 		"a renewal is fenced":                       renewalFenced,
@@ -239,11 +239,11 @@ func grantIsNotStored(t *testing.T, b *bench) {
 	session, err := b.Session(t.Context(), b.mine, second.ID)
 	check(t, err)
 	if saved || session.Status != connection.SessionPending || b.get(t, gone.ID).Status != connection.Revoked {
-		t.Errorf("a deleted connection was mended: %v, session %s", saved, session.Status)
+		t.Errorf("a deleted connection was reconnected: %v, session %s", saved, session.Status)
 	}
 }
 
-func grantMends(t *testing.T, b *bench) {
+func grantReconnects(t *testing.T, b *bench) {
 	c := b.connection(t, nil)
 	_, err := b.ChangeConnection(t.Context(), b.mine, c.ID,
 		func(c *connection.Connection) error { c.Default = true; return nil }, audit.Entry{})
@@ -257,7 +257,7 @@ func grantMends(t *testing.T, b *bench) {
 	check(t, err)
 	if !saved || stored.Secret != "new" || stored.Connection.Version != 2 || mended.Version != 2 ||
 		stored.Connection.Label != "Home" || !stored.Connection.Default || !stored.Connection.CreatedAt.Equal(c.CreatedAt) {
-		t.Errorf("mended = %+v", stored.Connection)
+		t.Errorf("reconnected = %+v", stored.Connection)
 	}
 	late, err := b.KeepRefresh(t.Context(), c, "late", lease, audit.Entry{})
 	check(t, err)

@@ -96,7 +96,7 @@ func (v *Vendor) Finish(_ context.Context, _ *app.App, _ *app.Scheme, _ *connect
 	defer v.mu.Unlock()
 	switch {
 	case callback.Get("error") != "":
-		return nil, problem.New(problem.Forbidden, "sign_in_denied", "The person said no.")
+		return nil, problem.New(problem.Forbidden, "sign_in_denied", "The user declined.")
 	case callback.Get("code") != "good" || attempt.Verifier == "" || attempt.Extra["endpoint"] != "token":
 		return nil, problem.New(problem.Unprocessable, "sign_in_failed", "The vendor does not know the code.")
 	}

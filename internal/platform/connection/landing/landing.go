@@ -5,7 +5,7 @@
 //	                        same origin, and a path below that of an entry
 //	                     -> With: how it ended, as parameters
 //
-// Whoever may send browsers to any address can lead people who have just signed
+// A caller who may send browsers to any URL can lead people who have just signed
 // in to a page that asks them for more. An account that sets a list takes that
 // from everybody who gets hold of one of its keys.
 package landing

@@ -83,7 +83,7 @@ func TestRefusedAuthOfMCPLeavesAll(t *testing.T) {
 	}
 	state := func() map[string]any {
 		_, c := ann.call(t, http.MethodGet, path, nil)
-		delete(c, "revision") // grows where something was done and taken back
+		delete(c, "revision") // grows where something was done and reverted
 		delete(c, "updated_at")
 		return c
 	}
@@ -127,13 +127,13 @@ func TestRefusedAuthOfMCPLeavesAll(t *testing.T) {
 	if status, got := ann.call(t, http.MethodPatch, path,
 		map[string]any{"auth": map[string]any{"kind": "bearer", "token": "newer-token"}}); status !=
 		http.StatusServiceUnavailable || got["code"] != "provider_unavailable" {
-		t.Errorf("while the server is away: %d %v, want provider_unavailable", status, got)
+		t.Errorf("while the server is unavailable: %d %v, want provider_unavailable", status, got)
 	}
 	valid.Store("Authorization: Bearer sesame-token")
 	if diff := cmp.Diff(before, state()); diff != "" {
-		t.Errorf("a server that is away changed the connector (-before +after):\n%s", diff)
+		t.Errorf("an unavailable server changed the connector (-before +after):\n%s", diff)
 	}
-	runs("after the server was away")
+	runs("after the server was unavailable")
 
 	// What the server takes is taken, all of it.
 	valid.Store("X-Api-Key: newer-key")
@@ -156,7 +156,7 @@ func TestRefusedAuthOfMCPLeavesAll(t *testing.T) {
 }
 
 // TestAuthOfRESTIsTakenWhole changes the credentials of an API that cannot be
-// asked: both are new, and what the API says is told by the next run.
+// asked: both are new, and what the API responds is in the next run.
 func TestAuthOfRESTIsTakenWhole(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
@@ -208,7 +208,7 @@ func TestAuthOfRESTIsTakenWhole(t *testing.T) {
 	works(true, "with the right key again")
 }
 
-// TestSettingsComeBack takes back what was saved before something broke.
+// TestSettingsComeBack reverts what was saved before something broke.
 func TestSettingsComeBack(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

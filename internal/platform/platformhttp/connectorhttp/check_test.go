@@ -60,7 +60,7 @@ func TestMCPKeysAreChecked(t *testing.T) {
 	valid.Store("")
 	check("error", "provider_unavailable")
 	if o, err := typed("another-token"); !problem.Is(err, "provider_unavailable") {
-		t.Errorf("a key while the server is away: %+v, %v, want provider_unavailable", o, err)
+		t.Errorf("a key while the server is unavailable: %+v, %v, want provider_unavailable", o, err)
 	}
 	valid.Store("sesame-token")
 	if o, err := typed("wrong-token"); !problem.Is(err, "credentials_refused") {

@@ -103,7 +103,7 @@ func TestTotal(t *testing.T) {
 		got.Code != http.StatusUnprocessableEntity {
 		t.Errorf("an include that there is not: %d %s", got.Code, got.Body)
 	}
-	failing := serve(func() (int, error) { return 0, errors.New("the database is away") })
+	failing := serve(func() (int, error) { return 0, errors.New("the database is unavailable") })
 	if got := get(t, failing, "/api/v1/things/x?include=total"); got.Code != http.StatusInternalServerError {
 		t.Errorf("a count that fails: %d %s", got.Code, got.Body)
 	}

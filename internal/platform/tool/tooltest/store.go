@@ -231,7 +231,7 @@ func lists(t *testing.T, s Store) {
 		}
 		for _, r := range page {
 			if seen[r.ID] || last != nil && r.CreatedAt.After(last.CreatedAt) {
-				t.Errorf("run %s at %v stands behind %v", r.ID, r.CreatedAt, last)
+				t.Errorf("run %s at %v is behind %v", r.ID, r.CreatedAt, last)
 			}
 			seen[r.ID], last = true, r
 		}
@@ -283,7 +283,7 @@ func holds(t *testing.T, s Store) {
 	finish(t, s, r, got, second)
 }
 
-// finish ends a run: whoever lost it cannot, its owner can, once.
+// finish ends a run: a worker that lost it cannot, its owner can, once.
 func finish(t *testing.T, s Store, r, first, second *tool.Run) {
 	t.Helper()
 	end := *first
@@ -380,7 +380,7 @@ func cancels(t *testing.T, s Store) {
 		}
 	}
 	if _, cancel, err := s.HoldRun(ctx, held.ID, "p1", at().Add(time.Minute), false); err != nil || !cancel {
-		t.Errorf("whoever works on it does not hear of it: %v, %v", cancel, err)
+		t.Errorf("its worker does not hear of it: %v, %v", cancel, err)
 	}
 }
 
@@ -498,7 +498,7 @@ func sweeps(t *testing.T, s Store) {
 			tool.Running, "",
 		},
 		{
-			"its job goes on with it",
+			"its job continues it",
 			make(tool.Running, func(r *tool.Run) { r.Async, r.LeaseUntil = true, now.Add(-time.Second) }), tool.Running,
 			"",
 		},

@@ -11,7 +11,7 @@ import (
 	"ace/internal/storefront/paidservice"
 )
 
-// Runner is a paidservice.Runner that counts and does as it is told.
+// Runner is a paidservice.Runner that counts its calls and does what a test sets.
 type Runner struct {
 	mu    sync.Mutex
 	runs  int

@@ -428,10 +428,10 @@ func settlesOnce(ctx context.Context, t *testing.T, w *FacilitatorWorld) {
 func noMoney(ctx context.Context, t *testing.T, w *FacilitatorWorld) {
 	p := w.Poor(t)
 	if v, err := w.Verify(ctx, p, w.Terms); err != nil || v.IsValid || v.Class() != x402.PayerCanFix {
-		t.Errorf("Verify = %+v, %v, want a refusal that the payer can mend", v, err)
+		t.Errorf("Verify = %+v, %v, want a refusal that the payer can correct", v, err)
 	}
 	if s, err := w.Settle(ctx, p, w.Terms); err != nil || s.Success || s.Class(w.Terms) != x402.PayerCanFix {
-		t.Errorf("Settle = %+v, %v, want a refusal that the payer can mend", s, err)
+		t.Errorf("Settle = %+v, %v, want a refusal that the payer can correct", s, err)
 	}
 }
 

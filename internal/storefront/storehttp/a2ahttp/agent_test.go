@@ -195,7 +195,7 @@ func TestConversation(t *testing.T) {
 	}
 	if same := w.send(message("m4", dataPart(search), follow, `"contextId":"`+first.ContextID+`"`)); same.ID !=
 		first.ID || same.Status.State != a2a.Completed {
-		t.Errorf("the last message once more = %+v, want the task", same)
+		t.Errorf("the last message again = %+v, want the task", same)
 	}
 	for _, id := range []string{"task_none", strings.Replace(first.ID, "task_", "task_a", 1)[:len(first.ID)], "x'"} {
 		if _, f := w.try(message("m6", dataPart(search), `"taskId":"`+id+`"`)); f == nil || f.Code != -32001 {
@@ -432,7 +432,7 @@ func TestList(t *testing.T) {
 	})
 }
 
-// Whoever makes up the same short context elsewhere sees nothing of it.
+// A client that makes up the same short context elsewhere sees nothing of it.
 func TestShortContextsAreOneNetworks(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

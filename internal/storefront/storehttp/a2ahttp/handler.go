@@ -50,7 +50,7 @@ type Sales interface {
 	Cancel(ctx context.Context, id, trace string) (*checkout.Session, error)
 }
 
-// Clients tells clients apart; *sessionhttp.Desk is one.
+// Clients identifies clients; *sessionhttp.Sessions is one.
 type Clients interface {
 	// Agent returns what a request says about the software that sent it.
 	Agent(ctx context.Context, h http.Header) checkout.Agent

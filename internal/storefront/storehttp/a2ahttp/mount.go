@@ -30,7 +30,7 @@ const (
 	answerSchema = `{"type":"object","required":["jsonrpc","id"],"properties":{"jsonrpc":{"const":"2.0"},"id":{"type":["string","integer","null"]},
 		"result":{"type":"object","description":"{task} of SendMessage, a task of GetTask and CancelTask, {tasks,nextPageToken,pageSize,totalSize} of ListTasks"},
 		"error":{"type":"object","required":["code","message"],"properties":{"code":{"type":"integer"},"message":{"type":"string"},
-		"data":{"type":"array","items":{"type":"object","description":"google.rpc.ErrorInfo, BadRequest or RetryInfo, told apart by @type"}}}}}}`
+		"data":{"type":"array","items":{"type":"object","description":"google.rpc.ErrorInfo, BadRequest or RetryInfo, distinguished by @type"}}}}}}`
 )
 
 func describe(api *openapi.API) {

@@ -38,8 +38,8 @@ func replicas(t *testing.T, dsn string, n int) []*world {
 	return all
 }
 
-// TestReplicas has several services over one database: a task is the same in all
-// of them, whoever made it and whoever moves it.
+// TestReplicas has several services over one database: a task is the same in
+// all of them, no matter which made it and which changes it.
 func TestReplicas(t *testing.T) {
 	t.Parallel()
 	for name, address := range map[string]func(testing.TB) string{

@@ -37,8 +37,8 @@ func createSchema() json.RawMessage { return openapi.InputSchemaOf[createInput](
 const lostAfter = 2 * time.Minute
 
 // sell notes which session a task is about, then opens it. Should the process
-// end in between, whoever reads the task finds the session, and a repetition of
-// the message goes on with it.
+// end in between, a reader of the task finds the session, and a repetition of
+// the message continues it.
 func (f *Handler) sell(ctx context.Context, t *turn, rec a2a.Record, asked ask) (a2a.Record, error) {
 	rec.Ref = typeid.New("chk")
 	rec, err := f.settle(ctx, t, rec, a2a.Working)
@@ -48,7 +48,7 @@ func (f *Handler) sell(ctx context.Context, t *turn, rec a2a.Record, asked ask) 
 	return f.open(ctx, t, rec, asked)
 }
 
-// open makes the session of a task, or goes on with it.
+// open creates the session of a task, or continues it.
 func (f *Handler) open(ctx context.Context, t *turn, rec a2a.Record, asked ask) (a2a.Record, error) {
 	o, err := jsonread.Read(asked.input)
 	if err != nil {
@@ -178,7 +178,7 @@ func (f *Handler) tell(ctx context.Context, rec a2a.Record, session *checkout.Se
 	data := a2a.DataPart(trimmed(shown))
 	to := stateOf(session)
 	at := time.Now()
-	if session.UpdatedAt.After(at) { // by the clock of another replica
+	if session.UpdatedAt.After(at) { // in the time of another replica
 		at = session.UpdatedAt
 	}
 	parts := []a2a.Part{a2a.TextPart(f.words(session))}

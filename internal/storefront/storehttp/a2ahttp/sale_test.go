@@ -196,7 +196,7 @@ func TestRefusedSales(t *testing.T) {
 		}
 		if again, f2 := w.try(message("1", tt.parts)); tt.code == 0 &&
 			(f2 != nil || again.ID != task.ID || again.Status.State != tt.state) {
-			t.Errorf("%s, once more: %+v %+v, want the same task", tt.name, again, f2)
+			t.Errorf("%s, again: %+v %+v, want the same task", tt.name, again, f2)
 		}
 	}
 }
@@ -212,7 +212,7 @@ func TestSaleGoesOn(t *testing.T) {
 	_, f := w.try(params)
 	if f == nil || f.Code != -32603 || len(f.Data) != 2 || f.Data[0].Metadata["code"] != "processor_unavailable" ||
 		f.Data[1].Delay != "2s" {
-		t.Fatalf("while the processor is away: %+v, want -32603 and when to retry", f)
+		t.Fatalf("while the processor is unavailable: %+v, want -32603 and when to retry", f)
 	}
 	page := w.list(`{"contextId":"` + mine + `"}`)
 	if len(page.Tasks) != 1 || page.Tasks[0].Status.State != a2a.Working {
@@ -221,7 +221,7 @@ func TestSaleGoesOn(t *testing.T) {
 	w.sales.set(func(s *sales) { s.away = false })
 	task := w.send(params)
 	if task.ID != page.Tasks[0].ID || task.Status.State != a2a.InputRequired {
-		t.Errorf("once more = %+v, want the task to wait for the payment", task)
+		t.Errorf("again = %+v, want the task to wait for the payment", task)
 	}
 	if ids := w.sales.requests; len(ids) != 2 || ids[0].ID != ids[1].ID {
 		t.Errorf("asked for %+v, want the same session twice", ids)
@@ -229,7 +229,7 @@ func TestSaleGoesOn(t *testing.T) {
 	w.sales.only(t)
 }
 
-// The process ends after the session was made: whoever reads the task finds it.
+// The process ends after the session was made: a reader of the task finds it.
 func TestSaleIsFound(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
@@ -297,7 +297,7 @@ func TestCancelSale(t *testing.T) {
 		{"expired", checkout.Expired, false, "", -32002, a2a.Failed},
 		{"canceled", checkout.Canceled, false, "", -32002, a2a.Canceled},
 		{"being opened", checkout.Creating, false, "", -32002, a2a.InputRequired},
-		{"the processor is away", "", true, "", -32603, a2a.InputRequired},
+		{"the processor is unavailable", "", true, "", -32603, a2a.InputRequired},
 	}
 	for _, tt := range tests {
 		w := setup(t)
@@ -372,8 +372,7 @@ func TestWaitingTaskTakesWords(t *testing.T) {
 	w.sales.only(t)
 }
 
-// Another replica's clock is ahead: what it wrote is told once, not at each
-// reading.
+// Another replica's clock is ahead: what it wrote is reported once, not at each read.
 func TestClockAhead(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

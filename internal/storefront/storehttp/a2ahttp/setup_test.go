@@ -22,7 +22,7 @@ import (
 )
 
 // sales are checkout sessions without a processor. What happens when one is
-// opened is told by the id of the offer.
+// opened depends on the id of the offer.
 type sales struct {
 	mu       sync.Mutex
 	sessions map[string]*checkout.Session
@@ -38,7 +38,8 @@ func notFound() error {
 }
 
 func away() error {
-	return problem.New(problem.Unavailable, "processor_unavailable", "The processor is away.").After(2 * time.Second)
+	return problem.New(problem.Unavailable, "processor_unavailable", "The processor is unavailable.").
+		After(2 * time.Second)
 }
 
 func (s *sales) Create(_ context.Context, req checkout.Request) (*checkout.Session, error) {
@@ -146,7 +147,7 @@ func (s *sales) only(t *testing.T) *checkout.Session {
 
 type networkKey struct{}
 
-// clients tells networks apart by the header X-Network.
+// clients distinguishes networks by the header X-Network.
 type clients struct{}
 
 func (clients) Agent(ctx context.Context, h http.Header) checkout.Agent {

@@ -12,7 +12,7 @@ import (
 )
 
 // guessable is the length below which two clients may come upon the same id by
-// chance, or one upon that of another; then the network tells them apart.
+// chance, or one upon that of another; then the network distinguishes them.
 const guessable = 16
 
 // turn is one message on its way.

@@ -88,7 +88,7 @@ func (h *Handler) complete(ctx context.Context, call *request) (*acp.CheckoutSes
 	}
 	if session.State == checkout.Canceled || session.State == checkout.Expired {
 		return nil, problem.New(problem.Conflict, "checkout_not_modifiable",
-			"The session is over and nothing was charged. Create a new one.")
+			"The session has ended and nothing was charged. Create a new one.")
 	}
 	return h.answer(ctx, session, call.exchange.Version, req.PaymentSent)
 }

@@ -20,5 +20,5 @@
 //	API       1 a second   5 (a setting)     RateLimit fields on every response
 //	Document  1 a second   60
 //	Lifecycle 10 a second  30                what costs nothing, so that it cannot be abused
-//	Address   10 a second  60                signed requests of one address, whoever signs
+//	Address   10 a second  60                signed requests of one address, by any signer
 package admission

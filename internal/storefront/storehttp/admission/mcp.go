@@ -11,9 +11,9 @@ import (
 )
 
 // AdmitMCP counts the messages of a request to an MCP server behind the gate;
-// it is its mcp.Options.Admit. What costs nothing draws on Lifecycle. Who goes
-// on over the limit does too, until even reading its messages is refused. A
-// request that did not come through the gate is not counted.
+// it is its mcp.Options.Admit. What costs nothing draws on Lifecycle. A client
+// that continues over the limit does too, until even reading its messages is
+// refused. A request that did not come through the gate is not counted.
 func (g *Gate) AdmitMCP(h http.Header, r *http.Request, load mcp.Load) *jsonrpc.Error {
 	c, ok := r.Context().Value(callerKey{}).(*caller)
 	if g == nil || !ok {

@@ -54,7 +54,7 @@ var advices = map[string]advice{
 	},
 	"invalid_cursor": {
 		detail: "This cursor does not belong to these arguments. Take next_cursor from the last answer to the same " +
-			"arguments, or leave cursor out to start anew.",
+			"arguments, or leave cursor out to start again.",
 	},
 	"invalid_quantity": {more: "Call create_checkout again with such a quantity.", next: CreateCheckout},
 	"invalid_offset":   {more: "The first part has offset 0.", next: ReadPage},
@@ -186,7 +186,7 @@ func (s *Set) closePages(ctx context.Context, asked string) string {
 }
 
 // offers returns everything that is for sale; nothing while the catalog cannot be read,
-// because the failure that led here is told.
+// because the failure that led here is reported.
 func (s *Set) offers(ctx context.Context) []offer.Offer {
 	snapshot, err := s.deps.Catalog.Catalog.Snapshot(ctx)
 	if err != nil {

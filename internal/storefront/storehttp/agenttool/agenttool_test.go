@@ -155,12 +155,12 @@ func TestAdvices(t *testing.T) {
 			&problem.Problem{Kind: problem.Invalid, Code: code, Detail: "Read /agent/search."}))
 		if p.Code != code || p.Kind != problem.Invalid || p.Detail == "" || about.detail != "" &&
 			strings.Contains(p.Detail, "/agent/") {
-			t.Errorf("%s is told as %+v", code, p)
+			t.Errorf("%s is reported as %+v", code, p)
 		}
 	}
 	fault := errors.New("disk full")
 	if got := set.advised(t.Context(), ReadPage, fault); !errors.Is(got, fault) {
-		t.Errorf("a fault of ours is told as %v", got)
+		t.Errorf("a bug of ours is reported as %v", got)
 	}
 }
 

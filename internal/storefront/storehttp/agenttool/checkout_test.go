@@ -64,7 +64,7 @@ func TestPurchaseByTools(t *testing.T) {
 		t.Fatalf("paying answered %d:\n%s", seen.Status, seen.Body)
 	}
 	paid := <-waited
-	for range 20 { // the person may be told before the store is
+	for range 20 { // the buyer may be notified before the store is
 		if paid.Status == ucp.Completed {
 			break
 		}

@@ -59,7 +59,7 @@ func (r *Registry) text(name string) render {
 // SkillDescription says what the skill does and when to use it.
 func (c Config) SkillDescription() string {
 	return "Buy a product from " + oneLine(c.Name) +
-		" for a person: list offers, open a checkout, hand over the payment page. Use when a user wants to buy, " +
+		" for a person: list offers, open a checkout, pass on the payment page. Use when a user wants to buy, " +
 		"price or compare something sold at " + c.host() + "."
 }
 

@@ -56,7 +56,7 @@ func describe(api *openapi.API) {
 			{Name: x402.HeaderSignature, In: "header", Description: "base64 of the PaymentPayload."},
 			{
 				Name: "Idempotency-Key", In: "header",
-				Description: "Name of the purchase: a payment signed anew under the same name is not charged.",
+				Description: "Name of the purchase: a payment signed again under the same name is not charged.",
 			},
 			{
 				Name: "Prefer", In: "header",

@@ -15,10 +15,10 @@ import (
 	"ace/internal/storefront/storehttp/answer"
 )
 
-// ServiceOrder is the JSON of an order, wherever it is told.
+// ServiceOrder is the JSON of an order, wherever it is shown.
 type ServiceOrder struct {
 	Object  string `json:"object" enum:"service_order"`
-	ID      string `json:"id" doc:"Whoever knows it can read the order."`
+	ID      string `json:"id" doc:"Anyone who knows it can read the order."`
 	URL     string `json:"url" doc:"Where the order is read."`
 	Service string `json:"service"`
 	State   string `json:"state" enum:"running,awaiting_settlement,settlement_pending,completed,unpaid,failed" doc:"awaiting_settlement: the work is done and not charged yet; settlement_pending: the money may have moved."`
@@ -28,7 +28,7 @@ type ServiceOrder struct {
 	Progress    *OrderProgress  `json:"progress,omitempty" doc:"While it runs."`
 	Payment     OrderPayment    `json:"payment"`
 	Reason      string          `json:"reason,omitempty" doc:"Why it is unpaid or failed."`
-	Result      json.RawMessage `json:"result,omitempty" doc:"The report, once it is paid; its schema stands in the list of services."`
+	Result      json.RawMessage `json:"result,omitempty" doc:"The report, once it is paid; its schema is in the list of services."`
 	Files       []OrderFile     `json:"files,omitempty" doc:"The files of the result, once it is paid."`
 	CreatedAt   time.Time       `json:"created_at"`
 	PaidAt      *time.Time      `json:"paid_at,omitempty"`

@@ -390,7 +390,7 @@ func TestWorkThatFails(t *testing.T) {
 	w.ledger.Fail("verify", paidservicetest.Lost)
 	if away := w.do(http.MethodPost, auditPath, site, "PAYMENT-SIGNATURE",
 		payment); away.Code != http.StatusServiceUnavailable || away.Header().Get("Retry-After") == "" {
-		t.Errorf("the facilitator is away: %d %v", away.Code, away.Header())
+		t.Errorf("the facilitator is unavailable: %d %v", away.Code, away.Header())
 	}
 	w.order(w.do(http.MethodPost, auditPath, site, "PAYMENT-SIGNATURE", payment), http.StatusOK)
 }

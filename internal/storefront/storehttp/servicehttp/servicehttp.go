@@ -250,7 +250,7 @@ func (f *Handler) price(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.Header.Get(x402.HeaderSignature) != "" {
-		// Whoever holds a payment must not read 402: it may be spent already.
+		// A client that sent a payment must not get 402: it may be spent already.
 		w.Header().Set("Allow", "POST")
 		httpserver.WriteProblem(w, r, problem.New(problem.MethodNotAllowed, "method_not_allowed",
 			"Send the payment with POST and the arguments as a JSON body."))

@@ -129,7 +129,7 @@ func TestUnfinishedTools(t *testing.T) {
 	}{
 		{"the work fails", `"status":"failed","code":"service_failed"`, func() { w.runner.Fail(errors.New("inside")) }},
 		{
-			"the facilitator is away", `"status":"failed","code":"facilitator_unavailable"`,
+			"the facilitator is unavailable", `"status":"failed","code":"facilitator_unavailable"`,
 			func() { w.ledger.Fail("verify", paidservicetest.Lost) },
 		},
 		{"nobody knows", `"status":"settlement_pending"`, func() {

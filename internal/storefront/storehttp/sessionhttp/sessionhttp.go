@@ -92,7 +92,7 @@ type Outcome struct {
 }
 
 // guessable is the length below which two callers may come upon the same
-// idempotency key by chance; then the network tells them apart.
+// idempotency key by chance; then the network distinguishes them.
 const guessable = 16
 
 // Scope tells the operations of a protocol apart for idempotency keys. more
@@ -148,7 +148,7 @@ func (d *Sessions) unkept(ctx context.Context, err error) error {
 	}
 	d.Log.ErrorContext(ctx, "looking for an idempotency key", "request_id", httpserver.RequestID(ctx), "error", err)
 	return problem.New(problem.Unavailable, "idempotency_unavailable",
-		"It cannot be told right now whether this idempotency key was used before. Repeat the request in a moment.").
+		"Whether this idempotency key was used before is unknown right now. Repeat the request in a moment.").
 		After(2 * time.Second)
 }
 

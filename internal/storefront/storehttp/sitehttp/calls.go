@@ -200,7 +200,7 @@ func (f *Handler) Info() *SiteInfo {
 	return info
 }
 
-// operator is the name of whoever runs the store.
+// operator is the name of the store's operator.
 func (f *Handler) operator() string {
 	if f.Site.Operator != "" {
 		return f.Site.Operator

@@ -117,7 +117,7 @@ func (u *ToolUser) Send(tool, params string, headers ...string) ToolResult {
 }
 
 // check holds the rules: a result of a tool with an output schema fits it and
-// is told as text as well; a failure of one has text alone.
+// is returned as text as well; a failure of one has text alone.
 func (u *ToolUser) check(tool string, a ToolResult) {
 	u.T.Helper()
 	schema := u.Listed()[tool].OutputSchema

@@ -12,7 +12,7 @@ import (
 	"ace/internal/storefront/storehttp/sessionhttp"
 )
 
-// businessOutcome is how a refusal of the business is told: in an envelope, with
+// businessOutcome is how a refusal of the business is sent: in an envelope, with
 // HTTP 200 or, for what can no longer be changed, 409.
 type businessOutcome struct {
 	code   ucp.Code

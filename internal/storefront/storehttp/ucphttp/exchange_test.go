@@ -85,7 +85,7 @@ func TestUCPNegotiation(t *testing.T) {
 	}
 	t.Cleanup(func() {
 		if n := platform.readsOf("/away"); n != 2 { // lenient and strict have a reader each
-			t.Errorf("the profile that is away was read %d times, want once per store", n)
+			t.Errorf("the unreachable profile was read %d times, want once per store", n)
 		}
 	})
 }

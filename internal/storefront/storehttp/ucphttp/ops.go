@@ -128,7 +128,7 @@ func (f *Handler) get(ctx context.Context, call *operationCall) (any, error) {
 }
 
 // update replaces what the checkout holds. A buyer who is left out is not
-// taken back: the payment page that was filled in for him is open already.
+// removed: the payment page that was filled in for him is open already.
 func (f *Handler) update(ctx context.Context, call *operationCall) (any, error) {
 	req, line, err := checkoutRequest(call)
 	if err != nil {
@@ -155,7 +155,7 @@ func (f *Handler) complete(ctx context.Context, call *operationCall) (any, error
 	}
 	if session.State == checkout.Canceled || session.State == checkout.Expired {
 		return nil, problem.New(problem.Conflict, "checkout_not_modifiable",
-			"The checkout is over and nothing was charged. Create a new one.")
+			"The checkout has ended and nothing was charged. Create a new one.")
 	}
 	return f.answer(ctx, call, session, req)
 }

@@ -555,7 +555,7 @@ func TestModes(t *testing.T) {
 			t.Parallel()
 			r := m.make("/products/lamp", frame("Desk lamp", tt.data+shown), nil)
 			if r.Mode != tt.mode || len(r.Mended) != tt.mended {
-				t.Errorf("mode = %s, mended %v, want %s with %d", r.Mode, r.Mended, tt.mode, tt.mended)
+				t.Errorf("mode = %s, repaired %v, want %s with %d", r.Mode, r.Mended, tt.mode, tt.mended)
 			}
 			all := facts(r.Graph, "Product", "WebPage", "VideoObject")
 			for name, want := range tt.want {

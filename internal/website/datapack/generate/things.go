@@ -134,7 +134,7 @@ func (w *work) article() (ld.Node, bool) {
 		}
 	}
 	if !n.Has("datePublished") {
-		w.need(w.kind+".datePublished", "The page shows no date of publication that can be told from other dates.")
+		w.need(w.kind+".datePublished", "The page shows no date of publication that differs clearly from other dates.")
 	}
 	w.byline(&n)
 	if !n.Has("image") {

@@ -78,7 +78,7 @@ var ownFaults = map[string]string{
 	"eg-0374": "other dates; JSON: another description",
 	"eg-0375": "RDFA: itemprop for paymentStatus; JSON: another description, accountId, paymentMethod",
 	"eg-0376": "JSON: another quantity",
-	"eg-0377": "MICRODATA: the names stand beside the links, elsewhere on them; RDFA: types of the links",
+	"eg-0377": "MICRODATA: the names are beside the links, elsewhere on them; RDFA: types of the links",
 	"eg-0378": "JSON: a whole address, elsewhere a path",
 	"eg-0380": "MICRODATA: Key Stage 3 instead of KS 3",
 	"eg-0381": "JSON: a capital letter",

@@ -66,7 +66,7 @@ type Prop struct {
 	Values []Value
 }
 
-// Kind tells values apart.
+// Kind distinguishes values.
 type Kind string
 
 // Kinds of values.

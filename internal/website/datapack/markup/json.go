@@ -308,7 +308,7 @@ func (r *reader) comma(end byte) {
 		r.at++
 		r.space()
 		if r.at < len(r.s) && r.s[r.at] == end {
-			r.note("json_trailing_comma", "A comma stands before "+strconv.Quote(string(end))+" and no value follows.",
+			r.note("json_trailing_comma", "A comma precedes "+strconv.Quote(string(end))+" and no value follows.",
 				line)
 		}
 	case '}', ']':
@@ -406,7 +406,7 @@ func number(word string) bool {
 // text reads a string up to its quote.
 func (r *reader) text(quote byte) (string, bool) {
 	if quote == '\'' {
-		r.note("json_quotes", "Text stands in single quotes: JSON knows double ones only.", r.line)
+		r.note("json_quotes", "Text is in single quotes: JSON knows double ones only.", r.line)
 	}
 	first := r.line
 	r.at++

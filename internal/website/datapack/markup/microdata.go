@@ -74,7 +74,7 @@ func (m *items) lost() {
 		told++
 		m.c.fault(Fault{
 			Code: "itemprop_outside", Source: Microdata, Path: dom.Selector(n), Line: dom.Line(n),
-			Detail: "The property " + excerpt.Chars(dom.Attr(n, "itemprop"), 100) + " stands in no item.",
+			Detail: "The property " + excerpt.Chars(dom.Attr(n, "itemprop"), 100) + " is in no item.",
 		})
 	}
 }

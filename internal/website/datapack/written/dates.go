@@ -7,7 +7,7 @@
 //	Address   "4 Mill Lane, Ludlow SY8 1AA"   -> street, city, code, country
 //	CheckDigit                                   of a GTIN
 //
-// What may be read in two ways is told as such or not at all.
+// What may be read in two ways is reported as such or not at all.
 package written
 
 import (

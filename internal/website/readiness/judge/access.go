@@ -22,7 +22,7 @@ func pageStatus(_ *Audit, p *crawl.Page) Finding {
 	case p.Failure.Ours():
 		return Unmeasured("the page %s", p.Failure)
 	case p.Challenge() != "":
-		return Unmeasured("our client was refused (%s): what search engines get cannot be told from here",
+		return Unmeasured("our client was refused (%s): what search engines get cannot be seen from here",
 			p.Challenge())
 	case p.Failure == crawl.NotHTML:
 		return NotApplicable("the address answers %s, which is no page", prose.Cut(p.Response.MediaType(), 60))
@@ -105,7 +105,7 @@ func robotsBody(a *Audit, r *crawl.Response) Finding {
 	case len(body) > 0 && body[0] == '<':
 		return Measured(0.25, "status 200 with a page of HTML instead of rules").At(crawl.Place{Line: 1})
 	case r.Truncated || len(r.Body) > crawl.MaxRobots:
-		return Measured(0.5, "larger than 500 KiB: what stands behind that is not read")
+		return Measured(0.5, "larger than 500 KiB: what follows is not read")
 	case kind != "text/plain":
 		return Measured(0.7, "status 200, Content-Type %s instead of text/plain", prose.Cut(kind, 60))
 	}

@@ -28,7 +28,7 @@ func pageText(a *Audit, p *crawl.Page) Finding {
 	return Measured(float64(words)/fullText, "%s of main text without scripts", prose.Count(words, "word", "words"))
 }
 
-// pageExtractable: what the page is about can be told from what is around it.
+// pageExtractable: what the page is about can be distinguished from what is around it.
 func pageExtractable(a *Audit, p *crawl.Page) Finding {
 	if f, skip := a.needsPage(p); skip {
 		return f

@@ -119,7 +119,7 @@ func accessChecks() []Check {
 			Expected: "the owner's choice",
 			Why: "Keeping training crawlers out does not touch search: GPTBot, Google-Extended and the like are " +
 				"separate from the crawlers for search.",
-			Fix: "Nothing to mend: check that it is what you want.", Docs: openAIBots,
+			Fix: "Nothing to fix: check that it is what you want.", Docs: openAIBots,
 		},
 		{
 			ID: "acc.challenge", Title: "Named crawlers are not challenged", Category: "access", Evidence: "C",
@@ -206,7 +206,7 @@ func renderChecks() []Check {
 			Docs: googleSearch + "crawling-indexing/javascript/javascript-seo-basics",
 		},
 		{
-			ID: "rnd.extractable", Title: "The main text can be told apart", Category: "render", Evidence: "C",
+			ID: "rnd.extractable", Title: "The main text is clearly marked", Category: "render", Evidence: "C",
 			Weight: 3, Effort: 2, Page: pageExtractable,
 			Expected: "main text is 30 to 98 % of the visible words, inside <main> or one <article>",
 			Why: "Programs that take the text out of a page look for these landmarks; without them navigation " +
@@ -222,7 +222,7 @@ func renderChecks() []Check {
 			ID: "rnd.weight", Title: "The page is not too heavy", Category: "render", Evidence: "A", Weight: 2,
 			Effort: 2, Page: pageWeight,
 			Expected: "2 MB of HTML at most, the main text within the first 512 KB",
-			Why:      "Crawlers read a page to a limit and ignore what stands behind it.",
+			Why:      "Crawlers read a page to a limit and ignore what follows.",
 			Fix:      "Move inline data, styles and images out of the HTML.",
 			Docs:     googleSearch + "crawling-indexing/googlebot",
 		},
@@ -268,7 +268,7 @@ func understandingChecks() []Check {
 			Expected: "every block parses; types and properties of schema.org " + SchemaOrg +
 				"; what rich results require is there",
 			Why:  "Broken structured data is ignored as a whole.",
-			Fix:  "Mend the blocks that are named; a structured data pack writes them from the pages' own text.",
+			Fix:  "Fix the blocks that are named; a structured data pack writes them from the pages' own text.",
 			Docs: googleSearch + "appearance/structured-data/intro-structured-data",
 		},
 		{
@@ -284,7 +284,7 @@ func understandingChecks() []Check {
 			Weight: 2, Effort: 1, Page: pageDatesAuthor,
 			Expected: "a visible date that is the datePublished or dateModified of the data; an author with name and " +
 				"url",
-			Why:  "Answers prefer sources whose age and author can be told.",
+			Why:  "Answers prefer sources whose age and author are known.",
 			Fix:  "Show the date and the author, and state both in the data.",
 			Docs: googleSearch + "appearance/publication-dates",
 		},
@@ -362,7 +362,7 @@ func trustChecks() []Check {
 			Page:     pageLinks,
 			Expected: "95 % of the links that were followed answer 2xx; links have an address in href",
 			Why:      "Crawlers find pages by links, and broken ones look neglected.",
-			Fix:      "Mend or remove the links that are named; use <a href>.",
+			Fix:      "Fix or remove the links that are named; use <a href>.",
 			Docs:     googleSearch + "crawling-indexing/links-crawlable",
 		},
 		{

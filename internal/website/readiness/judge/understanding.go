@@ -151,7 +151,7 @@ func pageLang(a *Audit, p *crawl.Page) Finding {
 		return f
 	}
 	if detected == "" {
-		return Measured(1, "lang=%q; the language of the text could not be told", prose.Cut(d.Lang, 20)).At(at)
+		return Measured(1, "lang=%q; the language of the text is unknown", prose.Cut(d.Lang, 20)).At(at)
 	}
 	return Measured(1, "lang=%q, and the text is in %q", prose.Cut(d.Lang, 20), detected).At(at)
 }

@@ -64,7 +64,7 @@ func TestJaccard(t *testing.T) {
 		t.Errorf("texts without shingles have %v in common, want 0", got)
 	}
 	half := prose.Jaccard(prose.Shingles(text),
-		prose.Shingles(text+" and now another ten words that stand behind the first fifteen"))
+		prose.Shingles(text+" and now another ten words that come after the first fifteen"))
 	if half <= 0.3 || half >= 0.7 {
 		t.Errorf("a text and one of twice its length have %v in common, want about half", half)
 	}
