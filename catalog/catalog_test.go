@@ -14,7 +14,7 @@ import (
 func TestDefinitionsAreRead(t *testing.T) {
 	t.Parallel()
 	err := fs.WalkDir(catalog.Files, ".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+		if err != nil || d.IsDir() || path == catalog.Rows { // TestRows reads these
 			return err
 		}
 		text, err := fs.ReadFile(catalog.Files, path)

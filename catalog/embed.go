@@ -2,18 +2,21 @@
 // shipped: data that internal/platform/app reads.
 //
 //	curated/<app>.yaml     apps whose tools were made by hand
+//	apps.jsonl             all other apps, one definition a line, sorted by id
 //	demo/demo-notes.yaml   the app of the sandbox; ${sandbox} is its address
 //
-// These files are not shipped yet:
+// These files are not shipped:
 //
-//	apps.jsonl             apps without tools of their own, one definition a line
-//	candidates.jsonl       likewise, whose facts still have to be checked at the source
+//	candidates.jsonl       apps whose facts still have to be checked at the source
 //	left-out.txt           apps that were judged and left out, with the reason
 package catalog
 
 import "embed"
 
+// Rows is the path of the file with one definition a line.
+const Rows = "apps.jsonl"
+
 // Files are the definitions, by path.
 //
-//go:embed curated demo
+//go:embed curated demo apps.jsonl
 var Files embed.FS

@@ -70,10 +70,18 @@ func (c *catalogReportCmd) Run(w *world) error {
 		if r.Own > 0 {
 			_, _ = fmt.Fprintf(out, "  from %s\t%d\n", c.CatalogDir, r.Own)
 		}
-		_, _ = fmt.Fprintf(out, "Tools\t%d\nTriggers\t%d\nTell whose account it is\t%d\n", r.Tools, r.Triggers,
-			r.Whoami)
+		_, _ = fmt.Fprintf(
+			out,
+			"  that can be connected\t%d\n  only with an OAuth client of the operator\t%d\n",
+			r.Available,
+			r.NeedClient,
+		)
+		_, _ = fmt.Fprintf(out, "  that return whose account it is\t%d\n  with tools of their own\t%d\n", r.Whoami,
+			r.WithTools)
+		_, _ = fmt.Fprintf(out, "Tools\t%d\nTriggers\t%d\n", r.Tools, r.Triggers)
 		counts(out, "Tier", r.Tiers)
 		counts(out, "Authentication", r.Auth)
+		counts(out, "Facts of apps without tools of their own, checked in", r.Verified)
 		_, _ = fmt.Fprintf(out, "Facts checked\t%s to %s\n", r.Checked.Oldest, r.Checked.Newest)
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"mime/multipart"
@@ -24,6 +25,7 @@ import (
 	"ace/internal/platform/apikey"
 	"ace/internal/platform/audit"
 	"ace/internal/platform/connection"
+	"ace/internal/server/definitions"
 )
 
 // host is a platform as it is served, with the sandbox beside it.
@@ -194,4 +196,55 @@ func (p *party) upload(name, text string) string {
 		p.t.Fatalf("upload = %d %s", got.Code, got.Body)
 	}
 	return v.ID
+}
+
+// TestCatalogCounts compares what the public list, the pages and the report of
+// "ace catalog report" say about the number of apps and tools.
+func TestCatalogCounts(t *testing.T) {
+	t.Parallel()
+	h := newHost(t, Options{})
+	set, err := definitions.Load(definitions.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := set.Report()
+	get := func(path string) *httptest.ResponseRecorder {
+		w := httptest.NewRecorder()
+		h.handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, h.cfg.PlatformURL+path, nil))
+		return w
+	}
+	var list struct {
+		Apps []struct {
+			App         string `json:"app"`
+			Tools       int    `json:"tools_count"`
+			Connectable bool   `json:"connectable"`
+		} `json:"apps"`
+		Total int `json:"total"`
+	}
+	if err := json.Unmarshal(get("/api/v1/catalog?limit=2000").Body.Bytes(), &list); err != nil {
+		t.Fatal(err)
+	}
+	tools, closed := 0, 0
+	for _, one := range list.Apps {
+		tools += one.Tools
+		if !one.Connectable {
+			closed++
+		}
+	}
+	if list.Total != report.Available || len(list.Apps) != min(report.Available, 2000) {
+		t.Errorf("GET /catalog counts %d apps and lists %d; the report says %d", list.Total, len(list.Apps),
+			report.Available)
+	}
+	if len(list.Apps) == report.Available && (tools != report.Tools || closed != report.NeedClient) {
+		t.Errorf("GET /catalog lists %d tools and %d apps that need a client; the report says %d and %d", tools, closed,
+			report.Tools, report.NeedClient)
+	}
+	for path, want := range map[string]string{
+		"/":     fmt.Sprintf("%d apps, %d tools", report.Available, report.Tools),
+		"/apps": fmt.Sprintf("%d apps", report.Available),
+	} {
+		if text := get(path).Body.String(); !strings.Contains(text, want) {
+			t.Errorf("%s does not say %q", path, want)
+		}
+	}
 }

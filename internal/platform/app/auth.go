@@ -313,6 +313,12 @@ func (s *Scheme) NeedsClient() bool {
 	return s.Type == TypeOAuth2 || s.Type == TypeOAuth1 && (s.OAuth1 == nil || s.OAuth1.Request != "")
 }
 
+// NeedsClient reports whether every way to connect the app needs an OAuth client
+// that the operator has registered with the vendor.
+func (a *App) NeedsClient() bool {
+	return len(a.Schemes) > 0 && !slices.ContainsFunc(a.Schemes, func(s Scheme) bool { return !s.NeedsClient() })
+}
+
 // Credentials returns Send, or what is usual for the type if the definition
 // says nothing: a bearer token, a user name and a password.
 func (s *Scheme) Credentials() Send {

@@ -55,6 +55,10 @@ func TestBuiltin(t *testing.T) {
 				if of, found, err := c.Tool(id); err != nil || of != a || found.ID != id {
 					t.Errorf("Tool(%s) = %v, %v", id, found, err)
 				}
+				_, first, _ := c.Tool(id)
+				if _, second, _ := c.Tool(id); first != second {
+					t.Errorf("Tool(%s) is made each time", id)
+				}
 			}
 		})
 	}

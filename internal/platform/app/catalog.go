@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
+	"sync"
 
 	"ace/internal/foundation/problem"
 )
@@ -13,8 +15,12 @@ import (
 type Catalog struct {
 	shared *Catalog // nil; or the catalog that this one extends
 	apps   map[string]*App
-	tools  map[string]*Tool // by id, and by each id that a tool had
+	tools  map[string]*Tool // of definitions, by id, and by each id that a tool had
 	order  []*App           // own apps by name
+	// builtin are the tools of App.Builtin that were asked for, *Tool by id. Most
+	// of some thousands of apps are never called, so that theirs are not made at
+	// the start.
+	builtin sync.Map
 }
 
 // NewCatalog returns a catalog of apps. It returns an error if two apps or two
@@ -29,12 +35,13 @@ func (c *Catalog) With(apps ...*App) (*Catalog, error) {
 		if with.app(a.ID) != nil {
 			return nil, fmt.Errorf("there are two apps %s", a.ID)
 		}
-		with.apps[a.ID] = a
-		all, err := a.AllTools()
-		if err != nil {
-			return nil, fmt.Errorf("the tools of %s: %w", a.ID, err)
+		for _, name := range []string{NameWhoami, NameRequest} {
+			if other := with.tool(ToolID(a.ID, name)); other != nil {
+				return nil, fmt.Errorf("tool %s of %s has the id of %s of %s", other.Name, other.App, name, a.ID)
+			}
 		}
-		for _, tool := range all {
+		with.apps[a.ID] = a
+		for _, tool := range a.Tools.All() {
 			if other := with.tool(tool.ID); other != nil {
 				return nil, fmt.Errorf("tool %s of %s has the id of %s of %s", tool.Name, a.ID, other.Name, other.App)
 			}
@@ -79,6 +86,36 @@ func (c *Catalog) tool(id string) *Tool {
 	for ; c != nil; c = c.shared {
 		if t := c.tools[id]; t != nil {
 			return t
+		}
+		if t := c.builtinTool(id); t != nil {
+			return t
+		}
+	}
+	return nil
+}
+
+// builtinTool returns the tool of App.Builtin with an id, or nil. The same id
+// returns the same tool.
+func (c *Catalog) builtinTool(id string) *Tool {
+	if t, made := c.builtin.Load(id); made {
+		return t.(*Tool)
+	}
+	prefix, name, found := strings.Cut(id, "__")
+	if !found || name != NameWhoami && name != NameRequest {
+		return nil
+	}
+	a := c.apps[strings.ReplaceAll(prefix, "_", "-")] // ids of apps have no underscore
+	if a == nil {
+		return nil
+	}
+	list, err := a.Builtin()
+	if err != nil {
+		return nil // their schemas are constant
+	}
+	for _, t := range list {
+		if t.Name == name {
+			kept, _ := c.builtin.LoadOrStore(id, t)
+			return kept.(*Tool)
 		}
 	}
 	return nil

@@ -196,6 +196,10 @@ func TestOpenKeepsTheWish(t *testing.T) {
 func TestConnectable(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
+	connectable, err := w.ConnectableApps(t.Context(), account)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for id, want := range map[string]string{"notes": "", "keyed": "", "weather": "", "other": "oauth_client_missing"} {
 		a, err := connectionApp(t, id)
 		if err != nil {
@@ -204,6 +208,9 @@ func TestConnectable(t *testing.T) {
 		ok, reason, err := w.Connectable(t.Context(), account, a)
 		if err != nil || ok != (want == "") || reason != want {
 			t.Errorf("Connectable(%s) = %v, %q, %v, want %q", id, ok, reason, err, want)
+		}
+		if ok, reason := connectable(a); ok != (want == "") || reason != want {
+			t.Errorf("ConnectableApps: %s is %v, %q, want %q", id, ok, reason, want)
 		}
 	}
 }

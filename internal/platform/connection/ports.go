@@ -144,6 +144,8 @@ type Clients interface {
 	// Find returns the client made by hand for an app: the account's own, else the
 	// operator's, else nil.
 	Find(ctx context.Context, accountID, appID string) (*Client, error)
+	// AppsWithClient returns the ids of the apps that Find returns a client for.
+	AppsWithClient(ctx context.Context, accountID string) (map[string]bool, error)
 	// Registered returns the client of exactly this account, app and issuer, or
 	// nil. accountID "" is the operator.
 	Registered(ctx context.Context, accountID, appID, issuer string) (*Client, error)

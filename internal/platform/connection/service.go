@@ -122,12 +122,38 @@ func (s *Service) Connectable(ctx context.Context, accountID string, a *app.App)
 	case len(usable) > 0:
 		return true, "", nil
 	case len(a.Schemes) == 0:
-		return false, "no_scheme", nil
+		return false, reasonNoScheme, nil
 	}
 	return false, reasonClientMissing, nil
 }
 
-const reasonClientMissing = "oauth_client_missing"
+// ConnectableApps returns what Connectable reports, for many apps at the price of
+// one lookup.
+func (s *Service) ConnectableApps(ctx context.Context, accountID string) (
+	connectable func(a *app.App) (ok bool, reason string), err error,
+) {
+	clients, err := s.Clients.AppsWithClient(ctx, accountID)
+	if err != nil {
+		return nil, err
+	}
+	return func(a *app.App) (bool, string) {
+		for i := range a.Schemes {
+			if !a.Schemes[i].NeedsClient() || clients[a.ID] {
+				return true, ""
+			}
+		}
+		if len(a.Schemes) == 0 {
+			return false, reasonNoScheme
+		}
+		return false, reasonClientMissing
+	}, nil
+}
+
+// Reasons why an app cannot be connected.
+const (
+	reasonNoScheme      = "no_scheme"
+	reasonClientMissing = "oauth_client_missing"
+)
 
 // usable are the schemes of an app that can be connected by here.
 func (s *Service) usable(ctx context.Context, accountID string, a *app.App) ([]*app.Scheme, error) {

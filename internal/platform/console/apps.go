@@ -11,6 +11,7 @@ import (
 	"ace/internal/platform/app"
 	"ace/internal/platform/connection"
 	"ace/internal/platform/console/page"
+	"ace/internal/platform/library"
 )
 
 // appRow is an app as lists show it.
@@ -32,22 +33,28 @@ type appsView struct {
 	Apps            []appRow
 	Found, All      int    // of the catalogue
 	Own             int    // found of what this installation or account has added
+	Page, Pages     int    // from 1
 	Earlier, Later  string // paths of other pages
 }
 
 const appsPage = 60
 
-// catalog is what the reader can use: what everybody can, and what the account
-// of somebody who is signed in has added.
-func (c *Console) catalog(r *http.Request) (*app.Catalog, error) {
+// usable returns what the reader can use: the apps for everybody, and those that
+// the account of a signed-in user has added.
+func (c *Console) usable(r *http.Request) (*library.View, error) {
 	session, err := c.gate.Session(r)
 	if err != nil {
 		return nil, err
 	}
 	if session == nil {
-		return c.Library.Shared().Catalog, nil
+		return c.Library.Shared(), nil
 	}
-	view, err := c.Library.For(r.Context(), session.Account.ID)
+	return c.Library.For(r.Context(), session.Account.ID)
+}
+
+// catalog returns the apps that the reader can use.
+func (c *Console) catalog(r *http.Request) (*app.Catalog, error) {
+	view, err := c.usable(r)
 	if err != nil {
 		return nil, err
 	}
@@ -61,24 +68,31 @@ func (c *Console) apps(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	f.Hidden, f.Description = false, "Every app that an agent can use here, with its tools."
-	catalog, err := c.catalog(r)
+	usable, err := c.usable(r)
 	if err != nil {
 		c.fail(w, r, err)
 		return
 	}
-	query := r.URL.Query()
+	catalog, query := usable.Catalog, r.URL.Query()
 	view := appsView{
 		Frame: f, Query: strings.TrimSpace(query.Get("q")), Category: query.Get("category"),
 		All: listed(catalog),
 	}
-	var found []*app.App
 	for _, a := range catalog.Apps() {
 		for _, category := range a.Categories {
 			if !slices.Contains(view.Categories, category) {
 				view.Categories = append(view.Categories, category)
 			}
 		}
-		if matches(a, view.Query, view.Category) {
+	}
+	var found []*app.App
+	for _, hit := range usable.Index.Apps(view.Query) {
+		a, err := catalog.App(hit.App)
+		if err != nil {
+			c.fail(w, r, err)
+			return
+		}
+		if view.Category == "" || slices.Contains(a.Categories, view.Category) {
 			found = append(found, a)
 		}
 	}
@@ -98,6 +112,7 @@ func (c *Console) apps(w http.ResponseWriter, r *http.Request) {
 	for _, a := range found[page*appsPage : min(len(found), (page+1)*appsPage)] {
 		view.Apps = append(view.Apps, rowOfApp(a))
 	}
+	view.Page, view.Pages = page+1, last+1
 	at := func(n int) string {
 		return "/apps?" + url.Values{"q": {view.Query}, "category": {view.Category}, "page": {strconv.Itoa(n)}}.Encode()
 	}
@@ -120,29 +135,17 @@ func listed(catalog *app.Catalog) (n int) {
 	return n
 }
 
-// matches reports whether an app is one that a visitor looks for.
-func matches(a *app.App, query, category string) bool {
-	if category != "" && !slices.Contains(a.Categories, category) {
-		return false
-	}
-	text := strings.ToLower(strings.Join(append([]string{a.ID, a.Name, a.About}, a.Aliases...), "\n"))
-	for word := range strings.FieldsSeq(strings.ToLower(query)) {
-		if !strings.Contains(text, word) {
-			return false
-		}
-	}
-	return true
-}
-
 // appView fills app.html.
 type appView struct {
 	page.Frame
 	App      *app.App
 	Ways     []way
 	Tools    []toolRow
-	Free     bool   // it needs no connection
-	Closed   bool   // it cannot be connected here yet
-	Back     string // address that the operator registers with the vendor
+	Builtin  []toolRow // of every app
+	Source   string    // where its facts were checked; empty: an app with tools made by hand
+	Free     bool      // it needs no connection
+	Closed   bool      // it cannot be connected here yet
+	Back     string    // address that the operator registers with the vendor
 	Connects bool
 }
 
@@ -189,6 +192,18 @@ func (c *Console) app(w http.ResponseWriter, r *http.Request) {
 	for _, t := range a.Tools.All() {
 		view.Tools = append(view.Tools, rowOfTool(t))
 	}
+	builtin, err := a.Builtin()
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	for _, t := range builtin {
+		view.Builtin = append(view.Builtin, rowOfTool(t))
+	}
+	view.Source = map[string]string{
+		"spec": "the API description of the vendor", "docs": "the documentation of the vendor",
+		"lists": "two independent lists that agree",
+	}[a.Verified]
 	session, err := c.gate.Session(r)
 	if err == nil {
 		account := ""

@@ -178,7 +178,7 @@ func (c *Console) home(w http.ResponseWriter, r *http.Request) {
 		if a.Listed {
 			view.Tools += a.Tools.Len()
 		}
-		if len(view.Apps) < homeApps {
+		if len(view.Apps) < homeApps && a.Tools.Len() > 0 {
 			view.Apps = append(view.Apps, rowOfApp(a))
 		}
 	}

@@ -8,10 +8,12 @@
 package library
 
 import (
+	"bytes"
 	"container/list"
 	"context"
 	"fmt"
 	"io/fs"
+	"runtime"
 	"strings"
 	"sync"
 
@@ -182,6 +184,34 @@ func Read(files fs.FS, dir string, replace *strings.Replacer) ([]*app.App, error
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 		apps = append(apps, a)
+	}
+	return apps, nil
+}
+
+// ReadRows reads a file with one definition on each line. It returns the first
+// error in the order of the lines, with the number of its line.
+func ReadRows(files fs.FS, path string) ([]*app.App, error) {
+	data, err := fs.ReadFile(files, path)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	lines := bytes.Split(bytes.TrimSuffix(data, []byte("\n")), []byte("\n"))
+	apps, faults := make([]*app.App, len(lines)), make([]error, len(lines))
+	// Parsing some thousands of lines is most of the time of a start.
+	var group sync.WaitGroup
+	workers := runtime.GOMAXPROCS(0)
+	for worker := range workers {
+		group.Go(func() {
+			for i := worker; i < len(lines); i += workers {
+				apps[i], faults[i] = app.Parse(lines[i])
+			}
+		})
+	}
+	group.Wait()
+	for i, err := range faults {
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", path, i+1, err)
+		}
 	}
 	return apps, nil
 }

@@ -202,3 +202,36 @@ func TestRead(t *testing.T) {
 		t.Error("two apps of one id were accepted")
 	}
 }
+
+func TestReadRows(t *testing.T) {
+	t.Parallel()
+	row := func(id string) string {
+		return `{"id":"` + id + `","name":"Acme","about":"Acme.","auth":[{"type":"none"}]}`
+	}
+	tests := []struct{ name, text, want, err string }{
+		{"rows in their order", row("b") + "\n" + row("a") + "\n", "b a", ""},
+		{"without a line at the end", row("a"), "a", ""},
+		{"the first error counts", row("a") + "\n{}}\n" + row("c") + "\nx: [\n", "", "rows.jsonl:2: "},
+		{"two on a line", row("a") + row("b") + "\n", "", "rows.jsonl:1: "},
+		{"an empty line", row("a") + "\n\n" + row("b") + "\n", "", "rows.jsonl:2: "},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			apps, err := library.ReadRows(fstest.MapFS{"rows.jsonl": {Data: []byte(tt.text)}}, "rows.jsonl")
+			if tt.err != "" {
+				if err == nil || !strings.HasPrefix(err.Error(), tt.err) {
+					t.Errorf("ReadRows: %v, want %q", err, tt.err)
+				}
+				return
+			}
+			var ids []string
+			for _, a := range apps {
+				ids = append(ids, a.ID)
+			}
+			if got := strings.Join(ids, " "); err != nil || got != tt.want {
+				t.Errorf("ReadRows = %q, %v, want %q", got, err, tt.want)
+			}
+		})
+	}
+}

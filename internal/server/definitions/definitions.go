@@ -2,6 +2,7 @@
 // own:
 //
 //	shipped, catalog/curated ──────────┐
+//	shipped, catalog/apps.jsonl ───────┤
 //	demo app, while the sandbox runs ──┼──> by id, the later one counts ──> Set
 //	folder of the operator ── Lint ────┘
 //
@@ -81,6 +82,11 @@ func (o *Options) own() ([]*app.App, error) {
 // catalog.
 func shipped(sandbox string) ([]*app.App, error) {
 	apps, err := library.Read(catalog.Files, "curated", nil)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := library.ReadRows(catalog.Files, catalog.Rows)
+	apps = append(apps, rows...)
 	if err != nil || sandbox == "" {
 		return apps, err
 	}
@@ -170,7 +176,11 @@ func (o *Options) lintAll() (read int, faults Faults, err error) {
 	}
 	for _, a := range apps {
 		for _, f := range a.Check(!a.Listed) {
-			faults = append(faults, Fault{File: a.ID + ".yaml", At: f.At, Text: f.Text})
+			file := a.ID + ".yaml"
+			if a.Tier != app.Full {
+				file = catalog.Rows + ": " + a.ID
+			}
+			faults = append(faults, Fault{File: file, At: f.At, Text: f.Text})
 		}
 	}
 	if o.Dir == "" {

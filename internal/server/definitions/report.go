@@ -8,14 +8,22 @@ import (
 
 // Report counts what a catalog holds.
 type Report struct {
-	Apps     int            `json:"apps"`
-	Own      int            `json:"own"`      // of these, from the operator's folder
-	Tiers    map[string]int `json:"tiers"`    // apps by tier
-	Auth     map[string]int `json:"auth"`     // apps by kind of authentication; an app may have several
-	Tools    int            `json:"tools"`    // without those that every app has
-	Triggers int            `json:"triggers"` // that are declared
-	Whoami   int            `json:"whoami"`   // apps that tell whose account is connected
-	Checked  Checked        `json:"checked"`
+	Apps  int            `json:"apps"`
+	Own   int            `json:"own"`   // of these, from the operator's folder
+	Tiers map[string]int `json:"tiers"` // apps by tier
+	Auth  map[string]int `json:"auth"`  // apps by kind of authentication; an app may have several
+	// Verified are apps of apps.jsonl by how their facts were checked; see
+	// app.App.Verified.
+	Verified map[string]int `json:"verified"`
+	// Available are apps that an account can connect: at once, or after the
+	// operator has registered an OAuth client with the vendor (NeedClient).
+	Available  int     `json:"available"`
+	NeedClient int     `json:"need_client"`
+	WithTools  int     `json:"with_tools"` // apps with tools besides those that every app has
+	Tools      int     `json:"tools"`      // without those that every app has
+	Triggers   int     `json:"triggers"`   // that are declared
+	Whoami     int     `json:"whoami"`     // apps that return whose account is connected
+	Checked    Checked `json:"checked"`
 }
 
 // Checked is when the facts of the oldest and the newest definition were read:
@@ -27,7 +35,7 @@ type Checked struct {
 
 // Report counts. The demo app is no part of the catalog.
 func (s *Set) Report() Report {
-	r := Report{Own: len(s.Own), Tiers: map[string]int{}, Auth: map[string]int{}}
+	r := Report{Own: len(s.Own), Tiers: map[string]int{}, Auth: map[string]int{}, Verified: map[string]int{}}
 	for _, tier := range []app.Tier{app.Full, app.API, app.MCP, app.Request} {
 		r.Tiers[string(tier)] = 0
 	}
@@ -37,12 +45,24 @@ func (s *Set) Report() Report {
 		}
 		r.Apps++
 		r.Tiers[string(a.Tier)]++
+		if a.Verified != "" {
+			r.Verified[a.Verified]++
+		}
+		if len(a.Schemes) > 0 {
+			r.Available++
+		}
+		if a.NeedsClient() {
+			r.NeedClient++
+		}
 		var kinds []string
 		for i := range a.Schemes {
 			if kind := a.Schemes[i].Type; !slices.Contains(kinds, kind) {
 				kinds = append(kinds, kind)
 				r.Auth[kind]++
 			}
+		}
+		if a.Tools.Len() > 0 {
+			r.WithTools++
 		}
 		r.Tools += a.Tools.Len()
 		r.Triggers += a.Triggers.Len()

@@ -100,6 +100,28 @@ func (k *Clients) Find(ctx context.Context, accountID, appID string) (*connectio
 	return client, nil
 }
 
+// AppsWithClient returns the ids of the apps that Find returns a client for. It
+// reads the store each time.
+func (k *Keeper) AppsWithClient(ctx context.Context, accountID string) (map[string]bool, error) {
+	apps := map[string]bool{}
+	owners := []string{""}
+	if accountID != "" {
+		owners = append(owners, accountID)
+	}
+	for _, owner := range owners {
+		list, err := k.store.Clients(ctx, owner)
+		if err != nil {
+			return nil, err
+		}
+		for _, one := range list {
+			if one.Issuer == "" {
+				apps[one.App] = true
+			}
+		}
+	}
+	return apps, nil
+}
+
 // forget drops what is remembered after a change.
 func (k *Clients) forget() {
 	k.mu.Lock()

@@ -255,6 +255,15 @@ func (c Clients) Find(_ context.Context, _, appID string) (*connection.Client, e
 	return c[appID], nil
 }
 
+// AppsWithClient implements connection.Clients.
+func (c Clients) AppsWithClient(context.Context, string) (map[string]bool, error) {
+	apps := map[string]bool{}
+	for id, client := range c {
+		apps[id] = client != nil
+	}
+	return apps, nil
+}
+
 // Registered implements connection.Clients.
 func (c Clients) Registered(context.Context, string, string, string) (*connection.Client, error) {
 	return nil, nil
