@@ -65,7 +65,11 @@ func (s *Service) SearchApps(ctx context.Context, c *Caller, in SearchAppsReques
 	if err != nil {
 		return nil, err
 	}
-	var found []AccountApp
+	type match struct {
+		app *app.App
+		by  Match
+	}
+	var found []match
 	for _, hit := range view.Index.Apps(in.Search) {
 		if !restrict.AllowsApp(hit.App) {
 			continue
@@ -74,34 +78,35 @@ func (s *Service) SearchApps(ctx context.Context, c *Caller, in SearchAppsReques
 		if err != nil {
 			return nil, err
 		}
-		if in.Category != "" && !slices.Contains(a.Categories, in.Category) {
-			continue
-		}
-		one, err := s.accountApp(ctx, c.Account, a, states)
-		if err != nil {
-			return nil, err
-		}
-		if in.Search != "" {
-			one.Match = &Match{hit.Score, hit.On}
-		}
-		if in.Status == "" || one.ConnectionStatus == in.Status {
-			found = append(found, one)
+		if (in.Category == "" || slices.Contains(a.Categories, in.Category)) &&
+			(in.Status == "" || statusOf(a, states) == in.Status) {
+			found = append(found, match{a, Match{hit.Score, hit.On}})
 		}
 	}
 	page, next, err := cut(found, in.Cursor, limited(in.Limit, 20, 100))
 	if err != nil {
 		return nil, err
 	}
-	return &AccountApps{in.Known(len(found)), page, next}, nil
+	connectable, err := s.connectable(ctx, c.Account)
+	if err != nil {
+		return nil, err
+	}
+	out := &AccountApps{in.Known(len(found)), make([]AccountApp, len(page)), next}
+	for i := range page {
+		out.Apps[i] = s.accountApp(page[i].app, states, connectable)
+		if in.Search != "" {
+			out.Apps[i].Match = &page[i].by
+		}
+	}
+	return out, nil
 }
 
-func (s *Service) accountApp(ctx context.Context, accountID string, a *app.App,
-	states map[string]appState,
-) (AccountApp, error) {
-	shown, err := s.showApp(ctx, accountID, a)
+func (s *Service) accountApp(a *app.App, states map[string]appState,
+	connectable func(*app.App) (bool, string),
+) AccountApp {
 	state := states[a.ID]
 	one := AccountApp{
-		CatalogApp: shown, ConnectionStatus: statusOf(a, states), ConnectionsCount: state.count,
+		CatalogApp: s.showApp(a, connectable), ConnectionStatus: statusOf(a, states), ConnectionsCount: state.count,
 		DefaultConnection: state.defaultID, ConnectRequires: []string{},
 	}
 	for name, p := range a.Params {
@@ -109,7 +114,8 @@ func (s *Service) accountApp(ctx context.Context, accountID string, a *app.App,
 			one.ConnectRequires = append(one.ConnectRequires, name)
 		}
 	}
-	return one, err
+	slices.Sort(one.ConnectRequires)
+	return one
 }
 
 // appState is what an account has of an app.

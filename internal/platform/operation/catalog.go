@@ -52,22 +52,25 @@ type CatalogRequest struct {
 // Catalog returns every listed app, for anybody. Its problem is invalid_cursor
 // (Malformed).
 func (s *Service) Catalog(ctx context.Context, in CatalogRequest) (*Catalog, error) {
-	var listed []CatalogApp
+	var listed []*app.App
 	for _, a := range s.Library.Shared().Catalog.Apps() {
-		if !a.Listed || !in.admits(a) {
-			continue
+		if a.Listed && in.admits(a) {
+			listed = append(listed, a)
 		}
-		one, err := s.showApp(ctx, "", a)
-		if err != nil {
-			return nil, err
-		}
-		listed = append(listed, one)
 	}
 	page, next, err := cut(listed, in.Cursor, limited(in.Limit, 100, 2000))
 	if err != nil {
 		return nil, err
 	}
-	return &Catalog{page, next, len(listed)}, nil
+	connectable, err := s.connectable(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	out := &Catalog{make([]CatalogApp, len(page)), next, len(listed)}
+	for i, a := range page {
+		out.Apps[i] = s.showApp(a, connectable)
+	}
+	return out, nil
 }
 
 func (r *CatalogRequest) admits(a *app.App) bool {
@@ -105,18 +108,25 @@ func waysIn(a *app.App) []string {
 	return ways
 }
 
-// showApp shows an app to an account, or to everybody for "".
-func (s *Service) showApp(ctx context.Context, accountID string, a *app.App) (CatalogApp, error) {
+// connectable returns whether an account, or everybody for "", can connect an app,
+// and why not. Without connections it is nil.
+func (s *Service) connectable(ctx context.Context, accountID string) (func(*app.App) (bool, string), error) {
+	if s.Connections == nil {
+		return nil, nil
+	}
+	return s.Connections.ConnectableApps(ctx, accountID)
+}
+
+// showApp shows an app to those for whom connectable says what they can connect.
+func (s *Service) showApp(a *app.App, connectable func(*app.App) (bool, string)) CatalogApp {
 	out := CatalogApp{
 		App: a.ID, Name: a.Name, Description: a.About, Categories: append([]string{}, a.Categories...),
 		LogoURL: s.baseURL + "/logos/" + a.ID + ".svg", Auth: waysIn(a),
 		ToolsCount: a.Tools.Len(), TriggersCount: a.Triggers.Len(), Tier: string(a.Tier), Status: "active",
 		DocsURL: s.baseURL + "/apps/" + a.ID,
 	}
-	if s.Connections == nil {
-		return out, nil
+	if connectable != nil {
+		out.Connectable, out.Reason = connectable(a)
 	}
-	var err error
-	out.Connectable, out.Reason, err = s.Connections.Connectable(ctx, accountID, a)
-	return out, err
+	return out
 }

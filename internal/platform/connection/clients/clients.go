@@ -102,7 +102,7 @@ func (k *Clients) Find(ctx context.Context, accountID, appID string) (*connectio
 
 // AppsWithClient returns the ids of the apps that Find returns a client for. It
 // reads the store each time.
-func (k *Keeper) AppsWithClient(ctx context.Context, accountID string) (map[string]bool, error) {
+func (k *Clients) AppsWithClient(ctx context.Context, accountID string) (map[string]bool, error) {
 	apps := map[string]bool{}
 	owners := []string{""}
 	if accountID != "" {
