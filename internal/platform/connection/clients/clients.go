@@ -185,7 +185,7 @@ func (k *Clients) Store(ctx context.Context, by audit.Actor, client *connection.
 		return err
 	}
 	stored := &Sealed{Client: *client, Secret: sealed, UpdatedAt: time.Now().UTC().Truncate(time.Millisecond)}
-	stored.Secret, stored.Extra, stored.Broken = "", nil, false
+	stored.Client.Secret, stored.Client.Extra, stored.Client.Broken = "", nil, false
 	entry := audit.New(client.AccountID, by, "oauth_client.set", client.App,
 		map[string]string{"client_id": client.ID, "issuer": client.Issuer})
 	if client.AccountID == "" {
