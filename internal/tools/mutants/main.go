@@ -46,6 +46,7 @@ type options struct {
 	timeout    time.Duration
 	least      float64
 	equivalent string
+	kind       string
 	list       bool
 	packages   []string
 }
@@ -62,6 +63,7 @@ func parse(args []string, out io.Writer) (*options, error) {
 	f.Float64Var(&o.least, "least", 0.9, "share of the mutants that tests must notice")
 	f.StringVar(&o.equivalent, "equivalent", "internal/tools/mutants/equivalent.txt",
 		"file of mutants that change nothing observable")
+	f.StringVar(&o.kind, "kind", "", "only this kind of change, for example \"caller may cancel\"")
 	f.BoolVar(&o.list, "list", false, "print the mutants that would be tried, and stop")
 	if err := f.Parse(args); err != nil {
 		return nil, err
@@ -88,7 +90,9 @@ func run(ctx context.Context, args []string, out io.Writer) (int, error) {
 	if err != nil {
 		return 2, err
 	}
-	drawn, err := draw(packages.named, known, o.seed)
+	drawn, err := draw(packages.named, o.seed, func(m *mutant) bool {
+		return known[m.key()] == "" && (o.kind == "" || o.kind == m.kind)
+	})
 	if err != nil {
 		return 2, err
 	}

@@ -168,9 +168,9 @@ func unseen(call *ast.CallExpr) bool {
 	}
 }
 
-// draw returns the mutants of packages in the order of the seed. Lines are
+// draw returns the wanted mutants of packages in the order of the seed. Lines are
 // drawn, not mutants, so that a line with many operators counts once.
-func draw(packages []*listed, known map[string]string, seed uint64) ([]*mutant, error) {
+func draw(packages []*listed, seed uint64, wanted func(*mutant) bool) ([]*mutant, error) {
 	var all [][]*mutant // by line
 	for _, p := range packages {
 		if slices.Contains(p.Imports, "testing") {
@@ -186,7 +186,7 @@ func draw(packages []*listed, known map[string]string, seed uint64) ([]*mutant, 
 			if err != nil {
 				return nil, err
 			}
-			found = slices.DeleteFunc(found, func(m *mutant) bool { return known[m.key()] != "" })
+			found = slices.DeleteFunc(found, func(m *mutant) bool { return !wanted(m) })
 			slices.SortStableFunc(found, func(a, b *mutant) int { return a.line - b.line })
 			for len(found) > 0 {
 				n := slices.IndexFunc(found, func(m *mutant) bool { return m.line != found[0].line })
