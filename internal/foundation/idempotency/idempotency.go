@@ -1,20 +1,20 @@
-// Package idempotency makes a repeated request answer what the first one did.
+// Package idempotency gives a repeated request the response of the first one.
 //
-//	Begin(scope, key, body)
+//	Start(scope, key, body)
 //	   | first time            -> Attempt with a fresh resource id
 //	   | same key, same body,
 //	   |   answered            -> Replay
-//	   |   still running       -> idempotency_in_flight (Conflict)
+//	   |   still running       -> idempotency_in_progress (Conflict)
 //	   |   its process died    -> Attempt with the SAME resource id, so that
 //	   |                          the work goes on instead of starting twice
-//	   | same key, other body  -> idempotency_conflict (Conflict)
+//	   | same key, other body  -> idempotency_key_reused (Unprocessable)
 //	Attempt.Finish(answer)      keeps the response for Retention
 //	Attempt.Release()           lets a repetition go on with the same resource
 //	                            (5xx answers are not kept)
 //
 // The body is kept only as a keyed digest: it may hold a card number, which a
-// plain hash would give away. Faces choose the status of each problem, since
-// UCP and ACP differ there.
+// plain hash would give away. Each protocol chooses the status of a problem,
+// since UCP and ACP differ there.
 package idempotency
 
 import (
@@ -81,7 +81,7 @@ type Attempt struct {
 	scope, key string
 }
 
-// Begin starts or replays the request with key in scope. Scope is whatever
+// Start starts or replays the request with key in scope. Scope is whatever
 // tells callers and operations apart; body is the canonical form of the
 // request. newID makes the id of what the request would create.
 func (k *Keeper) Start(ctx context.Context, scope, key string, body []byte, newID func() string) (*Attempt, error) {
