@@ -17,10 +17,14 @@ import (
 	"ace/internal/platform/openapiimport"
 )
 
-// shelf keeps one connector.
+// fakeStore keeps one connector. Like a database, it writes nothing for a
+// caller who has gone.
 type fakeStore struct{ stored *Connector }
 
-func (s *fakeStore) InsertConnector(_ context.Context, c *Connector, _ int, _ audit.Entry) error {
+func (s *fakeStore) InsertConnector(ctx context.Context, c *Connector, _ int, _ audit.Entry) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	copied := *c
 	s.stored = &copied
 	return nil
@@ -48,7 +52,10 @@ func (s *fakeStore) ConnectorVersion(context.Context, string) (string, error) {
 	return time.Duration(s.stored.Revision).String(), nil
 }
 
-func (s *fakeStore) SaveConnector(_ context.Context, c *Connector, _ audit.Entry) (bool, error) {
+func (s *fakeStore) SaveConnector(ctx context.Context, c *Connector, _ audit.Entry) (bool, error) {
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
 	if s.stored == nil || s.stored.Revision != c.Revision {
 		return false, nil
 	}
@@ -58,13 +65,19 @@ func (s *fakeStore) SaveConnector(_ context.Context, c *Connector, _ audit.Entry
 	return true, nil
 }
 
-func (s *fakeStore) DeleteConnector(context.Context, string, string, audit.Entry) error {
+func (s *fakeStore) DeleteConnector(ctx context.Context, _, _ string, _ audit.Entry) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	s.stored = nil
 	return nil
 }
 
 // signIns makes no connection but that which a person made by a link.
-type signIns struct{ made []*connection.Connection }
+type signIns struct {
+	made     []*connection.Connection
+	onSubmit func() // runs while a key is being kept
+}
 
 func (s *signIns) Open(_ context.Context, _ audit.Actor, accountID string,
 	in connection.Request,
@@ -73,6 +86,9 @@ func (s *signIns) Open(_ context.Context, _ audit.Actor, accountID string,
 }
 func (s *signIns) Link(id string) string { return "https://platform.example/connect/" + id }
 func (s *signIns) Submit(context.Context, string, connection.Visitor, connection.Form) (*connection.Outcome, error) {
+	if s.onSubmit != nil {
+		s.onSubmit()
+	}
 	return nil, problem.New(problem.Unprocessable, "invalid_fields", "Incomplete.")
 }
 
@@ -94,6 +110,8 @@ type server struct {
 	tools []*app.Tool
 	err   error
 	slow  time.Duration
+
+	onList func() // runs when the list is ready
 }
 
 type refusal string
@@ -108,6 +126,9 @@ func (s *server) List(ctx context.Context, _ *app.App, _ *app.Scheme, _ *connect
 	case <-time.After(s.slow):
 	case <-ctx.Done():
 		return nil, refusal("app_timeout")
+	}
+	if s.onList != nil {
+		s.onList()
 	}
 	return &openapiimport.Result{Tools: s.tools}, s.err
 }
@@ -223,6 +244,46 @@ func TestIncompleteKeyLeavesNothing(t *testing.T) {
 		"invalid_request") || store.stored != nil {
 		t.Errorf("Create = %v, kept %v", err, store.stored)
 	}
+}
+
+// TestCallerGoesAway makes and changes connectors for a caller who hangs up in
+// the middle: nothing is left half made, and what an import brought is kept.
+func TestCallerGoesAway(t *testing.T) {
+	t.Parallel()
+	t.Run("a connector that could not be connected goes", func(t *testing.T) {
+		t.Parallel()
+		ctx, hangUp := context.WithCancel(t.Context())
+		s, store := begin(&server{}, &signIns{onSubmit: hangUp})
+		_, err := s.Create(ctx, audit.Operator(), "acc_1", mcpRequest(AuthBearer))
+		if err == nil || ctx.Err() == nil || store.stored != nil {
+			t.Errorf("Create = %v, hung up %v, kept %+v", err, ctx.Err(), store.stored)
+		}
+	})
+	t.Run("an import that ended is kept", func(t *testing.T) {
+		t.Parallel()
+		ctx, hangUp := context.WithCancel(t.Context())
+		s, store := begin(&server{tools: []*app.Tool{one("get_it", "Gets it.")}, onList: hangUp}, &signIns{})
+		if _, err := s.Create(ctx, audit.Operator(), "acc_1", mcpRequest(AuthNone)); err != nil {
+			t.Fatal(err)
+		}
+		if store.stored.Status != Ready || len(store.stored.Tools) != 1 {
+			t.Errorf("kept %+v", store.stored)
+		}
+	})
+	t.Run("an import that is not done goes on", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			ctx, hangUp := context.WithCancel(t.Context())
+			s, store := begin(&server{slow: time.Hour}, &signIns{})
+			time.AfterFunc(time.Second, hangUp)
+			if _, err := s.Create(ctx, audit.Operator(), "acc_1", mcpRequest(AuthNone)); err != nil {
+				t.Fatal(err)
+			}
+			if store.stored.Status != Importing || store.stored.Revision != 2 {
+				t.Errorf("kept %+v", store.stored)
+			}
+		})
+	})
 }
 
 // TestMerge compares imports: what changed is withheld until it is approved or reverted.
