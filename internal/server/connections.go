@@ -24,9 +24,9 @@ const demoApp = "demo-notes"
 //	store, library, clients, vendors by OAuth and by HTTP -> connection.Service
 func (s *Server) connect(ctx context.Context, p *platform, store *platformstore.Store, apps *library.Library) error {
 	p.clients = clients.New(store, s.sealer)
-	vendors := oauthclient.New(s.guard.Client(egress.OAuth()), &oauthclient.Options{
+	vendors := oauthclient.New(s.guard.Client(s.practicing(egress.OAuth(), "/notes")), &oauthclient.Options{
 		PlatformURL: s.cfg.PlatformBaseURL(), Name: s.cfg.PlatformName, Registrations: p.clients,
-		Certified: s.certified,
+		Certified: s.certified, Apps: s.demoVendor(),
 	})
 	p.connections = connection.New(connection.Ports{
 		Store: platformstore.Connections{Store: store}, Apps: apps, Clients: p.clients, Authorizer: vendors,
@@ -43,6 +43,17 @@ func (s *Server) connect(ctx context.Context, p *platform, store *platformstore.
 	}, s.sealer, &connection.Options{BaseURL: s.cfg.PlatformBaseURL(), Log: s.log, Step: s.step})
 	p.connectors.Connections, p.connectors.Clients = p.connections, p.clients
 	return s.keepClients(ctx, p.clients)
+}
+
+// demoVendor is how the sandbox's third-party app signs people in: no other app
+// reaches the sandbox.
+func (s *Server) demoVendor() map[string]oauthclient.HTTPClient {
+	if !s.cfg.SandboxOn() {
+		return nil
+	}
+	return map[string]oauthclient.HTTPClient{
+		demoApp: s.guard.Client(trusting(egress.OAuth(), s.cfg.SandboxBaseURL())),
+	}
 }
 
 // certified returns a way out for OAuth that shows a client certificate.

@@ -22,22 +22,30 @@ import (
 // each by its own way out.
 //
 //	curated app ── HTTP ── hosts of the catalog
+//	demo app ───── HTTP ── the sandbox
 //	connector ──── HTTP ── to the account's own software, within the guard
 //	connector ──── MCP
 type caller struct {
-	shipped, own *httptool.Executor
-	servers      *mcptool.Executor
+	shipped, demo, own *httptool.Executor
+	servers            *mcptool.Executor
 }
 
 func (s *Server) newCaller() *caller {
+	demo := trusting(patient(egress.AppAPI()), s.cfg.SandboxBaseURL())
 	return &caller{
+		demo:    httptool.New(s.guard.Client(demo), &httptool.Options{Sign: oauthclient.Sign}),
 		shipped: httptool.New(s.guard.Client(patient(egress.AppAPI())), &httptool.Options{Sign: oauthclient.Sign}),
-		own:     httptool.New(s.guard.Client(patient(egress.Connector())), &httptool.Options{Sign: oauthclient.Sign}),
-		servers: mcptool.New(s.guard.Client(patient(egress.Connector())), nil),
+		own:     httptool.New(s.guard.Client(patient(s.connectorPurpose())), &httptool.Options{Sign: oauthclient.Sign}),
+		servers: mcptool.New(s.guard.Client(patient(s.connectorPurpose())), nil),
 	}
 }
 
-// executes is what all three can do.
+// connectorPurpose is what connectors may call. The sandbox's app can be one.
+func (s *Server) connectorPurpose() egress.Purpose {
+	return s.practicing(egress.Connector(), "/notes")
+}
+
+// executes is what all of them can do.
 type executes interface {
 	tool.Executor
 	connection.Checker
@@ -49,6 +57,8 @@ func (c *caller) of(a *app.App) executes {
 		return c.servers
 	case a.Custom:
 		return c.own
+	case a.ID == demoApp:
+		return c.demo
 	}
 	return c.shipped
 }
@@ -73,18 +83,21 @@ func (c *caller) Check(ctx context.Context, a *app.App, scheme *app.Scheme,
 // they need the connectors to know their apps.
 func (s *Server) newConnectors(store *platformstore.Store, c *caller) *connector.Service {
 	return connector.New(connector.Ports{
-		Store: store, Lister: c.servers, Fetcher: &fetcher{s.guard, s.guard.Client(egress.Connector())},
+		Store:   store,
+		Lister:  c.servers,
+		Fetcher: &fetcher{s.guard, s.connectorPurpose(), s.guard.Client(s.connectorPurpose())},
 	}, &connector.Options{Log: s.log})
 }
 
 // fetcher implements connector.Fetcher.
 type fetcher struct {
-	guard  *egress.Guard
-	client *http.Client
+	guard   *egress.Guard
+	purpose egress.Purpose
+	client  *http.Client
 }
 
 // Allowed implements connector.Fetcher.
-func (f *fetcher) Allowed(address string) error { return f.guard.Check(egress.Connector(), address) }
+func (f *fetcher) Allowed(address string) error { return f.guard.Check(f.purpose, address) }
 
 // Fetch implements connector.Fetcher.
 func (f *fetcher) Fetch(ctx context.Context, address string, limit int64) ([]byte, error) {

@@ -42,7 +42,7 @@ func (s *Server) console(
 		deps.Identities = openid.New(openid.Settings{
 			Issuer: s.cfg.OIDCIssuer, ClientID: s.cfg.OIDCClientID, Secret: secret,
 			Redirect: s.cfg.PlatformBaseURL() + "/sign-in/openid/callback",
-		}, s.guard.Client(egress.OAuth()))
+		}, s.guard.Client(trusting(egress.OAuth(), s.cfg.OIDCIssuer)))
 	}
 	if deps.Failures, err = failures(); err != nil {
 		return platformhttp.Pages{}, err

@@ -1,7 +1,9 @@
 package server
 
 import (
+	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -11,10 +13,13 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
 
+	"ace/internal/config"
+	"ace/internal/foundation/egress"
 	"ace/internal/foundation/jobs"
 )
 
@@ -29,7 +34,7 @@ type resolver struct{ moved atomic.Bool }
 func (r *resolver) lookup(_ context.Context, host string) ([]netip.Addr, error) {
 	names := map[string]string{
 		"public.test": public, "loopback.test": "127.0.0.1", "mapped.test": "::ffff:127.0.0.1",
-		"nat64.test": "64:ff9b::7f00:1", "metadata.test": "169.254.169.254",
+		"nat64.test": "64:ff9b::7f00:1", "metadata.test": "169.254.169.254", "store.test": public,
 		"odd.test": "192.88.98.1", "rebind.test": public,
 	}
 	if r.moved.Load() {
@@ -223,9 +228,25 @@ func entrances(friendly string) []entrance {
 	}
 }
 
+// entrancePath is where the tests call the internal services: what the process
+// itself calls there, as it is set to, is elsewhere.
+const entrancePath = "/by-a-caller"
+
+// internalService counts what reaches it by an entrance.
+func internalService(hits *atomic.Int32) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, entrancePath) {
+			hits.Add(1)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"secret":"of the machine"}`))
+	})
+}
+
 // TestEntrances holds that each way by which a caller can name an address leads
 // through the egress guard: none reaches a listener of this machine, and none
-// tells where a name leads.
+// tells where a name leads. Every setting that opens an internal service to one
+// purpose is set: none opens it to a caller.
 func TestEntrances(t *testing.T) {
 	t.Parallel()
 	var hits atomic.Int32
@@ -238,7 +259,37 @@ func TestEntrances(t *testing.T) {
 		t.Fatal(err)
 	}
 	names := &resolver{}
-	h := newHost(t, Options{Lookup: names.lookup}, public+"/32")
+	trusted := map[string]string{} // by setting, the URLs that the operator trusts for one purpose
+	trust := func(setting string) string {
+		trusted[setting] = at(t, "127.0.0.1:0", internalService(&hits)).URL
+		return trusted[setting]
+	}
+	h := newHostWith(t, Options{Lookup: names.lookup}, func(c *config.Settings) {
+		c.SiteUpstream, c.OIDCIssuer, c.SandboxURL = trust(
+			"ACE_SITE_UPSTREAM",
+		), trust(
+			"ACE_OIDC_ISSUER",
+		), trust(
+			"ACE_SANDBOX_URL",
+		)
+		c.OIDCClientID, c.OIDCSecretFile = "c", filepath.Join(c.DataDir, "oidc")
+		if err := os.WriteFile(c.OIDCSecretFile, []byte("s"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c.StripeKey, c.StripeWebhookSecrets, c.StripeURL = "sk_test_1", []string{"whsec_1"}, trust("ACE_STRIPE_URL")
+		c.OrderWebhookURL = trust("ACE_ORDER_WEBHOOK_URL")
+		c.OrderWebhookSecret = []string{"whsec_" + base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{1}, 32))}
+		c.X402Facilitators, c.X402PayTo = []string{
+			trust("ACE_X402_FACILITATOR_URL"),
+		}, "0x209693Bc6afc0C5328bA36FaF03C514EF312287C"
+		c.X402RPC = []string{"eip155:8453=" + trust("ACE_X402_RPC_URL")}
+		c.StoreURL = "https://store.test"
+	}, public+"/32")
+	addresses := append(hostile(t, port), "https://store.test"+entrancePath, h.cfg.PlatformURL+entrancePath,
+		"https://store.test:8443"+entrancePath)
+	for _, address := range trusted {
+		addresses = append(addresses, address+entrancePath)
+	}
 	friendly := at(t, public+":0", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if to := r.URL.Query().Get("to"); to != "" {
 			w.Header().Set("Location", to)
@@ -256,11 +307,21 @@ func TestEntrances(t *testing.T) {
 		map[string]any{"method": "GET", "path": "/ping"}); refused {
 		t.Fatalf("the address that may be called is not: %s", text)
 	}
+	for _, purpose := range []egress.Purpose{
+		egress.Connector(), egress.Webhook(), egress.FileFetch(), egress.SiteAudit(), egress.KeyDirectory(),
+		egress.UCPProfile(), egress.OAuth(), egress.AppAPI(),
+	} {
+		for setting, address := range trusted {
+			if err := h.guard.Check(purpose, address+entrancePath); err == nil {
+				t.Errorf("%s may call what %s names", purpose.Name, setting)
+			}
+		}
+	}
 	for _, e := range entrances(friendly.URL) {
 		t.Run(e.name, func(t *testing.T) {
 			own := *ann
 			own.t = t
-			for n, address := range hostile(t, port) {
+			for n, address := range addresses {
 				if e.few && n%12 != 0 {
 					continue
 				}

@@ -1,8 +1,12 @@
 package server
 
 import (
+	"cmp"
+	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -11,40 +15,88 @@ import (
 )
 
 // egressOptions says what the process may reach. Without any configuration
-// that is the sandbox alone.
+// that is the sandbox alone. What the settings name in private networks is not
+// here: trusting gives it to the purpose that needs it.
 func (s *Server) egressOptions() *egress.Options {
 	opts := &egress.Options{
 		Allow: config.Prefixes(s.cfg.EgressAllow), UserAgent: "ace (+" + s.cfg.BaseURL() + ")",
-		Lookup: s.lookup,
+		Lookup: s.lookup, OnlyTrusted: s.isolated() && (s.cfg.OIDCIssuer == "" || config.Local(s.cfg.OIDCIssuer)),
+		OwnHosts: []string{ownHost(s.cfg.BaseURL()), ownHost(s.cfg.PlatformBaseURL())},
+	}
+	for _, address := range []string{s.cfg.StoreAddr, s.cfg.PlatformAddr, s.cfg.AdminAddr} {
+		opts.OwnListeners = append(opts.OwnListeners, listeners(address)...)
 	}
 	if s.tls != nil {
 		opts.TLS = s.trust()
 	}
-	if s.sandbox != nil {
-		opts.AllowOrigins = append(opts.AllowOrigins, s.cfg.SandboxBaseURL())
-		opts.OnlyOrigins = s.cfg.StripeKey == "" && len(s.cfg.EgressAllow) == 0 && config.Local(s.cfg.BaseURL())
-	}
-	opts.AllowOrigins = append(opts.AllowOrigins, s.paymentOrigins()...)
-	if s.cfg.SiteUpstream != "" { // the operator's own website, in any network
-		opts.AllowOrigins = append(opts.AllowOrigins, s.cfg.SiteUpstream)
-	}
-	// the operator's own choice, in any network
-	if u, err := url.Parse(s.cfg.OIDCIssuer); err == nil && s.cfg.OIDCIssuer != "" {
-		opts.AllowOrigins = append(opts.AllowOrigins, u.Scheme+"://"+u.Host)
-		opts.OnlyOrigins = opts.OnlyOrigins && config.Local(s.cfg.OIDCIssuer)
-	}
-	if s.cfg.StripeURL != "" {
-		if u, err := url.Parse(s.cfg.StripeURL); err == nil {
-			opts.AllowOrigins = append(opts.AllowOrigins, u.Scheme+"://"+u.Host)
-		}
-	}
-	if s.cfg.OrderWebhookURL != "" && config.Local(s.cfg.OrderWebhookURL) {
-		// The operator's own setting, not a caller's: a receiver on this machine.
-		if u, err := url.Parse(s.cfg.OrderWebhookURL); err == nil {
-			opts.AllowOrigins = append(opts.AllowOrigins, u.Scheme+"://"+u.Host)
-		}
-	}
 	return opts
+}
+
+// isolated reports whether this is the environment without configuration, whose
+// only outside world is the sandbox.
+func (s *Server) isolated() bool {
+	return s.sandbox != nil && s.cfg.StripeKey == "" && len(s.cfg.EgressAllow) == 0 && config.Local(s.cfg.BaseURL())
+}
+
+// trusting returns a purpose that may call what the operator's settings name for
+// it, in any network.
+func trusting(p egress.Purpose, addresses ...string) egress.Purpose {
+	for _, address := range addresses {
+		if origin := egress.Origin(address); origin != "" {
+			p.Trusted = append(p.Trusted, origin)
+		}
+	}
+	return p
+}
+
+// practicing returns a purpose that may call parts of the sandbox where there is
+// no other world: its website is there to be audited, its app to be connected.
+// Payments and the ledger are never among them.
+func (s *Server) practicing(p egress.Purpose, paths ...string) egress.Purpose {
+	if origin := egress.Origin(s.cfg.SandboxBaseURL()); s.isolated() && origin != "" {
+		for _, path := range paths {
+			p.Trusted = append(p.Trusted, origin+path)
+		}
+	}
+	return p
+}
+
+// ownHost spells the host of one of our URLs for egress.Options: a public name
+// is ours with every port, an address of a machine with this port only.
+func ownHost(base string) string {
+	u, err := url.Parse(base)
+	if err != nil {
+		return ""
+	}
+	if _, err := netip.ParseAddr(u.Hostname()); err != nil && !config.Local(base) {
+		return strings.ToLower(u.Hostname())
+	}
+	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
+	return net.JoinHostPort(strings.ToLower(u.Hostname()), port)
+}
+
+// listeners returns the addresses that a setting HOST:PORT listens on. A port
+// that the system chooses is not known here, and neither is where a name leads.
+func listeners(setting string) []netip.AddrPort {
+	host, port, err := net.SplitHostPort(setting)
+	number, errPort := strconv.ParseUint(port, 10, 16)
+	if err != nil || errPort != nil || number == 0 {
+		return nil
+	}
+	hosts := []string{host}
+	switch host {
+	case "":
+		hosts = []string{"0.0.0.0"}
+	case "localhost":
+		hosts = []string{"127.0.0.1", "::1"}
+	}
+	var all []netip.AddrPort
+	for _, h := range hosts {
+		if ip, err := netip.ParseAddr(h); err == nil {
+			all = append(all, netip.AddrPortFrom(ip.Unmap(), uint16(number)))
+		}
+	}
+	return all
 }
 
 // paymentHosts are the hosts of the payment processor.

@@ -48,6 +48,12 @@ func freeAddr(t *testing.T) string {
 // newHost runs a platform. Beyond the sandbox it may call what allow names.
 func newHost(t *testing.T, o Options, allow ...string) *host {
 	t.Helper()
+	return newHostWith(t, o, func(*config.Settings) {}, allow...)
+}
+
+// newHostWith is newHost with other settings.
+func newHostWith(t *testing.T, o Options, change func(*config.Settings), allow ...string) *host {
+	t.Helper()
 	cfg := &config.Settings{
 		StoreAddr: "127.0.0.1:0", PlatformAddr: "127.0.0.1:0", SandboxAddr: freeAddr(t), Hosts: []string{"platform"},
 		DataDir: t.TempDir(), Sandbox: "on",
@@ -56,6 +62,7 @@ func newHost(t *testing.T, o Options, allow ...string) *host {
 		ServiceRunWait:    time.Second, ServiceRunLimit: time.Minute, X402SettleBudget: time.Second,
 		PlatformURL: "http://127.0.0.1:8081",
 	}
+	change(cfg)
 	if err := os.WriteFile(cfg.MasterKeyFile(), bytes.Repeat([]byte{7}, seal.KeySize), 0o600); err != nil {
 		t.Fatal(err)
 	}

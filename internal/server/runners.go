@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"ace/internal/foundation/egress"
 	"ace/internal/foundation/openapi"
 	"ace/internal/foundation/plainjson"
 	"ace/internal/foundation/problem"
@@ -27,7 +28,8 @@ type worker struct {
 // runners are those of the services, by id. They read websites under one name,
 // and together they keep to the pace that each website is read at.
 func (s *Server) runners() (map[string]worker, error) {
-	options := &webfetch.Options{}
+	options := &webfetch.Options{OwnHosts: []string{ownHost(s.cfg.BaseURL())}} // a store may be audited by itself
+	options.Trusted = s.practicing(egress.SiteAudit(), "/site", "/robots.txt").Trusted
 	if s.identity != nil {
 		options.Sign = s.sign
 	}

@@ -224,10 +224,15 @@ func StoreDocument() ([]byte, error) { return storehttp.Document() }
 
 // processor is the client of the payment processor: Stripe or the sandbox.
 func (s *Server) processor() (*stripe.Client, error) {
+	purpose := egress.Payments(paymentHosts(s.cfg)...)
+	if s.cfg.StripeKey == "" {
+		purpose = trusting(purpose, s.cfg.SandboxBaseURL())
+	}
+	purpose = trusting(purpose, s.cfg.StripeURL)
 	key, opts := s.cfg.StripeKey, stripe.Options{
 		BaseURL: s.cfg.StripeURL, Mode: "live", AllOffers: s.cfg.StripeOffers == "all",
 		AutomaticTax:   s.cfg.AutomaticTax,
-		WebhookSecrets: s.cfg.StripeWebhookSecrets, HTTPClient: s.guard.Client(egress.Payments(paymentHosts(s.cfg)...)),
+		WebhookSecrets: s.cfg.StripeWebhookSecrets, HTTPClient: s.guard.Client(purpose),
 	}
 	switch {
 	case key == "":

@@ -166,7 +166,7 @@ func network(t evm.Token, payTo evm.Address) paidservice.Network {
 // facilitator. It never uses the number of a chain that exists: a signature for
 // one could be spent there.
 func (s *Server) sandboxPayments(deps *paidservice.Deps) error {
-	client := s.guard.Client(egress.Facilitator(hostsOf(s.cfg.SandboxBaseURL())...))
+	client := s.guard.Client(facilitator(s.cfg.SandboxBaseURL()))
 	remote, err := x402facilitator.New(s.cfg.SandboxBaseURL()+"/x402", nil, client)
 	if err != nil {
 		return fmt.Errorf("wiring the sandbox's facilitator: %w", err)
@@ -184,7 +184,7 @@ func (s *Server) facilitators() (*x402facilitator.Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	client := s.guard.Client(egress.Facilitator(hostsOf(s.cfg.X402Facilitators...)...))
+	client := s.guard.Client(facilitator(s.cfg.X402Facilitators...))
 	var all []*x402facilitator.Remote
 	for _, address := range s.cfg.X402Facilitators {
 		remote, err := x402facilitator.New(address, auth, client)
@@ -246,7 +246,7 @@ func (s *Server) chains(deps *paidservice.Deps) error {
 			x402facilitator.Chain{Network: n.ID, RPC: address, Confirmations: s.cfg.X402Confirmations})
 		nodes = append(nodes, address)
 	}
-	prover, err := x402facilitator.NewChains(s.guard.Client(egress.Facilitator(hostsOf(nodes...)...)), chains...)
+	prover, err := x402facilitator.NewChains(s.guard.Client(facilitator(nodes...)), chains...)
 	if err != nil {
 		return fmt.Errorf("ACE_X402_RPC_URL: %w", err)
 	}
@@ -265,20 +265,8 @@ func hostsOf(addresses ...string) []string {
 	return hosts
 }
 
-// paymentOrigins are what the operator has set for payments of services: they
-// may be called in any network.
-func (s *Server) paymentOrigins() []string {
-	var origins []string
-	addresses := slices.Clone(s.cfg.X402Facilitators)
-	if nodes, err := s.cfg.RPC(); err == nil {
-		for _, address := range nodes {
-			addresses = append(addresses, address)
-		}
-	}
-	for _, address := range addresses {
-		if u, err := url.Parse(address); err == nil {
-			origins = append(origins, u.Scheme+"://"+u.Host)
-		}
-	}
-	return origins
+// facilitator is the purpose of calls to the operator's facilitators or nodes,
+// in any network.
+func facilitator(addresses ...string) egress.Purpose {
+	return trusting(egress.Facilitator(hostsOf(addresses...)...), addresses...)
 }

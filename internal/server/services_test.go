@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -180,16 +181,18 @@ func TestArgumentsOfServices(t *testing.T) {
 	}
 }
 
-// What the operator has set may be called wherever it stands, and nothing else.
-func TestPaymentOrigins(t *testing.T) {
+// What the operator has set for payments may be called in any network, by the
+// purpose of payments.
+func TestFacilitatorsAreTrusted(t *testing.T) {
 	t.Parallel()
-	s, _ := seller(t, func(c *config.Settings) {
-		c.X402Facilitators, c.X402RPC = []string{"http://127.0.0.1:4022/x402"}, []string{
-			"eip155:1=http://127.0.0.1:8545/key",
-		}
-	})
-	got := s.paymentOrigins()
-	if len(got) != 2 || got[0] != "http://127.0.0.1:4022" || got[1] != "http://127.0.0.1:8545" {
-		t.Errorf("paymentOrigins = %v", got)
+	p := facilitator("http://127.0.0.1:4022/x402", "http://127.0.0.1:8545/key")
+	if want := []string{"http://127.0.0.1:4022", "http://127.0.0.1:8545"}; !slices.Equal(p.Trusted, want) {
+		t.Errorf("Trusted = %v, want %v", p.Trusted, want)
+	}
+	if err := egress.New(nil).Check(p, "http://127.0.0.1:4022/x402/settle"); err != nil {
+		t.Errorf("Check of the operator's facilitator = %v", err)
+	}
+	if err := egress.New(nil).Check(egress.Connector(), "http://127.0.0.1:4022/x402"); err == nil {
+		t.Error("Check of the facilitator for a connector = nil, want a refusal")
 	}
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"ace/internal/config"
 	"ace/internal/foundation/egress"
 	"ace/internal/storefront/order"
 	"ace/internal/storefront/ordersink"
@@ -11,8 +12,11 @@ import (
 func (s *Server) sinks() (map[string]order.Sink, error) {
 	sinks := map[string]order.Sink{}
 	if s.cfg.OrderWebhookURL != "" {
-		webhook, err := ordersink.NewWebhook(s.cfg.OrderWebhookURL, s.cfg.OrderWebhookSecret,
-			s.guard.Client(egress.Webhook()))
+		purpose := egress.Webhook()
+		if config.Local(s.cfg.OrderWebhookURL) { // a receiver on this machine, which only the operator can name
+			purpose = trusting(purpose, s.cfg.OrderWebhookURL)
+		}
+		webhook, err := ordersink.NewWebhook(s.cfg.OrderWebhookURL, s.cfg.OrderWebhookSecret, s.guard.Client(purpose))
 		if err != nil {
 			return nil, err
 		}

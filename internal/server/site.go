@@ -45,7 +45,10 @@ func (s *Server) buildPages(ctx context.Context, catalog *offer.Catalog) (*site.
 		if err != nil {
 			return nil, fmt.Errorf("reading ACE_SITE_UPSTREAM: %w", err)
 		}
-		sources = append(sources, upstream.New(origin, s.signedClient(egress.SiteUpstream()), s.log, nil))
+		sources = append(
+			sources,
+			upstream.New(origin, s.signedClient(trusting(egress.SiteUpstream(), s.cfg.SiteUpstream)), s.log, nil),
+		)
 		hosts = []string{s.cfg.SiteUpstream}
 	}
 	sources = append(sources, site.NewFolder(content.Pages(), base, vars))

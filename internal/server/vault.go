@@ -57,8 +57,8 @@ func (s *Server) kekOptions(setting, tokenFile, tokenName string, create bool) *
 		File: s.cfg.MasterKeyFile(), Setting: setting, TokenFile: tokenFile, TokenName: tokenName, Create: create,
 		// A guard of its own: this origin, in any network, and no other.
 		Client: func(origin *url.URL) *http.Client {
-			o := &egress.Options{AllowOrigins: []string{origin.String()}, OnlyOrigins: true}
-			return egress.New(o).Client(egress.KMS(origin.Hostname()))
+			purpose := trusting(egress.KMS(origin.Hostname()), origin.String())
+			return egress.New(&egress.Options{OnlyTrusted: true}).Client(purpose)
 		},
 	}
 }

@@ -53,9 +53,11 @@ func TestDraftsWithTheReferenceParser(t *testing.T) {
 			continue
 		}
 		site := testsites.Serve(t, name)
-		guard := egress.New(&egress.Options{AllowOrigins: []string{site.URL}, OnlyOrigins: true})
-		service := llmsdraft.New(webfetch.New(guard, "https://store.example", nil),
-			&llmsdraft.Options{Crawl: &crawl.Options{Interval: -1}})
+		guard := egress.New(&egress.Options{OnlyTrusted: true})
+		service := llmsdraft.New(
+			webfetch.New(guard, "https://store.example", &webfetch.Options{Trusted: []string{site.URL}}),
+			&llmsdraft.Options{Crawl: &crawl.Options{Interval: -1}},
+		)
 		draft, err := service.Run(t.Context(), llmsdraft.Request{URL: site.Home()}, nil)
 		if _, refused := problem.From(err); refused {
 			continue

@@ -90,8 +90,9 @@ func startAuthority(t *testing.T, wish map[string]any, o *oauthclient.Options) *
 		t.Fatal("oidc-provider did not start")
 	}
 	go func() { _, _ = io.Copy(io.Discard, stdout) }() // ends with the process
-	guard := egress.New(&egress.Options{AllowOrigins: []string{said.Origin}})
-	return &authority{t, said.Origin, oauthclient.New(guard.Client(egress.OAuth()), o)}
+	purpose := egress.OAuth()
+	purpose.Trusted = []string{said.Origin}
+	return &authority{t, said.Origin, oauthclient.New(egress.New(nil).Client(purpose), o)}
 }
 
 // app is a definition of the authority as an app; members belong to its profile.

@@ -99,8 +99,12 @@ func packs(t *testing.T) map[string]any {
 	}
 	for _, name := range []string{"good", "bad", "docs", "hostile", "multilingual", "studio", "encodings", "single"} {
 		site := testsites.Serve(t, name)
-		guard := egress.New(&egress.Options{AllowOrigins: []string{site.URL}, OnlyOrigins: true})
-		add(name, webfetch.New(guard, "https://store.example", nil), datapack.Request{URL: site.Home()})
+		guard := egress.New(&egress.Options{OnlyTrusted: true})
+		add(
+			name,
+			webfetch.New(guard, "https://store.example", &webfetch.Options{Trusted: []string{site.URL}}),
+			datapack.Request{URL: site.Home()},
+		)
 	}
 	archive, err := txtar.ParseFile("../../internal/website/datapack/testdata/kinds.txtar")
 	if err != nil {

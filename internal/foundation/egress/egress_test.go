@@ -171,24 +171,6 @@ func TestAllow(t *testing.T) {
 			"http://169.254.169.254", egress.ReasonAddress,
 		},
 		{"nothing else is lifted", egress.Options{Allow: loopback()}, "http://user@127.0.0.1" + port, egress.ReasonURL},
-		{"exact origin", egress.Options{AllowOrigins: []string{live.URL}, OnlyOrigins: true}, live.URL + "/path", ""},
-		{
-			"other port of the origin's host",
-			egress.Options{AllowOrigins: []string{live.URL}},
-			"https://127.0.0.1:1",
-			egress.ReasonPort,
-		},
-		{
-			"only origins",
-			egress.Options{AllowOrigins: []string{live.URL}, OnlyOrigins: true},
-			"https://example.com",
-			egress.ReasonHost,
-		},
-		{
-			"origin does not open metadata",
-			egress.Options{AllowOrigins: []string{"http://169.254.169.254"}},
-			"http://169.254.169.254", egress.ReasonAddress,
-		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -199,6 +181,104 @@ func TestAllow(t *testing.T) {
 				t.Errorf("GET %s = %q, %v (%q), want reason %q", tt.url, body, err, got, tt.want)
 			}
 		})
+	}
+}
+
+// TestTrusted holds that what the operator names opens this purpose and no other.
+func TestTrusted(t *testing.T) {
+	t.Parallel()
+	live := httptest.NewServer(
+		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.URL.Path) }))
+	t.Cleanup(live.Close)
+	for _, tt := range []struct {
+		name    string
+		trusted []string
+		options egress.Options
+		url     string
+		want    string
+	}{
+		{"nothing is trusted", nil, egress.Options{}, live.URL + "/", egress.ReasonScheme},
+		{"an origin", []string{live.URL}, egress.Options{OnlyTrusted: true}, live.URL + "/a", ""},
+		{"an origin with a slash", []string{live.URL + "/"}, egress.Options{}, live.URL + "/a", ""},
+		{"another port of its host", []string{live.URL}, egress.Options{}, "https://127.0.0.1:1", egress.ReasonPort},
+		{"only what is trusted", []string{live.URL}, egress.Options{OnlyTrusted: true}, "https://example.com", egress.ReasonHost},
+		{"never metadata", []string{"http://169.254.169.254"}, egress.Options{}, "http://169.254.169.254", egress.ReasonAddress},
+		{"a path", []string{live.URL + "/site"}, egress.Options{}, live.URL + "/site", ""},
+		{"below a path", []string{live.URL + "/site/"}, egress.Options{}, live.URL + "/site/b", ""},
+		{"beside a path", []string{live.URL + "/site"}, egress.Options{}, live.URL + "/sites", egress.ReasonScheme},
+		{"out of a path", []string{live.URL + "/site"}, egress.Options{}, live.URL + "/site/../stripe", egress.ReasonScheme},
+		{"out of a path, encoded", []string{live.URL + "/site"}, egress.Options{}, live.URL + "/site/%2e%2e/stripe", egress.ReasonScheme},
+		{"out of a path by an encoded slash", []string{live.URL + "/site"}, egress.Options{}, live.URL + "/site/..%2fstripe", egress.ReasonScheme},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			purpose := egress.Purpose{Name: "test", Ports: []uint16{443}, WireLimit: 100, Deadline: 5 * time.Second}
+			guard := egress.New(&tt.options)
+			other := purpose
+			purpose.Trusted = tt.trusted
+			_, err := get(t, guard.Client(purpose), tt.url)
+			if got := egress.Reason(err); got != tt.want && code(err) != tt.want {
+				t.Errorf("GET %s = %v (%q), want reason %q", tt.url, err, got, tt.want)
+			}
+			if _, err := get(t, guard.Client(other), tt.url); egress.Reason(err) == "" {
+				t.Errorf("GET %s for another purpose = %v, want a refusal", tt.url, err)
+			}
+		})
+	}
+}
+
+// TestOwnListeners holds that no name and no network leads back into this
+// service, but for a purpose that may call a host of it.
+func TestOwnListeners(t *testing.T) {
+	t.Parallel()
+	live := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(live.Close)
+	at := netip.MustParseAddrPort(live.Listener.Addr().String())
+	port := fmt.Sprint(":", at.Port())
+	lookup := names(map[string]string{"store.test": "127.0.0.1", "alias.test": "127.0.0.1"})
+	anywhere := netip.AddrPortFrom(netip.IPv4Unspecified(), at.Port())
+	other := netip.AddrPortFrom(at.Addr(), at.Port()-1)
+	for _, tt := range []struct {
+		name     string
+		listener netip.AddrPort
+		own      []string
+		callable []string
+		url      string
+		want     string
+	}{
+		{"listener by address", at, nil, nil, live.URL, egress.ReasonLoop},
+		{"listener by a name", at, nil, nil, "http://alias.test" + port, egress.ReasonLoop},
+		{"listener on every address", anywhere, nil, nil, "http://alias.test" + port, egress.ReasonLoop},
+		{"another port", other, nil, nil, live.URL, ""},
+		{"host", other, []string{"store.test"}, nil, "http://store.test" + port, egress.ReasonLoop},
+		{"host with its port", other, []string{"store.test" + port}, nil, "http://store.test" + port, egress.ReasonLoop},
+		{"host with another port", other, []string{"store.test:1"}, nil, "http://store.test" + port, ""},
+		{"a host that the purpose may call", at, []string{"store.test"}, []string{"store.test"}, "http://store.test" + port, ""},
+		{"another name of it", at, []string{"store.test"}, []string{"store.test"}, "http://alias.test" + port, egress.ReasonLoop},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			guard := egress.New(&egress.Options{
+				Allow: loopback(), Lookup: lookup, OwnHosts: tt.own, OwnListeners: []netip.AddrPort{tt.listener},
+			})
+			purpose := open()
+			purpose.OwnHosts = tt.callable
+			if _, err := get(t, guard.Client(purpose), tt.url); egress.Reason(err) != tt.want {
+				t.Errorf("GET %s = %v, want reason %q", tt.url, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestOrigin(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[string]string{
+		"https://Example.com:443/a?b": "https://example.com", "http://127.0.0.1:8082/": "http://127.0.0.1:8082",
+		"http://[::1]:80/": "http://[::1]", "https://user@example.com": "", "ftp://example.com": "", "": "",
+	} {
+		if got := egress.Origin(given); got != want {
+			t.Errorf("Origin(%s) = %q, want %q", given, got, want)
+		}
 	}
 }
 

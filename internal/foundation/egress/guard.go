@@ -24,14 +24,15 @@ type Options struct {
 	// these networks and nothing else. Link-local and metadata addresses stay
 	// refused.
 	Allow []netip.Prefix
-	// AllowOrigins may be called whatever their address, for example
-	// "http://127.0.0.1:8082". They are spelled as browsers spell origins.
-	AllowOrigins []string
-	// OnlyOrigins refuses everything that is not in AllowOrigins, the public
+	// OnlyTrusted refuses everything that a purpose does not trust, the public
 	// internet included: the mode without configuration.
-	OnlyOrigins bool
-	// OwnHosts are host names of this service, refused as loops.
+	OnlyTrusted bool
+	// OwnHosts are the hosts of this service, refused as loops: "store.example"
+	// with every port, "127.0.0.1:8080" with this one.
 	OwnHosts []string
+	// OwnListeners are the addresses that this service listens on. No name leads
+	// there, in no network. An unspecified address is every address of this machine.
+	OwnListeners []netip.AddrPort
 	// Denied is called with every refusal, for an audit. It must not block.
 	Denied func(ctx context.Context, d Denial)
 	// Lookup replaces the system's resolver.
@@ -59,8 +60,8 @@ func New(o *Options) *Guard {
 	}
 	options := *o
 	options.Allow = slices.Clone(o.Allow)
-	options.AllowOrigins = slices.Clone(o.AllowOrigins)
 	options.OwnHosts = slices.Clone(o.OwnHosts)
+	options.OwnListeners = slices.Clone(o.OwnListeners)
 	if options.UserAgent == "" {
 		options.UserAgent = "ace"
 	}
@@ -144,7 +145,11 @@ func (g *Guard) control(ctx context.Context, _, address string, _ syscall.RawCon
 	switch {
 	case !judged, alwaysDenied(ip):
 		return refuse(ReasonAddress, privateText)
-	case v.trusted, g.allowed(ip):
+	case v.trusted:
+		return nil
+	case !v.own && g.listens(netip.AddrPortFrom(ip, ap.Port())):
+		return refuse(ReasonLoop, loopText)
+	case g.allowed(ip):
 		return nil
 	case v.only != nil:
 		return v.only
@@ -161,6 +166,35 @@ func (g *Guard) allowed(ip netip.Addr) bool {
 		}
 	}
 	return false
+}
+
+// listens reports whether this service listens on an address.
+func (g *Guard) listens(at netip.AddrPort) bool {
+	for _, own := range g.options.OwnListeners {
+		if own.Port() != at.Port() {
+			continue
+		}
+		if own.Addr().Unmap() == at.Addr() || own.Addr().IsUnspecified() && ofThisMachine(at.Addr()) {
+			return true
+		}
+	}
+	return false
+}
+
+// ofThisMachine reports whether an address belongs to this machine. If its
+// addresses cannot be read, every address may be one of them.
+func ofThisMachine(ip netip.Addr) bool {
+	if ip.IsLoopback() {
+		return true
+	}
+	all, err := net.InterfaceAddrs()
+	if err != nil {
+		return true
+	}
+	return slices.ContainsFunc(all, func(a net.Addr) bool {
+		prefix, err := netip.ParsePrefix(a.String())
+		return err == nil && prefix.Addr().Unmap() == ip
+	})
 }
 
 func (g *Guard) denied(ip netip.Addr) bool { return alwaysDenied(ip) || g.table.SafeAddr(ip) != nil }

@@ -23,8 +23,15 @@ type Purpose struct {
 	PlainHTTP bool     // http besides https
 	Ports     []uint16 // empty: every port but those of mail, databases and the like
 	Hosts     []string // empty: every public host; otherwise these alone
-	Redirects int      // hops followed; 0 returns a redirect as the response
-	Scope     Scope    // where a hop may lead
+	// Trusted are the URLs that the operator's settings name for this purpose, and
+	// that it may call whatever their address: an origin as Origin spells it, or an
+	// origin and a path, for this path and all below. What callers may name, such
+	// as connectors, webhooks, files and profiles, has none.
+	Trusted []string
+	// OwnHosts are those of Options.OwnHosts that this purpose may call.
+	OwnHosts  []string
+	Redirects int   // hops followed; 0 returns a redirect as the response
+	Scope     Scope // where a hop may lead
 	// WireLimit and DecodedLimit bound the body before and after decompression,
 	// in bytes. Gzip is asked for and decoded only when DecodedLimit is larger.
 	WireLimit, DecodedLimit int64

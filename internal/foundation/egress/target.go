@@ -1,6 +1,7 @@
 package egress
 
 import (
+	"net"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -134,7 +135,8 @@ func privateName(host string) bool {
 // verdict is what the rules say before a socket is opened.
 type verdict struct {
 	target  target
-	trusted bool  // an origin that may always be called
+	trusted bool  // the purpose may call it whatever its address
+	own     bool  // a host of this service that the purpose may call
 	only    error // non-nil: refused with this, unless the address dialled is in Options.Allow
 }
 
@@ -145,17 +147,19 @@ func (g *Guard) evaluate(p *Purpose, u *url.URL) (verdict, error) {
 		return verdict{}, err
 	}
 	v := verdict{target: t}
-	if slices.Contains(g.options.AllowOrigins, t.origin()) {
+	if p.trusts(t, u.Path) {
 		v.trusted = true
 		return v, nil
 	}
+	own := g.ownHost(p, t)
+	v.own = own == callable
 	switch {
-	case g.options.OnlyOrigins:
+	case g.options.OnlyTrusted:
 		return v, refuse(ReasonHost, "In this mode only the sandbox may be called.")
 	case len(p.Hosts) > 0 && !slices.Contains(p.Hosts, t.host):
 		return v, refuse(ReasonHost, "This host is not configured for the purpose.")
-	case slices.Contains(g.options.OwnHosts, t.host):
-		return v, refuse(ReasonLoop, "The address leads back to this service.")
+	case own == refused:
+		return v, refuse(ReasonLoop, loopText)
 	case alwaysDenied(t.ip) || t.host == "metadata.google.internal":
 		return v, refuse(ReasonAddress, privateText)
 	case t.scheme == "http" && !p.PlainHTTP:
@@ -173,7 +177,74 @@ func (g *Guard) evaluate(p *Purpose, u *url.URL) (verdict, error) {
 	return v, nil
 }
 
-const privateText = "The address is not on the public internet."
+const (
+	privateText = "The address is not on the public internet."
+	loopText    = "The address leads back to this service."
+)
+
+// trusts reports whether the operator has named the target for this purpose. A
+// path is compared as servers read it, without dot segments.
+func (p *Purpose) trusts(t target, path string) bool {
+	for _, entry := range p.Trusted {
+		below, ok := strings.CutPrefix(entry, t.origin())
+		if !ok {
+			continue
+		}
+		below = strings.TrimSuffix(below, "/")
+		if below == "" {
+			return true
+		}
+		if below[0] == '/' && (path == below || strings.HasPrefix(path, below+"/")) && !dotted(path) {
+			return true
+		}
+	}
+	return false
+}
+
+// dotted reports whether a path has a segment that servers resolve.
+func dotted(path string) bool {
+	for segment := range strings.SplitSeq(path, "/") {
+		if segment == "." || segment == ".." {
+			return true
+		}
+	}
+	return false
+}
+
+// Origin returns the origin of a URL as Purpose.Trusted spells it, or "" for
+// what may not be called by any purpose.
+func Origin(rawURL string) string {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		return ""
+	}
+	t, err := parseTarget(u)
+	if err != nil {
+		return ""
+	}
+	return t.origin()
+}
+
+// What a target is of this service's own hosts.
+const (
+	foreign = iota
+	callable
+	refused
+)
+
+func (g *Guard) ownHost(p *Purpose, t target) int {
+	spellings := []string{t.host, net.JoinHostPort(t.host, strconv.Itoa(int(t.port)))}
+	named := func(list []string) bool {
+		return slices.ContainsFunc(spellings, func(s string) bool { return slices.Contains(list, s) })
+	}
+	switch {
+	case !named(g.options.OwnHosts):
+		return foreign
+	case named(p.OwnHosts):
+		return callable
+	}
+	return refused
+}
 
 func refuse(reason, detail string) error {
 	return problem.New(problem.Unprocessable, "target_not_allowed", "This address may not be called. "+detail).

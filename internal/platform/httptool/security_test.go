@@ -113,8 +113,9 @@ func guarded(t *testing.T, h http.Handler) (*httptest.Server, *httptool.Executor
 	t.Helper()
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
-	guard := egress.New(&egress.Options{AllowOrigins: []string{server.URL}})
-	return server, httptool.New(guard.Client(egress.AppAPI()), nil)
+	purpose := egress.AppAPI()
+	purpose.Trusted = []string{server.URL}
+	return server, httptool.New(egress.New(nil).Client(purpose), nil)
 }
 
 // A redirect is followed on the app's own host alone, and a host that is not

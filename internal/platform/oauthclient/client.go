@@ -43,7 +43,10 @@ type Options struct {
 	// Registrations outlive the sign-in that made them. Nil: each sign-in
 	// registers for itself.
 	Registrations Registrations
-	// Certified returns a Doer that shows a client certificate, for token
+	// Apps replace the client for some apps, by id: those whose servers only the
+	// operator can name.
+	Apps map[string]HTTPClient
+	// Certified returns a client that shows a client certificate, for token
 	// endpoints that ask for one (RFC 8705). Nil: such apps cannot be connected.
 	Certified func(tls.Certificate) (HTTPClient, error)
 }
@@ -65,6 +68,14 @@ func New(httpClient HTTPClient, o *Options) *Client {
 		c.options.Name = "ACE"
 	}
 	return c
+}
+
+// httpClientOf returns the client for an app.
+func (c *Client) httpClientOf(a *app.App) HTTPClient {
+	if own, ok := c.options.Apps[a.ID]; ok {
+		return own
+	}
+	return c.httpClient
 }
 
 // Start implements connection.Authorizer.

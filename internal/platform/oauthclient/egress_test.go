@@ -69,7 +69,9 @@ auth: [{type: oauth2, oauth: {authorize: {url: "https://{host}/a"}, token: {url:
 	}
 
 	// A redirect of a token endpoint is not followed even where both may be called.
-	open := oauthclient.New(egress.New(&egress.Options{AllowOrigins: []string{server.URL}}).Client(egress.OAuth()), nil)
+	purpose := egress.OAuth()
+	purpose.Trusted = []string{server.URL}
+	open := oauthclient.New(egress.New(nil).Client(purpose), nil)
 	b, plainScheme := define(t,
 		`auth: [{type: oauth2, oauth: {authorize: {url: "`+server.URL+`/a"}, token: {url: "`+server.URL+`/jump"}}}]`)
 	_, err = open.Refresh(t.Context(), b, plainScheme, operators, &connection.Connection{}, old)

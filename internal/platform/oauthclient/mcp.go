@@ -38,7 +38,7 @@ func (d *exchange) startMCP(ctx context.Context, attempt *connection.Attempt) (s
 	if err != nil {
 		return "", err
 	}
-	s, err := discovery.Find(ctx, d.c.httpClient, address)
+	s, err := discovery.Find(ctx, d.c.httpClientOf(d.app), address)
 	if err != nil {
 		return "", err
 	}

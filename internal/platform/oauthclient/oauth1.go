@@ -108,7 +108,7 @@ func (d *exchange) callOAuth1(ctx context.Context, template string, t *signature
 	if err := sign1(r, d.scheme.OAuth1, d.values, t); err != nil {
 		return nil, err
 	}
-	a, err := reply.Fetch(d.c.httpClient, r, "")
+	a, err := reply.Fetch(d.c.httpClientOf(d.app), r, "")
 	if err == nil && (a.Status < 200 || a.Status >= 300) {
 		err = d.failed(a)
 	}

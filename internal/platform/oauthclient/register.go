@@ -60,7 +60,7 @@ func (d *exchange) forgotten(ctx context.Context, address string) bool {
 		return false
 	}
 	r.Header.Set("Accept", "text/html")
-	a, err := reply.Fetch(d.c.httpClient, r, "text")
+	a, err := reply.Fetch(d.c.httpClientOf(d.app), r, "text")
 	return err == nil && slices.Contains([]int{
 		http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden,
 		http.StatusNotFound,
@@ -161,7 +161,7 @@ func (d *exchange) register(ctx context.Context, s *discovery.Server, attempt *c
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json")
-	a, err := reply.Fetch(d.c.httpClient, r, "json")
+	a, err := reply.Fetch(d.c.httpClientOf(d.app), r, "json")
 	if err != nil {
 		return nil, err
 	}

@@ -116,7 +116,7 @@ func (d *exchange) compose(s *shape, standard map[string]string) (*request, erro
 	}
 	r := &request{
 		url:        address,
-		httpClient: d.c.httpClient,
+		httpClient: d.c.httpClientOf(d.app),
 		header:     http.Header{},
 		params:     map[string]string{},
 		query:      url.Values{},

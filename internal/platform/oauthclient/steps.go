@@ -61,7 +61,7 @@ func (d *exchange) step(ctx context.Context, step *app.Step, withCredentials boo
 			return nil, err
 		}
 	}
-	a, err := reply.Fetch(d.c.httpClient, r, "")
+	a, err := reply.Fetch(d.c.httpClientOf(d.app), r, "")
 	if err != nil {
 		return nil, err
 	}

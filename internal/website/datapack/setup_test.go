@@ -23,12 +23,16 @@ var endless = []string{"slow", "stalled"}
 // packer packs sites on loopback, without pauses between requests.
 func packer(t testing.TB, site *testsites.Site) *datapack.Packer {
 	t.Helper()
-	guard := egress.New(&egress.Options{AllowOrigins: []string{site.URL}, OnlyOrigins: true})
+	guard := egress.New(&egress.Options{OnlyTrusted: true})
 	patience := 20 * time.Second
 	if slices.Contains(endless, site.Name) {
 		patience = time.Second
 	}
-	fetcher := webfetch.New(guard, "https://store.example", &webfetch.Options{Timeout: patience})
+	fetcher := webfetch.New(
+		guard,
+		"https://store.example",
+		&webfetch.Options{Trusted: []string{site.URL}, Timeout: patience},
+	)
 	p, err := datapack.New(fetcher, &datapack.Options{Crawl: &crawl.Options{Interval: -1}})
 	if err != nil {
 		t.Fatal(err)

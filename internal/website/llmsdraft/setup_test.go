@@ -20,12 +20,16 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 // service drafts from sites on loopback, without pauses between requests.
 func service(site *testsites.Site) *llmsdraft.Service {
-	guard := egress.New(&egress.Options{AllowOrigins: []string{site.URL}, OnlyOrigins: true})
+	guard := egress.New(&egress.Options{OnlyTrusted: true})
 	patience := 20 * time.Second
 	if slices.Contains(endless, site.Name) {
 		patience = time.Second
 	}
-	fetcher := webfetch.New(guard, "https://store.example", &webfetch.Options{Timeout: patience})
+	fetcher := webfetch.New(
+		guard,
+		"https://store.example",
+		&webfetch.Options{Trusted: []string{site.URL}, Timeout: patience},
+	)
 	return llmsdraft.New(fetcher, &llmsdraft.Options{Crawl: &crawl.Options{Interval: -1}})
 }
 

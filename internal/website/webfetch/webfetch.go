@@ -33,6 +33,8 @@ import (
 type Options struct {
 	// Sign, if set, signs each request before it goes out.
 	Sign func(*http.Request) error
+	// Trusted and OwnHosts are those of the purpose that pages are fetched for.
+	Trusted, OwnHosts []string
 	// Timeout bounds one call, reading of the body included. 0: ten seconds.
 	Timeout time.Duration
 }
@@ -62,6 +64,7 @@ func New(guard Guard, baseURL string, o *Options) *Fetcher {
 	}
 	purpose := egress.SiteAudit()
 	purpose.Redirects = 0
+	purpose.Trusted, purpose.OwnHosts = o.Trusted, o.OwnHosts
 	purpose.Deadline = cmp.Or(o.Timeout, purpose.Deadline)
 	// Limits are kept here: a page that is too long is read as far as it may be,
 	// and that it is too long is a finding.

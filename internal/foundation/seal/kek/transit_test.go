@@ -18,8 +18,9 @@ import (
 
 // way is the way out that a server gives a key: its origin alone.
 func way(origin *url.URL) *http.Client {
-	return egress.New(&egress.Options{AllowOrigins: []string{origin.String()}, OnlyOrigins: true}).Client(
-		egress.KMS(origin.Hostname()))
+	purpose := egress.KMS(origin.Hostname())
+	purpose.Trusted = []string{origin.String()}
+	return egress.New(&egress.Options{OnlyTrusted: true}).Client(purpose)
 }
 
 func openTransit(t *testing.T, s *transittest.Server, query string) kek.Key {

@@ -26,8 +26,12 @@ import (
 func report(t *testing.T, name string) *readiness.Report {
 	t.Helper()
 	site := testsites.Serve(t, name)
-	guard := egress.New(&egress.Options{AllowOrigins: []string{site.URL}, OnlyOrigins: true})
-	fetcher := webfetch.New(guard, "https://store.example", &webfetch.Options{Timeout: time.Second})
+	guard := egress.New(&egress.Options{OnlyTrusted: true})
+	fetcher := webfetch.New(
+		guard,
+		"https://store.example",
+		&webfetch.Options{Trusted: []string{site.URL}, Timeout: time.Second},
+	)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	r, err := readiness.New(fetcher, &readiness.Options{Crawl: &crawl.Options{Interval: -1}}).Run(ctx,
