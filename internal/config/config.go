@@ -31,7 +31,8 @@ type Settings struct {
 	SandboxURL   string         `env:"ACE_SANDBOX_URL" placeholder:"URL" help:"URL of the sandbox for browsers. Default: http:// and the listening address." group:"Addresses"`
 
 	Hosts          []string `env:"ACE_HOSTS" enum:"store,platform" default:"store,platform" help:"Hosts that this process serves (${enum})." group:"Addresses"`
-	TrustedProxies []string `env:"ACE_TRUSTED_PROXIES" placeholder:"CIDR,…" help:"Networks of proxies whose X-Forwarded-For or Forwarded header is trusted." group:"Addresses"`
+	TrustedProxies []string `env:"ACE_TRUSTED_PROXIES" placeholder:"CIDR,…" help:"Networks of proxies in front of the hosts: they name the client in ACE_PROXY_HEADER." group:"Addresses"`
+	ProxyHeader    string   `env:"ACE_PROXY_HEADER" enum:"X-Forwarded-For,Forwarded" default:"X-Forwarded-For" help:"Header in which the trusted proxies write the address of the client (${enum}). If it is malformed, or the other one names another client, the address is unknown: keys restricted to networks are then refused." group:"Addresses"`
 	DevTLS         bool     `env:"ACE_DEV_TLS" name:"dev-tls" help:"Serve https with a certificate created at the first start, for development." group:"Addresses"`
 
 	DataDir     string `env:"ACE_DATA_DIR" default:"./data" placeholder:"DIR" help:"Folder of the embedded database, keys and the control socket." group:"Storage"`

@@ -246,7 +246,7 @@ func (s *Server) processor() (*stripe.Client, error) {
 
 // listenOn prepares the listeners; Run opens them.
 func (s *Server) listenOn(store http.Handler) {
-	proxies := config.Prefixes(s.cfg.TrustedProxies)
+	proxies := &httpserver.Proxies{Networks: config.Prefixes(s.cfg.TrustedProxies), Header: s.cfg.ProxyHeader}
 	var front []httpserver.Listener
 	if s.cfg.Serves("store") {
 		front = append(front, httpserver.Listener{
@@ -286,7 +286,7 @@ func lastListeners() *httpserver.Options { return &httpserver.Options{DrainTimeo
 
 // instrumented is the middleware of every request of a host. problems is the
 // base of the URLs that explain problems; empty: the host explains none.
-func instrumented(log *slog.Logger, name, problems string, h http.Handler, proxies []netip.Prefix) http.Handler {
+func instrumented(log *slog.Logger, name, problems string, h http.Handler, proxies *httpserver.Proxies) http.Handler {
 	return httpserver.Chain(h, httpserver.Instrument(log, name, &httpserver.InstrumentOptions{ProblemBase: problems}),
 		httpserver.ClientAddress(proxies),
 		httpserver.LimitBody(httpserver.DefaultBodyLimit), httpserver.LimitTime(40*time.Second))

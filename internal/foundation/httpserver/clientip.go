@@ -7,16 +7,37 @@ import (
 	"strings"
 )
 
+// Proxies are the proxies in front of a listener. Nil: there are none.
+type Proxies struct {
+	// Networks are where requests of proxies come from.
+	Networks []netip.Prefix
+	// Header is the field that they write: HeaderXForwardedFor or HeaderForwarded.
+	Header string
+}
+
+// Header fields in which a proxy writes whose request it forwards.
+const (
+	HeaderXForwardedFor = "X-Forwarded-For"
+	HeaderForwarded     = "Forwarded" // RFC 7239
+)
+
 // ClientAddress finds the address of the client for ClientIP and the access
-// line. That is the peer of the connection, unless the peer is in trusted:
-// then X-Forwarded-For or Forwarded (RFC 7239) is walked from right to left to
-// the first hop that is not trusted. A malformed hop, an obfuscated one, or two
-// headers that disagree (a client may have sent the one the proxy does not
-// write) leave the peer's own address. IPv4-mapped addresses become IPv4.
-func ClientAddress(trusted []netip.Prefix) Middleware {
+// line. That is the peer of the connection, unless the peer is a proxy: then the
+// proxies' header is walked from right to left to the first hop that is no
+// proxy. IPv4-mapped addresses become IPv4.
+//
+// The address is unknown if the walk meets a malformed or obfuscated hop, and if
+// the other header is there and names somebody else: one of the two is then the
+// client's own text, and it may be the one that is read. An unknown address
+// satisfies no restriction, and all such clients share one limit. A request of a
+// proxy without either header is its own, for example a health check.
+func ClientAddress(p *Proxies) Middleware {
+	if p == nil {
+		p = new(Proxies)
+	}
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			client := resolveClient(r, trusted)
+			client := p.client(r)
 			x, r := ensureExchange(r)
 			x.mu.Lock()
 			x.client = client
@@ -26,22 +47,23 @@ func ClientAddress(trusted []netip.Prefix) Middleware {
 	}
 }
 
-func resolveClient(r *http.Request, trusted []netip.Prefix) netip.Addr {
+func (p *Proxies) client(r *http.Request) netip.Addr {
 	peer, ok := parseHop(r.RemoteAddr)
-	if !ok || !within(peer, trusted) {
+	if !ok || !within(peer, p.Networks) {
 		return peer
 	}
-	byXFF, hasXFF := walkHops(splitList(r.Header.Values("X-Forwarded-For")), trusted)
-	byForwarded, hasForwarded := walkHops(forwardedFor(r.Header.Values("Forwarded")), trusted)
+	named, isNamed := walkHops(splitList(r.Header.Values(HeaderXForwardedFor)), p.Networks)
+	other, isOther := walkHops(forwardedFor(r.Header.Values(HeaderForwarded)), p.Networks)
+	if p.Header == HeaderForwarded {
+		named, isNamed, other, isOther = other, isOther, named, isNamed
+	}
 	switch {
-	case hasXFF && hasForwarded && byXFF != byForwarded:
+	case !isNamed && !isOther:
 		return peer
-	case hasXFF && byXFF.IsValid():
-		return byXFF
-	case hasForwarded && byForwarded.IsValid():
-		return byForwarded
+	case isOther && other != named:
+		return netip.Addr{}
 	}
-	return peer
+	return named
 }
 
 // walkHops returns the first hop from the right that is not trusted, or the

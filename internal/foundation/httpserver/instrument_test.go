@@ -28,7 +28,7 @@ func serve(t *testing.T, h http.Handler, r *http.Request) (*httptest.ResponseRec
 	w := httptest.NewRecorder()
 	httpserver.Chain(h,
 		httpserver.Instrument(log, "store", &httpserver.InstrumentOptions{ProblemBase: "https://store.example"}),
-		httpserver.ClientAddress([]netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}),
+		httpserver.ClientAddress(proxies(httpserver.HeaderXForwardedFor)),
 	).ServeHTTP(w, r)
 	var lines []map[string]any
 	dec := json.NewDecoder(&logged)
@@ -254,26 +254,38 @@ func TestMuxErrors(t *testing.T) {
 	}
 }
 
+func proxies(header string) *httpserver.Proxies {
+	return &httpserver.Proxies{Networks: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, Header: header}
+}
+
 func TestClientAddress(t *testing.T) {
 	t.Parallel()
-	tests := []struct{ name, remote, xff, forwarded, want string }{
-		{"direct", "203.0.113.5:1", "", "", "203.0.113.5"},
-		{"untrusted peer cannot choose", "203.0.113.5:1", "198.51.100.1", "", "203.0.113.5"},
-		{"rightmost untrusted hop", "10.0.0.1:1", "198.51.100.9, 198.51.100.1, 10.0.0.2", "", "198.51.100.1"},
-		{"all trusted", "10.0.0.1:1", "10.0.0.3,10.0.0.2", "", "10.0.0.3"},
-		{"malformed hop", "10.0.0.1:1", "198.51.100.1, nonsense", "", "10.0.0.1"},
-		{"empty hop", "10.0.0.1:1", "198.51.100.1,", "", "10.0.0.1"},
-		{"nonsense left of the client does not matter", "10.0.0.1:1", "evil, 198.51.100.1", "", "198.51.100.1"},
-		{"with port", "10.0.0.1:1", "198.51.100.1:443", "", "198.51.100.1"},
-		{"IPv6 with port", "10.0.0.1:1", "[2001:db8::1]:443", "", "2001:db8::1"},
-		{"mapped peer", "[::ffff:203.0.113.5]:1", "", "", "203.0.113.5"},
-		{"zone is dropped", "[fe80::1%eth0]:1", "", "", "fe80::1"},
-		{"Forwarded", "10.0.0.1:1", "", `for="[2001:db8::1]:4711";proto=https, for=10.0.0.2`, "2001:db8::1"},
-		{"Forwarded obfuscated", "10.0.0.1:1", "", "for=_hidden", "10.0.0.1"},
-		{"Forwarded without for", "10.0.0.1:1", "", "proto=https", "10.0.0.1"},
-		{"headers agree", "10.0.0.1:1", "198.51.100.1", "for=198.51.100.1", "198.51.100.1"},
-		{"headers disagree", "10.0.0.1:1", "198.51.100.1", "for=198.51.100.2", "10.0.0.1"},
-		{"no peer", "@", "", "", ""},
+	const xff, forwarded = httpserver.HeaderXForwardedFor, httpserver.HeaderForwarded
+	tests := []struct{ name, header, remote, xff, forwarded, want string }{
+		{"direct", xff, "203.0.113.5:1", "", "", "203.0.113.5"},
+		{"untrusted peer cannot choose", xff, "203.0.113.5:1", "198.51.100.1", "", "203.0.113.5"},
+		{"rightmost untrusted hop", xff, "10.0.0.1:1", "198.51.100.9, 198.51.100.1, 10.0.0.2", "", "198.51.100.1"},
+		{"all trusted", xff, "10.0.0.1:1", "10.0.0.3,10.0.0.2", "", "10.0.0.3"},
+		{"the proxy's own request", xff, "10.0.0.1:1", "", "", "10.0.0.1"},
+		{"malformed hop", xff, "10.0.0.1:1", "198.51.100.1, nonsense", "", ""},
+		{"malformed hop behind a proxy", xff, "10.0.0.1:1", "nonsense, 10.0.0.2", "", ""},
+		{"empty hop", xff, "10.0.0.1:1", "198.51.100.1,", "", ""},
+		{"empty header", xff, "10.0.0.1:1", " ", "", ""},
+		{"nonsense left of the client does not matter", xff, "10.0.0.1:1", "evil, 198.51.100.1", "", "198.51.100.1"},
+		{"with port", xff, "10.0.0.1:1", "198.51.100.1:443", "", "198.51.100.1"},
+		{"IPv6 with port", xff, "10.0.0.1:1", "[2001:db8::1]:443", "", "2001:db8::1"},
+		{"mapped peer", xff, "[::ffff:203.0.113.5]:1", "", "", "203.0.113.5"},
+		{"zone is dropped", xff, "[fe80::1%eth0]:1", "", "", "fe80::1"},
+		{"Forwarded", forwarded, "10.0.0.1:1", "", `for="[2001:db8::1]:4711";proto=https, for=10.0.0.2`, "2001:db8::1"},
+		{"Forwarded obfuscated", forwarded, "10.0.0.1:1", "", "for=_hidden", ""},
+		{"Forwarded without for", forwarded, "10.0.0.1:1", "", "proto=https", ""},
+		{"headers agree", xff, "10.0.0.1:1", "198.51.100.1", "for=198.51.100.1", "198.51.100.1"},
+		{"headers disagree", xff, "10.0.0.1:1", "198.51.100.1", "for=198.51.100.2", ""},
+		{"headers disagree, the other one is written", forwarded, "10.0.0.1:1", "198.51.100.1", "for=198.51.100.2", ""},
+		{"the other header is malformed", xff, "10.0.0.1:1", "198.51.100.1", "for=_hidden", ""},
+		{"only the other header", xff, "10.0.0.1:1", "", "for=198.51.100.2", ""},
+		{"only the other header, the client's", forwarded, "10.0.0.1:1", "198.51.100.2", "", ""},
+		{"no peer", xff, "@", "", "", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -287,12 +299,9 @@ func TestClientAddress(t *testing.T) {
 				r.Header.Set("Forwarded", tt.forwarded)
 			}
 			var got netip.Addr
-			serve(t,
-				http.HandlerFunc(func(_ http.ResponseWriter,
-					r *http.Request,
-				) {
-					got = httpserver.ClientIP(r.Context())
-				}), r)
+			h := httpserver.ClientAddress(proxies(tt.header))(http.HandlerFunc(
+				func(_ http.ResponseWriter, r *http.Request) { got = httpserver.ClientIP(r.Context()) }))
+			h.ServeHTTP(httptest.NewRecorder(), r)
 			want, _ := netip.ParseAddr(tt.want)
 			if got != want {
 				t.Errorf("ClientIP = %v, want %v", got, want)

@@ -122,6 +122,17 @@ func FuzzWellFormed(f *testing.F) {
 	})
 }
 
+// An address that is not known is in no network, not even in all of them.
+func TestUnknownAddressIsNowhere(t *testing.T) {
+	t.Parallel()
+	everywhere := apikey.Restrictions{
+		Networks: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0")},
+	}
+	if everywhere.AllowsAddress(netip.Addr{}) || !everywhere.AllowsAddress(netip.MustParseAddr("192.0.2.1")) {
+		t.Error("AllowsAddress takes an unknown address, or refuses a known one")
+	}
+}
+
 func TestParseNetworks(t *testing.T) {
 	t.Parallel()
 	got, err := apikey.ParseNetworks([]string{"192.0.2.7/24", "2001:db8::1/32"}, "/x")

@@ -171,7 +171,9 @@ func TestCallKnowsItsRequest(t *testing.T) {
 			got = *c
 			return &mcp.Result{}, nil
 		})
-	h := httpserver.ClientAddress([]netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")})(s)
+	h := httpserver.ClientAddress(&httpserver.Proxies{
+		Networks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, Header: httpserver.HeaderXForwardedFor,
+	})(s)
 	r := post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"k":"v"},"name":"look"}}`)
 	r.Header.Set("X-Forwarded-For", "198.51.100.7")
 	r.Header.Set("MCP-Protocol-Version", "2024-11-05")

@@ -68,7 +68,9 @@ func openWith(t *testing.T, limits admission.Limits, o *admission.Options) *host
 		mux.NoteRoute(r)
 		mux.WriteError(w, r, err)
 	}
-	trusted := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
+	trusted := &httpserver.Proxies{
+		Networks: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, Header: httpserver.HeaderXForwardedFor,
+	}
 	return &host{t, httpserver.Chain(gate.Wrap(mux, refuse),
 		httpserver.Instrument(slog.New(slog.NewTextHandler(log, nil)), "store", nil), httpserver.ClientAddress(trusted),
 		httpserver.LimitBody(1<<21)), log}
