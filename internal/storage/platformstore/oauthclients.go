@@ -16,7 +16,7 @@ const clientColumns = `account_id, app, issuer, client_id, box, broken, updated_
 func scanClient(r row.Scanner) (*clients.Sealed, error) {
 	c := &clients.Sealed{}
 	var updated int64
-	if err := r.Scan(&c.AccountID, &c.App, &c.Issuer, &c.ID, &c.Secret, &c.Broken, &updated); err != nil {
+	if err := r.Scan(&c.AccountID, &c.App, &c.Issuer, &c.ID, &c.Ciphertext, &c.Broken, &updated); err != nil {
 		return nil, fmt.Errorf("reading an OAuth client: %w", err)
 	}
 	c.UpdatedAt = row.Time(updated)
@@ -28,7 +28,7 @@ func (s *Store) KeepClient(ctx context.Context, c *clients.Sealed, e audit.Entry
 	return s.db.Tx(ctx, func(tx *sql.Tx) error {
 		_, err := row.Exec(ctx, tx, `INSERT INTO oauth_client (`+clientColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7)
 			ON CONFLICT (account_id, app, issuer) DO UPDATE SET client_id = excluded.client_id, box = excluded.box, broken = excluded.broken, updated_at = excluded.updated_at`,
-			c.AccountID, c.App, c.Issuer, c.ID, c.Secret, c.Broken, row.Millis(c.UpdatedAt))
+			c.AccountID, c.App, c.Issuer, c.ID, c.Ciphertext, c.Broken, row.Millis(c.UpdatedAt))
 		if err != nil {
 			return err
 		}

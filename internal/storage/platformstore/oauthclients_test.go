@@ -18,13 +18,13 @@ func TestOAuthClients(t *testing.T) {
 		_, account, _ := newAccount(t, s, "demo", "")
 		at := time.Now().UTC().Truncate(time.Millisecond)
 		mine := &clients.Sealed{
-			Client: connection.Client{App: "gmail", AccountID: account.ID, ID: "one"},
-			Secret: "sealed", UpdatedAt: at,
+			Client:     connection.Client{App: "gmail", AccountID: account.ID, ID: "one"},
+			Ciphertext: "sealed", UpdatedAt: at,
 		}
 		other := &clients.Sealed{Client: connection.Client{
 			App: "mcp", AccountID: account.ID, ID: "two",
 			Issuer: "https://as.example",
-		}, Secret: "sealed", UpdatedAt: at}
+		}, Ciphertext: "sealed", UpdatedAt: at}
 		for _, c := range []*clients.Sealed{mine, other, mine} {
 			if err := s.KeepClient(t.Context(), c,
 				audit.New(account.ID, audit.System(), "oauth_client.set", c.App, nil)); err != nil {

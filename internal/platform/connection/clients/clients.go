@@ -42,7 +42,7 @@ type Store interface {
 // Sealed is a client as it is kept.
 type Sealed struct {
 	connection.Client        // without Secret and Extra
-	Secret            string // those two
+	Ciphertext        string // those two
 	UpdatedAt         time.Time
 }
 
@@ -184,8 +184,8 @@ func (k *Clients) Store(ctx context.Context, by audit.Actor, client *connection.
 	if err != nil {
 		return err
 	}
-	stored := &Sealed{Client: *client, Secret: sealed, UpdatedAt: time.Now().UTC().Truncate(time.Millisecond)}
-	stored.Client.Secret, stored.Client.Extra, stored.Client.Broken = "", nil, false
+	stored := &Sealed{Client: *client, Ciphertext: sealed, UpdatedAt: time.Now().UTC().Truncate(time.Millisecond)}
+	stored.Secret, stored.Extra, stored.Broken = "", nil, false
 	entry := audit.New(client.AccountID, by, "oauth_client.set", client.App,
 		map[string]string{"client_id": client.ID, "issuer": client.Issuer})
 	if client.AccountID == "" {
@@ -240,7 +240,7 @@ type secrets struct {
 }
 
 func (k *Clients) open(stored *Sealed) (*connection.Client, error) {
-	text, err := k.sealer.Open(stored.Secret, place(&stored.Client))
+	text, err := k.sealer.Open(stored.Ciphertext, place(&stored.Client))
 	if err != nil {
 		return nil, fmt.Errorf("opening the OAuth client of %s: %w", stored.App, err)
 	}
