@@ -68,7 +68,7 @@ func (c *tourCmd) Run(w *world) error {
 	return t.platform(c)
 }
 
-// tour prints each request and answer with a sentence of explanation.
+// tour prints each request and response with a sentence of explanation.
 type tour struct {
 	ctx    context.Context
 	out    io.Writer
@@ -123,7 +123,7 @@ func (t *tour) open(offer string) (*tourSession, error) {
 }
 
 // wait asks until the session is paid. Each request may take 25 seconds: the
-// store answers as soon as something happens.
+// store responds as soon as something happens.
 func (t *tour) wait(id string, patience time.Duration) error {
 	explanation := "Meanwhile the agent waits: the store holds the request until something happens, 25 seconds at most."
 	for deadline := time.Now().Add(patience); ; {

@@ -53,7 +53,7 @@ func (t *tour) platform(c *tourCmd) error {
 	return errors.Join(err, t.revoke())
 }
 
-// there reports whether the platform answers and belongs to the server of the
+// there reports whether the platform responds and belongs to the server of the
 // data folder, whose socket makes keys.
 func (t *tour) there(dataDir string) bool {
 	req, err := http.NewRequestWithContext(t.ctx, http.MethodGet, t.base+"/healthz", nil)

@@ -13,7 +13,7 @@ import (
 const (
 	// shownLines bounds how much of a response people get to see.
 	shownLines = 40
-	// shownWidth is the width of a terminal that nobody has made larger.
+	// shownWidth is the width of a terminal at its default size.
 	shownWidth = 80
 )
 

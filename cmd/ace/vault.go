@@ -39,7 +39,7 @@ type vaultRotateCmd struct {
 	NoWait    bool `help:"Leave the re-encryption to the running server, and end at once."`
 }
 
-// Run begins a rotation, or goes on with one, and works until nothing is left.
+// Run starts a rotation, or continues one, and returns when no old text is left.
 func (c *vaultRotateCmd) Run(w *world) error {
 	path := "/vault/rotate"
 	if c.Force {

@@ -27,7 +27,7 @@ func Dir(t testing.TB, elem ...string) string {
 	return filepath.Join(append([]string{shared}, elem...)...)
 }
 
-// Sample is one of the proposed answers in specs/commerce/samples.
+// Sample is one of the proposed responses in specs/commerce/samples.
 func Sample(t testing.TB, name string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(Dir(t, "specs", "commerce", "samples", name))
@@ -45,7 +45,7 @@ type Set struct {
 	resolve func(ref string) string
 
 	mu        sync.Mutex
-	compilers map[string]*jsonschema.Compiler // by operation; "" validates answers
+	compilers map[string]*jsonschema.Compiler // by operation; "" validates responses
 }
 
 func newSet(name string, load func(operation, url string) (any, error), resolve func(string) string) *Set {
@@ -117,7 +117,7 @@ func (s *Set) CheckRequest(operation, ref string, body []byte) error {
 
 // readJSON reads a schema file, keeping numbers exact.
 func readJSON(path string) (any, error) {
-	f, err := os.Open(path) //nolint:gosec // a test reads the schemas it was told to read
+	f, err := os.Open(path) //nolint:gosec // a test reads the schemas that it was given
 	if err != nil {
 		return nil, err
 	}

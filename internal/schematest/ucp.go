@@ -51,7 +51,7 @@ func UCPBusinessProfile(version string) string {
 	return "profile.json#/$defs/business_schema"
 }
 
-// requestView turns a schema, which describes answers, into that of a request
+// requestView turns a schema, which describes responses, into that of a request
 // of an operation, by the annotation ucp_request of its properties: omit,
 // required, optional, or one of these per operation.
 func requestView(node any, operation string) {

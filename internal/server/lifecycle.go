@@ -23,7 +23,7 @@ const (
 // end; no step waits for its own time after another.
 //
 //	signal ──> not ready, listeners go on for the drain delay
-//	       ──> long polls are answered, listeners close, lanes claim nothing more
+//	       ──> long polls return, listeners close, lanes claim nothing more
 //	       ──> requests end ──> runs in the background end
 //	           handlers of jobs end
 //	       ──> buffers are written ──> sandbox and admin listeners ──> database

@@ -67,7 +67,7 @@ func (s *Server) paidStep(name string) {
 	}
 }
 
-// servicesFace is the face of the paid services.
+// servicesHandler returns the handler of the paid services.
 func (s *Server) servicesHandler() *servicehttp.Handler {
 	return &servicehttp.Handler{
 		BaseURL: s.cfg.BaseURL(), Service: s.services,

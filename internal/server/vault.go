@@ -63,7 +63,7 @@ func (s *Server) kekOptions(setting, tokenFile, tokenName string, create bool) *
 	}
 }
 
-// jobVault goes on with rotations.
+// jobVault continues rotations.
 const jobVault = "vault"
 
 const (

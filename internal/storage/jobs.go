@@ -49,7 +49,7 @@ func (s *Store) Schedule(ctx context.Context, js ...jobs.Job) error {
 	return err
 }
 
-// scheduled wakes the lanes of jobs that a transaction scheduled, if it stands.
+// scheduled wakes the lanes of jobs that a transaction scheduled, if it committed.
 func (s *Store) scheduled(err error, js []jobs.Job) {
 	if err == nil {
 		s.lanes.Scheduled(js...)
@@ -164,7 +164,7 @@ func (s *laneSource) End(ctx context.Context, ended []jobs.End) (again bool, err
 }
 
 // Reclaim ends every lease. Call it when a process starts that has the database
-// to itself: no other holds a lease, and nobody has to wait until it expires.
+// to itself: no other holds a lease, and no caller has to wait until it expires.
 func (s *Store) Reclaim(ctx context.Context) error {
 	return s.db.Tx(ctx, func(tx *sql.Tx) error {
 		if _, err := row.Exec(ctx, tx,

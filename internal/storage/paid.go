@@ -139,7 +139,7 @@ func (s Paid) Insert(ctx context.Context, c paidservice.Change, check func(paids
 	stored.Version = 1
 	c.Order, c.From = &stored, ""
 	err := s.db.Tx(ctx, func(tx *sql.Tx) error {
-		// A call that finds its own order there must hear of that, not of limits.
+		// A call that finds its own order there must learn that, not a limit.
 		if err := insertPaid(ctx, tx, c.Order); err != nil {
 			return err
 		}

@@ -163,7 +163,7 @@ const (
 )
 
 // Prune deletes work that is past its time, payments that can no longer be
-// spent, and orders whose payment was never good for anything. All other orders
+// spent, and orders whose payment was never valid. All other orders
 // stay, as the ledger. more says that there is more to do: call it again soon.
 func (s Paid) Prune(ctx context.Context) (more bool, err error) {
 	now := time.Now()

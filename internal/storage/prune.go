@@ -39,7 +39,7 @@ func (s *Store) Prune(ctx context.Context) (more bool, err error) {
 		},
 		retention.Rule{
 			Name: "a2a_task", Table: "a2a_task", Age: "expires_at", Key: "id", Before: row.Millis(now),
-			// The checkout that it is about goes on.
+			// The checkout that it is about is still open.
 			Stay: `EXISTS (SELECT 1 FROM checkout_session s WHERE s.id = a2a_task.ref
 				AND s.state IN ('creating', 'open', 'processing'))`,
 		},

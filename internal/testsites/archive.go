@@ -28,7 +28,7 @@ var siteFiles embed.FS
 //
 // Names are title, description, lang, ld (JSON-LD on one line), status,
 // canonical (- for none), and every header of HTTP. {{origin}} stands for the
-// origin everywhere. The part "html 404" answers for all other addresses.
+// origin everywhere. The part "html 404" is the response for all other URLs.
 type archive struct {
 	layout, gold string
 	answers      map[string]answer

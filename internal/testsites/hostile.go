@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// hostileSite serves sites/hostile.txtar and, beside it, answers without end
+// hostileSite serves sites/hostile.txtar and, beside it, responses without end
 // or measure.
 func hostileSite(origin string) http.Handler {
 	a, err := readArchive("hostile")
@@ -18,7 +18,7 @@ func hostileSite(origin string) http.Handler {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/", a.handler(origin))
-	// A calendar that goes on for ever, and folders inside folders.
+	// A calendar without an end, and folders inside folders.
 	mux.HandleFunc("GET /calendar", func(w http.ResponseWriter, r *http.Request) {
 		month, _ := strconv.Atoi(r.URL.Query().Get("month"))
 		var b strings.Builder

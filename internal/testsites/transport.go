@@ -9,7 +9,7 @@ import (
 )
 
 // Transport returns requests to the site without a network. It streams, so
-// that slow answers are slow, and works in the fake time of testing/synctest.
+// that slow responses are slow, and works in the fake time of testing/synctest.
 // Requests to other hosts fail.
 func (s *Site) Transport() http.RoundTripper { return transport{s} }
 
@@ -71,7 +71,7 @@ func (b *answerBody) Close() error {
 	return b.PipeReader.Close()
 }
 
-// writer hands a response on while it is written.
+// writer passes a response on while it is written.
 type writer struct {
 	header, sent http.Header
 	pipe         *io.PipeWriter

@@ -243,7 +243,7 @@ func utf16Text(s string, bigEndian bool) string {
 	return b.String()
 }
 
-// bombSite serves an honest first page, compressed, and returns that grow:
+// bombSite serves a normal first page, compressed, and responses that grow:
 // /bomb has 10 MB on the wire and 10 GB decoded, /nested is compressed twice,
 // /sitemap.xml.gz is one of the sitemaps that robots.txt names, and /cut stops
 // in the middle of its compressed stream.

@@ -193,7 +193,7 @@ func get(ctx context.Context, address string) (*http.Response, error) {
 	return http.DefaultClient.Do(req)
 }
 
-// ports counts the addresses that this process has handed out.
+// ports counts the addresses that this process has assigned.
 var ports atomic.Int64
 
 // FreeAddr returns a loopback address that is free, and that nothing will take

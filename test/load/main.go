@@ -125,7 +125,7 @@ func (s *store) stop() {
 }
 
 // watch notes the memory once in a while, until the function that it returns is
-// called: that answers the notes.
+// called: that returns the notes.
 func (s *store) watch(every time.Duration) func() []float64 {
 	stop, done := make(chan struct{}), make(chan []float64)
 	go func() {

@@ -519,7 +519,7 @@ func TestFacilitatorFails(t *testing.T) {
 }
 
 // TestStrangerIsFirst has a payment put on the chain by somebody else while the
-// work goes on: the money is here, so the result is handed out.
+// work continues: the money is here, so the result is handed out.
 func TestStrangerIsFirst(t *testing.T) {
 	t.Parallel()
 	r := start(t, settings{})
@@ -559,7 +559,7 @@ func (s *store) running(service, payment string) {
 	s.t.Fatal("the store does not work for the payment")
 }
 
-// TestEmptiedWallet spends the money elsewhere while the work goes on: the
+// TestEmptiedWallet spends the money elsewhere while the work continues: the
 // result is sealed, and handed out when the payer has money again.
 func TestEmptiedWallet(t *testing.T) {
 	t.Parallel()

@@ -5,7 +5,7 @@
 //	         tick; done()
 //	writer:  b.Publish(id) after its commit -> every channel of id is closed
 //
-// Changes that other replicas make are not heard: who waits looks again from
+// Changes that other replicas make are not received: a waiting caller looks again from
 // time to time.
 package broadcast
 

@@ -131,7 +131,7 @@ func (w *writer) image(n *html.Node) {
 	}
 }
 
-// escapeText escapes a text that stands apart from the running text.
+// escapeText escapes a text outside the running text.
 func escapeText(s string, markdown bool) string {
 	inner := &writer{markdown: markdown}
 	inner.text(s)

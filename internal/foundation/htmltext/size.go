@@ -23,7 +23,7 @@ func Oversized(source []byte) bool {
 	for {
 		switch z.Next() {
 		case html.ErrorToken:
-			return z.Err() != io.EOF //nolint:errorlint // the tokenizer answers it bare
+			return z.Err() != io.EOF //nolint:errorlint // the tokenizer returns it unwrapped
 		case html.StartTagToken:
 			token := z.Token()
 			if formats(token.Data) {

@@ -71,7 +71,7 @@ func ClientIP(ctx context.Context) netip.Addr {
 }
 
 // NoteProblem puts the code of a problem into the access line of the request.
-// Faces call it where a protocol answers failures in its own shape.
+// Transports call it where a protocol writes failures in its own shape.
 func NoteProblem(ctx context.Context, code string) {
 	if x := exchangeOf(ctx); x != nil {
 		x.set(&x.problem, code)
@@ -87,7 +87,7 @@ func NoteOperation(ctx context.Context, operation string) {
 }
 
 // NoteSignature puts into the access line what the signature of a request is
-// worth, such as "invalid: time", and who signed it, "" where nobody knows.
+// worth, such as "invalid: time", and who signed it, "" if unknown.
 func NoteSignature(ctx context.Context, outcome, agent string) {
 	if x := exchangeOf(ctx); x != nil {
 		x.set(&x.signature, outcome)

@@ -104,7 +104,7 @@ func (x *exchange) write(r *http.Request, rec *recorder, elapsed time.Duration, 
 	x.mu.Unlock()
 	status := rec.status
 	if status == 0 && !aborted {
-		status = http.StatusOK // net/http answers an untouched request so
+		status = http.StatusOK // what net/http sends if a handler writes nothing
 	}
 	attrs := make([]slog.Attr, 0, 13)
 	attrs = append(attrs,

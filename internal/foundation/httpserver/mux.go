@@ -9,10 +9,10 @@ import (
 	"ace/internal/foundation/problem"
 )
 
-// Mux is an http.ServeMux that answers unknown paths and wrong methods in the
-// shape of the protocol that owns the path, and tells the access line which
-// route was taken. Patterns are those of http.ServeMux. Register everything
-// before serving.
+// Mux is an http.ServeMux that responds to unknown paths and wrong methods in
+// the shape of the protocol that owns the path, and records in the access line
+// which route was taken. Patterns are those of http.ServeMux. Register
+// everything before serving.
 type Mux struct {
 	routes http.ServeMux
 	writer ErrorWriter
@@ -61,14 +61,14 @@ func (m *Mux) HandleFunc(pattern string, h func(http.ResponseWriter, *http.Reque
 	m.Handle(pattern, http.HandlerFunc(h))
 }
 
-// ServeHTTP hands r to the handler of its route.
+// ServeHTTP passes r to the handler of its route.
 func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.routes.ServeHTTP(&fallback{ResponseWriter: w, mux: m, request: r}, r)
 }
 
-// NoteRoute tells the access line which route r would take, for middleware
-// that answers in front of the Mux: paths of a route may hold capabilities,
-// which the log must not show.
+// NoteRoute records in the access line which route r would take, for middleware
+// that responds before the Mux: paths of a route may hold capabilities, which
+// the log must not show.
 func (m *Mux) NoteRoute(r *http.Request) {
 	_, pattern := m.routes.Handler(r)
 	notePattern(r.Context(), pattern)

@@ -15,7 +15,7 @@
 // both ways, rsa-pss-sha512 to verify. Shared secrets are never accepted.
 //
 // Components: @method, @scheme, @authority, @target-uri, @path, @query, @status
-// and fields; the parameter key of dictionary fields, and req in answers.
+// and fields; the parameter key of dictionary fields, and req in responses.
 // Others (sf, bs, tr, @request-target, @query-param) are refused, so that a
 // signature which covers them does not verify.
 package httpsig

@@ -6,11 +6,11 @@
 //	   |   answered            -> Replay
 //	   |   still running       -> idempotency_in_progress (Conflict)
 //	   |   its process died    -> Attempt with the SAME resource id, so that
-//	   |                          the work goes on instead of starting twice
+//	   |                          the work continues instead of starting twice
 //	   | same key, other body  -> idempotency_key_reused (Unprocessable)
-//	Attempt.Finish(answer)      keeps the response for Retention
+//	Attempt.Finish(answer)      stores the response for Retention
 //	Attempt.Release()           lets a repetition go on with the same resource
-//	                            (5xx answers are not kept)
+//	                            (5xx responses are not stored)
 //
 // The body is kept only as a keyed digest: it may hold a card number, which a
 // plain hash would give away. Each protocol chooses the status of a problem,
@@ -41,7 +41,7 @@ type Record struct {
 	Answer      *Answer // nil while unanswered
 }
 
-// Answer is a reply as it went out.
+// Answer is a response as it was sent.
 type Answer struct {
 	Status int
 	Body   []byte
@@ -50,10 +50,11 @@ type Answer struct {
 // Store keeps records. Each method is atomic and safe between replicas.
 type Store interface {
 	// Claim inserts rec, or, if scope and key are there with an expired lease,
-	// no response and the same fingerprint, extends its lease to rec's. It returns the record that is kept now and whether the caller owns it.
-	// A record past its ExpiresAt counts as not there.
+	// no response and the same fingerprint, extends its lease to rec's. It
+	// returns the record that is kept now and whether the caller owns it. A
+	// record past its ExpiresAt counts as not there.
 	Claim(ctx context.Context, rec Record) (stored Record, owned bool, err error)
-	// Answer keeps the response of a record that has none.
+	// Answer stores the response of a record that has none.
 	Answer(ctx context.Context, scope, key string, answer Answer, expiresAt time.Time) error
 	// Release ends the lease of a record that has no response.
 	Release(ctx context.Context, scope, key string) error
@@ -70,7 +71,7 @@ func New(store Store, mac func(label string, parts ...[]byte) string) *Keeper {
 	return &Keeper{store: store, mac: mac}
 }
 
-// Attempt is a request that is being answered for the first time, or a replay.
+// Attempt is a request that is handled for the first time, or a replay.
 type Attempt struct {
 	// Replay is the response of the first request; the rest does not apply then.
 	Replay *Answer
@@ -81,9 +82,9 @@ type Attempt struct {
 	scope, key string
 }
 
-// Start starts or replays the request with key in scope. Scope is whatever
-// tells callers and operations apart; body is the canonical form of the
-// request. newID makes the id of what the request would create.
+// Start starts or replays the request with key in scope. Scope distinguishes
+// callers and operations; body is the canonical form of the request. newID
+// makes the id of what the request would create.
 func (k *Keeper) Start(ctx context.Context, scope, key string, body []byte, newID func() string) (*Attempt, error) {
 	now := time.Now()
 	// The scope may name a client address: only its digest is kept.
@@ -108,13 +109,13 @@ func (k *Keeper) Start(ctx context.Context, scope, key string, body []byte, newI
 	return &Attempt{ResourceID: stored.ResourceID, keeper: k, scope: stored.Scope, key: stored.Key}, nil
 }
 
-// Finish keeps the response of a fresh attempt.
+// Finish stores the response of a fresh attempt.
 func (a *Attempt) Finish(ctx context.Context, answer Answer) error {
 	return a.keeper.store.Answer(context.WithoutCancel(ctx), a.scope, a.key, answer, time.Now().Add(Retention))
 }
 
-// Release ends a fresh attempt that has no response worth keeping. A repetition
-// goes on with the same resource id, so that what was half done is finished
+// Release ends a fresh attempt that has no response worth storing. A repetition
+// continues with the same resource id, so that partial work is finished
 // and not done twice.
 func (a *Attempt) Release(ctx context.Context) error {
 	return a.keeper.store.Release(context.WithoutCancel(ctx), a.scope, a.key)

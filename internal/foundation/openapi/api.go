@@ -24,7 +24,7 @@ type Mux interface {
 type Options struct {
 	Description string
 	Servers     []string            // public addresses of the host
-	Contact     *Contact            // whom to ask
+	Contact     *Contact            // who to contact
 	Tags        []Tag               // groups of operations, in reading order
 	Security    map[string]Security // schemes by name; operations name the ones they need
 	// MaxBodyBytes bounds request bodies where the operation does not.
@@ -38,7 +38,7 @@ type Options struct {
 	Limited string
 }
 
-// Contact says whom to ask about the API.
+// Contact says who to contact about the API.
 type Contact struct{ Name, URL, Email string }
 
 // Tag groups operations.
@@ -81,7 +81,7 @@ func New(mux Mux, title, version string, o *Options) *API {
 		},
 		Formats: map[string]huma.Format{
 			"application/json": {Marshal: marshal, Unmarshal: unmarshal},
-			// The library's own errors: the door has answered in their place, and
+			// The library's own errors: Handle has responded in their place, and
 			// without a format the library complains on standard error.
 			"application/problem+json": {Marshal: marshal, Unmarshal: unmarshal},
 		},

@@ -136,8 +136,8 @@ func child(tree map[string]any, name string) map[string]any {
 	return c
 }
 
-// openAnswers tidies the schemas: arrays are never null, because the faces send
-// none; and schemas that only answers use do not promise that no member is ever
+// openAnswers tidies the schemas: arrays are never null, because the transports send
+// none; and schemas that only responses use do not promise that no field is ever
 // added, so that a strict generated client survives an addition.
 func openAnswers(paths, schemas map[string]any) {
 	taken := map[string]bool{}

@@ -69,7 +69,7 @@ func item(d *huma.ErrorDetail) problem.Item {
 // the schema. With detail, the rest is dropped: it may come from the input.
 type wording struct{ prefix, code, words, detail string }
 
-// More specific prefixes stand first.
+// More specific prefixes come first.
 var wordings = [...]wording{
 	{
 		prefix: "unexpected property", code: "unknown_field",

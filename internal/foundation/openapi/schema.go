@@ -59,7 +59,7 @@ func markNullable(t reflect.Type, schema *huma.Schema) {
 	}
 }
 
-// uniqueName tells equal names of different packages apart; the names never
+// uniqueName distinguishes equal names of different packages; the names never
 // leave this file.
 func uniqueName(t reflect.Type, hint string) string {
 	name := strings.NewReplacer("/", "_", "~", "_").Replace(t.String())
@@ -116,7 +116,7 @@ func (in *inliner) resolve(n map[string]any, ref string, path []string) any {
 }
 
 // tidy drops what the library adds to a schema and our readers do not want:
-// unions with null that nobody asked for, and in what we send the promise that nothing is added.
+// unwanted unions with null, and in what we send the promise that nothing is added.
 func tidy(schema map[string]any, closed bool) {
 	_, nullable := schema[keepNull]
 	delete(schema, keepNull)

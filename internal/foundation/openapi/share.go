@@ -118,8 +118,8 @@ func (s *sharing) free(hint string) string {
 	}
 }
 
-// eachInside visits the schemas that stand directly in a schema and puts there
-// what visit answers. Examples and constants are no schemas.
+// eachInside visits the direct subschemas of a schema and replaces each by what
+// visit returns. Examples and constants are no schemas.
 func eachInside(schema map[string]any, hint string, visit func(inner any, hint string) any) {
 	properties := child(schema, "properties")
 	for _, name := range sortedKeys(properties) {

@@ -35,7 +35,7 @@ const (
 // Hasher digests passwords. It is safe for concurrent use.
 type Hasher struct {
 	slots chan struct{}
-	decoy string // verified where there is no user, so that nobody learns that by the time
+	decoy string // verified where there is no user, so that response times do not disclose that
 }
 
 // New returns a hasher.

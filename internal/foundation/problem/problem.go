@@ -1,13 +1,13 @@
 // Package problem is the one vocabulary of failure.
 //
-// A domain package answers a failure that the caller can do something about
+// A domain package returns a failure that the caller can act on
 // with a *Problem: what kind it is, a stable code, and a sentence that is safe
 // to show. Every other error is an internal fault, and its text never leaves
 // the process.
 //
 //	domain            returns problem.New(NotFound, "offer_not_found", "…")
 //	  | wrapped with %w on the way up, never rephrased
-//	face              problem.From(err) -> RFC 9457, ACP error, UCP message,
+//	transport problem.From(err) -> RFC 9457, ACP error, UCP message,
 //	                  JSON-RPC error or MCP tool result
 //
 // All codes are listed in docs/errors.md; a test compares the list with the
@@ -160,7 +160,7 @@ func (p *Problem) With(name string, value any) *Problem {
 
 // From finds the problem inside err. An error that holds none becomes an
 // Internal problem whose detail says nothing about it; ok is then false and
-// the face logs err itself.
+// the transport logs err itself.
 func From(err error) (p *Problem, ok bool) {
 	if errors.As(err, &p) {
 		return p, true

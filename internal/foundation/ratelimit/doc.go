@@ -8,7 +8,7 @@
 //	   v
 //	Result -> WriteHeaders (RateLimit-Policy, RateLimit) and Problem (429)
 //
-// Times are monotonic: a clock that is set back frees nobody and blocks nobody.
+// Times are monotonic: a clock that is set back changes nothing.
 // Costs are all or nothing. The header fields follow
 // draft-ietf-httpapi-ratelimit-headers-11.
 package ratelimit

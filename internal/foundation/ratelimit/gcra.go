@@ -62,7 +62,7 @@ func (t *Table) Crowded() uint64 { return t.crowded.Load() }
 type GCRA struct {
 	table    *Table
 	policy   Policy
-	seed     maphash.Seed // per process and policy: nobody outside can aim at a set
+	seed     maphash.Seed // per process and policy: no client can aim at a set
 	emission int64        // nanoseconds per unit
 	capacity int64        // emission * burst
 }
@@ -136,7 +136,7 @@ func (g *GCRA) Refund(_ context.Context, key string, cost int) (Result, error) {
 	return r, nil
 }
 
-// state tells what is left when used nanoseconds of the capacity are taken.
+// state returns what is left when used nanoseconds of the capacity are taken.
 func (g *GCRA) state(r *Result, used int64) {
 	r.Remaining = int((g.capacity - used) / g.emission)
 	if used > 0 {

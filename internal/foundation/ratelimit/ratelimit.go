@@ -13,7 +13,7 @@ import (
 )
 
 // Limiter decides whether a client may do something now. Implementations are
-// safe for concurrent use and answer within microseconds, or within ctx where
+// safe for concurrent use and return within microseconds, or within ctx where
 // they ask another process; the error is about that process, never about the
 // client.
 type Limiter interface {
@@ -108,7 +108,7 @@ func field(b []byte, name, one string, n int, two string, m int) []byte {
 	return strconv.AppendInt(append(b, two...), int64(m), 10)
 }
 
-// seconds rounds up, so that nobody who waits as told comes too early.
+// seconds rounds up, so that a client that waits as asked is not too early.
 func seconds(d time.Duration) int {
 	return int((max(d, 0) + time.Second - 1) / time.Second)
 }

@@ -164,7 +164,7 @@ func (r *Keyring) Secrets() ([]byte, error) {
 	return text, nil
 }
 
-// ParseRing reads what Secrets answered. Its errors say nothing of the text.
+// ParseRing parses what Secrets returned. Its errors say nothing of the text.
 func ParseRing(text []byte) (*Keyring, error) {
 	var w wire
 	if json.Unmarshal(text, &w) != nil || len(w.Digest) != KeySize {

@@ -108,7 +108,7 @@ func (b *Sealer) Seal(plain []byte, at Place) (string, error) {
 	return Prefix(r.primary) + base64.RawStdEncoding.EncodeToString(sealed), nil
 }
 
-// Open decrypts what Seal answered for the same place. It returns ErrOpen for
+// Open decrypts what Seal returned for the same place. It returns ErrOpen for
 // anything else, and another error where the keyring had to be read again and
 // could not be: then the value may open later.
 func (b *Sealer) Open(text string, at Place) ([]byte, error) {

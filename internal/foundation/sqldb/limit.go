@@ -8,7 +8,7 @@ import (
 
 // fixedPlans is a connection to SQLite whose statements have one plan, whatever
 // is bound to them. SQLite (3.47 and later) looks at the value of a parameter
-// that stands alone after LIMIT, and of a pattern after LIKE, to choose a plan:
+// that is alone after LIMIT, and of a pattern after LIKE, to choose a plan:
 // each time such a parameter is bound, the statement is parsed again
 // (sqlite3Reprepare), which costs more than running it. An expression is not
 // looked at.

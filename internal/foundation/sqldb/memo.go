@@ -17,7 +17,7 @@ type Memo[K comparable, V any] struct {
 }
 
 // Get returns the value stored under key, or else what read returns; store reports
-// whether that may be kept. Values are shared between callers: nobody may change
+// whether that may be kept. Values are shared between callers: no caller may change
 // them.
 func (m *Memo[K, V]) Get(db *DB, key K, read func() (value V, store bool, err error)) (V, error) {
 	// The revision is taken before the read: what a write overtakes is kept under

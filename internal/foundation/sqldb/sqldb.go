@@ -177,7 +177,7 @@ func (db *DB) Brief(ctx context.Context) context.Context {
 	return context.WithoutCancel(ctx)
 }
 
-// Ping reports whether the database answers.
+// Ping reports whether the database responds.
 func (db *DB) Ping(ctx context.Context) error { return db.read.PingContext(ctx) }
 
 // maxTries bounds how often a transaction is repeated. With the waits below it

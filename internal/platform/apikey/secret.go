@@ -8,7 +8,7 @@ import (
 )
 
 // Shape of a key: ^ace_[0-9A-Za-z]{36}$. The checksum lets scanners for lost
-// secrets, and us, tell a key from a look-alike without asking anybody.
+// secrets, and us, distinguish a key from a look-alike without a request.
 const (
 	keyPrefix    = "ace_"
 	randomLength = 30 // 178 bits

@@ -122,7 +122,7 @@ func misread(err error) error {
 
 func mended(text string) string {
 	if parts := unknownMember.FindStringSubmatch(text); parts != nil {
-		return fmt.Sprintf("nothing is called %q here: mend the name, or take it out", parts[1])
+		return fmt.Sprintf("nothing is called %q here: correct the name, or remove it", parts[1])
 	}
 	if parts := givenTwice.FindStringSubmatch(text); parts != nil {
 		return fmt.Sprintf("%q stands on line %s already: keep one of them", parts[1], parts[2])

@@ -37,17 +37,17 @@ func TestMisread(t *testing.T) {
 		{
 			"a member of the app",
 			[]string{"who: {get: /me", "who: {gett: /me"},
-			[]string{`nothing is called "gett" here: mend the name, or take it out|gett`},
+			[]string{`nothing is called "gett" here: correct the name, or remove it|gett`},
 		},
 		{
 			"a member of a scheme",
 			[]string{"refresh: {rotation", "refresh: {rotate"},
-			[]string{`nothing is called "rotate" here: mend the name, or take it out|rotate:`},
+			[]string{`nothing is called "rotate" here: correct the name, or remove it|rotate:`},
 		},
 		{
 			"a member of a tool",
 			[]string{"about: Writes a note.", "abuot: Writes a note."},
-			[]string{`nothing is called "abuot" here: mend the name, or take it out|abuot`},
+			[]string{`nothing is called "abuot" here: correct the name, or remove it|abuot`},
 		},
 		{
 			"members of two tools and the app",
@@ -56,9 +56,9 @@ func TestMisread(t *testing.T) {
 				"chequed: ",
 			},
 			[]string{
-				`nothing is called "chequed" here: mend the name, or take it out|chequed`,
-				`nothing is called "item" here: mend the name, or take it out|item: /notes`,
-				`nothing is called "abuot" here: mend the name, or take it out|abuot`,
+				`nothing is called "chequed" here: correct the name, or remove it|chequed`,
+				`nothing is called "item" here: correct the name, or remove it|item: /notes`,
+				`nothing is called "abuot" here: correct the name, or remove it|abuot`,
 			},
 		},
 		{

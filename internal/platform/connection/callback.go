@@ -102,7 +102,7 @@ func (s *Service) Callback(ctx context.Context, appID string, v Visitor, query u
 }
 
 // byState finds the session that a callback belongs to; nil: none. The state
-// stands where the app's schemes say.
+// is where the app's schemes say.
 func (s *Service) byState(ctx context.Context, appID string, query url.Values) (*Session, error) {
 	names := []string{"state", "oauth_token"}
 	if a, err := s.Apps.App(ctx, "", appID); err == nil {
@@ -124,7 +124,7 @@ func (s *Service) byState(ctx context.Context, appID string, query url.Values) (
 }
 
 // resume opens the sign-in under way and uses its state up: of two callbacks
-// with one state, one goes on.
+// with one state, one continues.
 func (s *Service) resume(ctx context.Context, session *Session) (*pendingConnection, *Attempt, error) {
 	text, err := s.sealer.Open(session.Attempt, attemptPlace(session))
 	if err != nil {

@@ -59,7 +59,7 @@ type Connection struct {
 	Scheme    string // id of the app's scheme
 	Label     string // for people, where one app is connected more than once
 	Default   bool   // chosen where a caller names none
-	EndUser   string // the account's own user whom it belongs to; "": the account itself
+	EndUser   string // the account's own user that it belongs to; "": the account itself
 	Params    map[string]string
 	Identity  Identity
 	Status    Status

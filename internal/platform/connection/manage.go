@@ -13,7 +13,7 @@ import (
 )
 
 // Get returns one connection of an account; connection_not_found (NotFound)
-// otherwise. A deleted one is answered as revoked for a month.
+// otherwise. A deleted one is returned as revoked for a month.
 func (s *Service) Get(ctx context.Context, accountID, id string) (*Connection, error) {
 	return s.Store.Connection(ctx, accountID, id)
 }
@@ -78,7 +78,7 @@ func (c *Connection) disable(off bool) {
 }
 
 // Delete ends a connection: its secrets are gone from it at once. With revoke the
-// grant is ended at the vendor too, by a job that goes on until that is done, or
+// grant is ended at the vendor too, by a job that repeats until that is done, or
 // for three days; what it needs is kept, sealed, for it alone. A connection that
 // is deleted already stays so. Its problem is connection_not_found.
 func (s *Service) Delete(ctx context.Context, by audit.Actor, accountID, id string, revoke bool) error {
@@ -125,7 +125,7 @@ func (s *Service) farewell(ctx context.Context, c *Connection) (string, error) {
 }
 
 // endAtVendor is what the job of a deleted connection does: the app's own steps,
-// then the end of the grant. Where another connection of the account stands on the
+// then the end of the grant. Where another connection of the account uses the
 // same grant, it keeps its grant.
 func (s *Service) endAtVendor(ctx context.Context, sealed *Sealed) error {
 	c := sealed.Connection
@@ -174,7 +174,7 @@ func (s *Service) release(ctx context.Context, a *app.App, scheme *app.Scheme, l
 	return fmt.Errorf("releasing a connection of %s: %w", a.ID, err)
 }
 
-// shared reports whether another connection of the account stands on the same
+// shared reports whether another connection of the account uses the same
 // account at the vendor: vendors end all grants of one client at once.
 func (s *Service) shared(ctx context.Context, c *Connection) (bool, error) {
 	if c.Identity.ID == "" {
@@ -193,7 +193,7 @@ func (s *Service) shared(ctx context.Context, c *Connection) (bool, error) {
 }
 
 // Check asks the app whether the connection works and whose account it is, and
-// returns the connection as it stands then: its status says what is wrong and
+// returns the connection as it is then: its status says what is wrong and
 // reason, not by an error. Its problems are connection_not_found and
 // connection_disabled.
 func (s *Service) Check(ctx context.Context, by audit.Actor, accountID, id string) (*Connection, error) {
@@ -214,7 +214,7 @@ func (s *Service) Check(ctx context.Context, by audit.Actor, accountID, id strin
 	return s.check(ctx, by, k)
 }
 
-// checkable refuses what a check cannot tell anything new about. A key that was
+// checkable refuses what a check cannot find out. A key that was
 // refused may have been made good at the vendor.
 func (k *storedCredentials) checkable() error {
 	if k.c.Status == NeedsReconnect && !k.renewable() && living(k.c, time.Now()) {

@@ -36,7 +36,7 @@ type Request struct {
 // NewSessionID returns an id for Request.
 func NewSessionID() string { return typeid.New(sessionPrefix) }
 
-// Open creates a sign-in link for an app and returns its session; Link tells the
+// Open creates a sign-in link for an app and returns its session; Link returns the
 // address. Nothing is connected by it. Its problems: app_not_found (NotFound);
 // app_not_connectable, app_needs_no_connection (Conflict); connection_not_found
 // for Wish.Reconnects; unknown_app_params (Unprocessable); invalid_request

@@ -18,7 +18,7 @@ type Visitor struct {
 	// Browser is the secret of a cookie that the face gives to each browser that
 	// comes to a connect page: at least 32 random characters.
 	Browser string
-	// AccountID is the account that the person is signed in to; empty: nobody is.
+	// AccountID is the account that the user is signed in to; empty: none.
 	AccountID string
 	Actor     audit.Actor
 }
@@ -32,7 +32,7 @@ type Visit struct {
 	// one first. Empty when the session is over.
 	Schemes []*app.Scheme
 	// Servers are the params, by scheme and name, that the OAuth client of a
-	// scheme tells: the server that it is of.
+	// scheme says: the server that it belongs to.
 	Servers map[string]map[string]string
 	// Reconnects is the connection that is repaired; nil: a new one is made.
 	Reconnects *Connection
@@ -52,7 +52,7 @@ type Outcome struct {
 	// Redirect is where the browser goes now: to the vendor, to the developer's
 	// redirect_url, or to Page.
 	Redirect string
-	// Page is the page of the link, which shows how the session stands.
+	// Page is the page of the link, which shows the state of the session.
 	Page string
 }
 
@@ -70,7 +70,7 @@ type Form struct {
 // links before people do use nothing up. Its problems:
 //
 //	connect_link_unknown (NotFound)          no such link
-//	sign_in_required (Unauthenticated)       nobody is signed in, and it has to be somebody
+//	sign_in_required (Unauthenticated)       a signed-in user is required
 //	connect_other_account (Forbidden)        somebody of another account is
 //	connect_other_browser (Forbidden)        the link was opened in another browser
 func (s *Service) Visit(ctx context.Context, token string, v Visitor) (*Visit, error) {
@@ -241,10 +241,10 @@ func open(session *Session) error {
 }
 
 // Submit takes what the person typed and chose. A scheme with consent at the
-// vendor answers an Outcome whose Redirect leads there; the others are checked
+// vendor returns an Outcome whose Redirect leads there; the others are checked
 // with the app and connected. What the person can repair comes back as
 // invalid_fields or credentials_refused (Unprocessable), with pointers such as
-// /fields/key and /params/subdomain; the link goes on working. The other problems are
+// /fields/key and /params/subdomain; the link stays valid. The other problems are
 // those of Visit; connect_session_expired, connect_session_used (Gone);
 // connect_unverified (Forbidden); app_not_connectable, connection_mismatch
 // (Conflict); sign_in_failed; provider_unavailable (Unavailable).

@@ -67,7 +67,7 @@ func (s *Service) prepare(ctx context.Context, session *Session, a *app.App, sch
 	return m, m.unknownIssuer()
 }
 
-// opensData reports whether a scope stands for something that tools can do. Those
+// opensData reports whether a scope permits something that tools can do. Those
 // of OpenID Connect ask for a refresh token, or for who somebody is; many vendors
 // grant them and do not name them, or name them otherwise.
 func opensData(scope string) bool {
@@ -220,13 +220,13 @@ func (m *pendingConnection) draft(grant *Grant) (*Connection, Credentials) {
 	return c, credentials
 }
 
-// tells reports whether an app can be asked if it takes credentials: by its whoami
+// tells reports whether credentials can be checked with the app: by its whoami
 // call, or, of an MCP server, by its list of tools.
 func tells(a *app.App) bool { return a.Who != nil || a.MCP != nil }
 
 // identify asks the app whose account it is. Keys have to open it before they
 // are kept. A consent that was given is kept also where the app is unavailable for a
-// moment, or does not tell: it could not be had again without the person.
+// moment, or does not report: it could not be had again without the person.
 func (s *Service) identify(ctx context.Context, m *pendingConnection, c *Connection, live *Live) error {
 	if !tells(m.app) || m.unchecked {
 		return nil
@@ -263,7 +263,7 @@ func appCode(err error) string {
 	return ""
 }
 
-// away reports whether an app may answer later what it does not answer now.
+// away reports whether an app may respond later.
 func away(code string) bool {
 	return code == codeUnavailable || code == codeTimeout || code == codeRateLimited || code == ReasonUnavailable
 }

@@ -19,16 +19,16 @@ type Apps interface {
 // Sessions keeps connect sessions.
 type Sessions interface {
 	// InsertSession keeps a new session. A session with its id that is there
-	// already is answered instead, with inserted false.
+	// already is returned instead, with inserted false.
 	InsertSession(ctx context.Context, s *Session, e audit.Entry) (stored *Session, inserted bool, err error)
 	// Session returns connect_session_not_found (NotFound), also for one of
 	// another account.
 	Session(ctx context.Context, accountID, id string) (*Session, error)
-	// SessionByToken and SessionByState answer nil where there is none.
+	// SessionByToken and SessionByState return nil where there is none.
 	SessionByToken(ctx context.Context, digest string) (*Session, error)
 	SessionByState(ctx context.Context, digest string) (*Session, error)
 	// SaveSession writes the session if its version is still s.Version, which it
-	// raises; saved tells. An entry without an action is not kept.
+	// raises; saved reports whether it was. An entry without an action is not kept.
 	SaveSession(ctx context.Context, s *Session, e audit.Entry) (saved bool, err error)
 	// PruneSessions forgets sessions that ended, or ran out, before a time, and
 	// connections that were deleted before another.
@@ -78,7 +78,7 @@ type Lease struct {
 	Seq                     int64
 	Until                   time.Time
 	// Crashed says that somebody held a lease for the same version and never gave
-	// it back: the vendor may have answered.
+	// it back: the vendor may have responded.
 	Crashed bool
 }
 
@@ -104,7 +104,7 @@ type Vault interface {
 	// EndLease ends a lease without new credentials and writes status, reason and
 	// when to try again; saved is false where the lease was lost.
 	EndLease(ctx context.Context, c *Connection, l *Lease, e audit.Entry) (saved bool, err error)
-	// Discard ends a connection: its secret and what tells whose it was are gone
+	// Discard ends a connection: its secret and what identifies its owner are deleted
 	// with it. secret, if not empty, is what its end at the vendor needs; it is
 	// kept with the job that does it.
 	Discard(ctx context.Context, c *Connection, secret string, e audit.Entry) error
@@ -114,12 +114,12 @@ type Vault interface {
 	EndFarewell(ctx context.Context, accountID, id string, e audit.Entry) error
 }
 
-// Landings tells where an account lets browsers be sent; empty: anywhere.
+// Landings returns where an account lets browsers be sent; empty: anywhere.
 type Landings interface {
 	RedirectURLs(ctx context.Context, accountID string) ([]string, error)
 }
 
-// Notices tells developers how sessions ended.
+// Notices notifies developers how sessions ended.
 type Notices interface {
 	// Allowed returns a problem for an address that will not be called.
 	Allowed(address string) error

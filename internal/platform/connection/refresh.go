@@ -14,7 +14,7 @@ import (
 
 // renew renews credentials of the version that was read, once for all callers
 // on all replicas, and returns what is kept afterwards: the new version, or the
-// old one with why it could not be renewed. The call to the vendor goes on when
+// old one with why it could not be renewed. The call to the vendor continues when
 // its caller leaves: what it returns may be good only once.
 func (s *Service) renew(ctx context.Context, k *storedCredentials) (*storedCredentials, error) {
 	flight := k.c.AccountID + "/" + k.c.ID + "/" + strconv.FormatInt(k.c.Version, 10)
@@ -94,7 +94,7 @@ func (s *Service) callVendor(
 }
 
 // callWithPrevious tries the refresh token before the last: the process that
-// held the lease died, and it may have died between writing and telling.
+// held the lease died, and it may have died between writing and notifying.
 func (s *Service) callWithPrevious(ctx context.Context, k *storedCredentials, lease *Lease, grant *Grant,
 	err error,
 ) (*Grant, error) {
@@ -177,8 +177,8 @@ func (k *storedCredentials) renewed(grant *Grant) *storedCredentials {
 }
 
 // failRenewal records a refresh that failed by what it means, and frees the
-// lease. A grant that is over ends the connection only if nobody has stored
-// another meanwhile: the fencing number tells.
+// lease. An expired grant ends the connection only if nobody has stored
+// another meanwhile: the fencing number shows that.
 func (s *Service) failRenewal(
 	ctx context.Context,
 	k *storedCredentials,

@@ -101,12 +101,12 @@ type ConnectOptions struct {
 	Verify      Verify            `json:"verify"`
 	VerifyURL   string            `json:"verify_url,omitempty"`
 	RedirectURL string            `json:"redirect_url,omitempty"`
-	State       string            `json:"state,omitempty"` // handed back with RedirectURL
+	State       string            `json:"state,omitempty"` // returned with RedirectURL
 	// NotifyURL receives a signed notice of how the session ended.
 	NotifyURL string `json:"notify_url,omitempty"`
 }
 
-// StatusAt is the state at a time: a session that nobody ended is expired after
+// StatusAt is the state at a time: a session that was not ended is expired after
 // its time.
 func (s *Session) StatusAt(now time.Time) SessionStatus {
 	if !s.Status.Over() && !now.Before(s.ExpiresAt) {

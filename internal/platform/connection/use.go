@@ -14,7 +14,7 @@ import (
 )
 
 // kept is a connection with its credentials open. It is shared between callers:
-// nobody changes it.
+// it is never changed.
 type storedCredentials struct {
 	c      *Connection
 	app    *app.App
@@ -23,7 +23,7 @@ type storedCredentials struct {
 	in     *contents
 }
 
-// Use returns a connection with credentials that are good for a call now. A
+// Use returns a connection with credentials that are valid for a call now. A
 // token about to end is renewed first, once for all callers on all replicas;
 // while its vendor is unavailable the old token serves to its end. Its problems:
 // connection_not_found (NotFound); connection_disabled, reconnect_required,
@@ -143,7 +143,7 @@ func (s *Service) load(ctx context.Context, accountID, id string) (*storedCreden
 	return k, err
 }
 
-// unreadable records that credentials do not open where they stand: they were
+// unreadable records that credentials cannot be opened: they were
 // moved or changed, or another master key is in use. The connection works again
 // as soon as they open.
 func (s *Service) unreadable(ctx context.Context, k *storedCredentials, cause error) error {
@@ -163,7 +163,7 @@ func (s *Service) unreadable(ctx context.Context, k *storedCredentials, cause er
 	return reconnectRequired(k.app, k.c)
 }
 
-// allowed refuses connections that nobody may use now.
+// allowed refuses connections that may not be used now.
 func (k *storedCredentials) allowed() error {
 	switch k.c.Status {
 	case Disabled:

@@ -20,7 +20,7 @@ const (
 	waitEvery = 500 * time.Millisecond
 )
 
-// Wait returns a session as soon as it is over, or how it stands after wait, at
+// Wait returns a session as soon as it has ended, or its state after wait, at
 // most 30 s.
 func (s *Service) Wait(ctx context.Context, accountID, id string, wait time.Duration) (*Session, error) {
 	deadline := time.Now().Add(min(wait, maxWait))
@@ -35,13 +35,13 @@ func (s *Service) Wait(ctx context.Context, accountID, id string, wait time.Dura
 		}
 		select {
 		case <-ctx.Done():
-			return session, nil // the caller left, or time is up: this is how it stands
+			return session, nil // the caller left, or time is up: this is its state
 		case <-time.After(waitEvery):
 		}
 	}
 }
 
-// Cancel ends a session that nobody has used; one that is over stays as it is.
+// Cancel ends an unused session; one that has ended stays as it is.
 func (s *Service) Cancel(ctx context.Context, by audit.Actor, accountID, id string) error {
 	for {
 		session, err := s.Store.Session(ctx, accountID, id)

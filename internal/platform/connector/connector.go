@@ -129,7 +129,7 @@ type Store interface {
 	// there are none.
 	ConnectorVersion(ctx context.Context, accountID string) (string, error)
 	// SaveConnector writes c if its revision is still c.Revision, which it raises;
-	// saved tells. An entry without an action is not kept.
+	// saved reports whether it was. An entry without an action is not kept.
 	SaveConnector(ctx context.Context, c *Connector, e audit.Entry) (saved bool, err error)
 	// DeleteConnector returns custom_connector_not_found (NotFound).
 	DeleteConnector(ctx context.Context, accountID, id string, e audit.Entry) error
@@ -160,7 +160,7 @@ type Fetcher interface {
 	// Fetch reads a document of at most limit bytes. Its problems: import_failed
 	// for a response that is none, and those of package egress.
 	Fetch(ctx context.Context, address string, limit int64) ([]byte, error)
-	// Reach reports whether something answers at an address.
+	// Reach reports whether a server responds at a URL.
 	Reach(ctx context.Context, address string) error
 }
 
@@ -249,7 +249,7 @@ func (c *Connector) Counts() (shown, pending int) {
 	return shown, pending
 }
 
-// digest tells two versions of a tool apart in all that a model reads and a run
+// digest distinguishes two versions of a tool in all that a model reads and a run
 // does.
 func digest(t *app.Tool) (string, error) {
 	copied := *t

@@ -14,7 +14,7 @@ import (
 	"ace/internal/platform/openapiimport"
 )
 
-// JobImport is the kind of the job that imports where nobody waits. Its ref is
+// JobImport is the kind of the job that imports in the background. Its ref is
 // JobRef.
 const JobImport = "connector_import"
 
@@ -57,7 +57,7 @@ func (s *Service) mergeDocument(c *Connector, document []byte) (Diff, error) {
 	return c.merge(result, c.LastOKAt.IsZero())
 }
 
-// read imports a connector's tools from where they stand.
+// read imports a connector's tools from their source.
 func (s *Service) read(ctx context.Context, c *Connector, upload []byte) (Diff, error) {
 	switch {
 	case c.Type == TypeREST && upload != nil:
@@ -96,7 +96,7 @@ func (s *Service) list(ctx context.Context, c *Connector) (*openapiimport.Result
 }
 
 // imported imports while a caller waits. A connector that is not done in time
-// stays importing; its job goes on.
+// stays importing; its job continues.
 func (s *Service) imported(ctx context.Context, c *Connector, upload []byte) (Diff, error) {
 	bound, cancel := context.WithTimeout(ctx, s.options.Patience)
 	defer cancel()
@@ -258,7 +258,7 @@ func (s *Service) Handlers() map[string]jobs.Handler {
 	return map[string]jobs.Handler{JobImport: {Run: s.importJob, MaxTries: 5}}
 }
 
-// importJob imports where nobody waits: because it takes long, because the
+// importJob imports in the background: because it takes long, because the
 // process ended meanwhile, or because somebody has signed in by a link.
 func (s *Service) importJob(ctx context.Context, job jobs.Job) error {
 	accountID, id, _ := strings.Cut(job.Ref, "/")

@@ -164,7 +164,7 @@ func incomplete() error {
 }
 
 // RedirectURI is the URL that an account registers with the issuer of a
-// connector's tokens; empty where nobody consents.
+// connector's tokens; empty where no user consents.
 func (s *Service) RedirectURI(c *Connector) string {
 	if c.Settings.Auth.Kind != AuthOAuth2 || !c.Settings.Auth.Consents() {
 		return ""

@@ -33,7 +33,7 @@ type Ports struct {
 
 // Options tunes a Service.
 type Options struct {
-	// Patience is how long a caller waits for an import; then a job goes on.
+	// Patience is how long a caller waits for an import; then a job continues.
 	// Default 20 s.
 	Patience time.Duration
 	// Log gets connectors that cannot be used. Default: nothing is logged.
@@ -190,7 +190,7 @@ func (s *Service) connect(ctx context.Context, by audit.Actor, c *Connector, sec
 		return link, nil
 	}
 	// The key came with the request: it goes the way that a person's would, on a
-	// link that nobody else has seen.
+	// link that no one else has seen.
 	token := link[strings.LastIndexByte(link, '/')+1:]
 	form := secret.form(kind)
 	form.Unchecked = !checked
@@ -208,7 +208,7 @@ func (s *Service) connect(ctx context.Context, by audit.Actor, c *Connector, sec
 	return "", nil
 }
 
-// save writes a connector that nobody else has changed.
+// save writes a connector unless it was changed meanwhile.
 func (s *Service) save(ctx context.Context, c *Connector, e audit.Entry) error {
 	c.UpdatedAt = now()
 	saved, err := s.Store.SaveConnector(ctx, c, e)

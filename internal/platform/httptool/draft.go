@@ -142,7 +142,7 @@ var authorityShape = regexp.MustCompile(`^[A-Za-z0-9_*]([A-Za-z0-9._*-]*[A-Za-z0
 // template remains the end of the host.
 func expandBase(template string, values app.Values) (*url.URL, error) {
 	scheme, rest, _ := strings.Cut(template, "://")
-	if strings.Contains(scheme, "{") { // a whole address that the app told
+	if strings.Contains(scheme, "{") { // a whole URL that the app provided
 		text, err := app.Expand(template, values, nil)
 		if err != nil {
 			return nil, err

@@ -273,7 +273,7 @@ func (p *pool) sweep() {
 	for key, one := range p.sessions {
 		if one.users == 0 && time.Since(one.used) > idleSession {
 			delete(p.sessions, key)
-			go one.session.close() // it may have to tell the server
+			go one.session.close() // it may have to notify the server
 		}
 	}
 }

@@ -119,7 +119,7 @@ func (n *Notifier) deliver(ctx context.Context, s *connection.Session) error {
 		EndUser:      text(s.Options.EndUser),
 		State:        text(s.Options.State),
 	}}
-	if e.Timestamp.IsZero() { // nobody ended it
+	if e.Timestamp.IsZero() { // it expired
 		e.Timestamp = s.ExpiresAt
 	}
 	if s.Code != "" && status != string(connection.SessionConnected) {

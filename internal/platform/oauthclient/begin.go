@@ -63,7 +63,7 @@ func (d *exchange) start(_ context.Context, attempt *connection.Attempt) (string
 	return attach(address, encodeQuery(params)+raw, o.Authorize.Fragment), nil
 }
 
-// addScopes adds the lists of scopes. One that must not be escaped is answered,
+// addScopes adds the lists of scopes. One that must not be escaped is returned,
 // to be at the end of the query. Where the definition knows no scopes,
 // no parameter is sent.
 func (d *exchange) addScopes(asked []string, params map[string]string) (raw string, err error) {

@@ -93,7 +93,7 @@ func (d *exchange) basic(auth app.ClientAuth) (string, error) {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(halves[0]+":"+halves[1])), nil
 }
 
-// assertionLifetime is how long a client's assertion is good for.
+// assertionLifetime is how long a client's assertion is valid.
 const assertionLifetime = 5 * time.Minute
 
 // clientAssertion is RFC 7523: signed with the client's key, or with its secret.

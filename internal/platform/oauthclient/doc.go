@@ -5,7 +5,7 @@
 //	            | the person consents
 //	Finish <── callback: issuer, signature and captured values are checked
 //	   -> token endpoint: body, client authentication and signature as defined
-//	   -> answer: JSON, form or XML; wrapped, renamed, with status 200 or not
+//	   -> response: JSON, form or XML; wrapped, renamed, with status 200 or not
 //	   -> further steps, further tokens -> Grant
 //	Exchange    what a person typed: keys as they are, tokens for what trades them
 //	Refresh     the same without the person; failures are classified

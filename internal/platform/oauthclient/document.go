@@ -5,16 +5,16 @@ import (
 	"fmt"
 )
 
-// DocumentPath is where the client id metadata document stands on the platform
+// DocumentPath is the path of the client id metadata document on the platform
 // host; its address is our client_id at issuers that read such documents.
 const DocumentPath = "/oauth/client.json"
 
 // documentCallback is the callback of sign-ins that use the document. It is one
-// for all apps: a document that listed each would tell everybody which
+// for all apps: a document that listed each would disclose which
 // connectors our accounts have.
 const documentCallback = "/oauth/callback/mcp"
 
-// document is a client id metadata document: the members of RFC 7591 that tell a
+// document is a client id metadata document: the fields of RFC 7591 that describe a
 // client without a secret.
 type document struct {
 	ClientID      string   `json:"client_id"`

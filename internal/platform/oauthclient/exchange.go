@@ -36,7 +36,7 @@ type exchange struct {
 	unknownIssuer map[string]bool // hosts that the client is not of, by the name of their param
 	secrets       []string        // must not come back inside the code of an error
 	grant         connection.Grant
-	last          any // decoded answer that the main token came with
+	last          any // decoded response that the main token came with
 }
 
 func (c *Client) newExchange(a *app.App, s *app.Scheme, client *connection.Client, params map[string]string,
@@ -98,7 +98,7 @@ func uuid() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// keepSecret notes values that a vendor may not hand back as an error's code.
+// keepSecret records values that a vendor may not return as an error's code.
 func (d *exchange) addSecret(values ...string) {
 	for _, v := range values {
 		if len(v) >= 6 {

@@ -98,7 +98,7 @@ func (d *exchange) extra(ctx context.Context, name string, extra *app.ExtraToken
 	return d.storeExtra(name, a, len(extra.Grant) == 0, true)
 }
 
-// within reads a further token out of the last token answer.
+// within reads a further token out of the last token response.
 func (d *exchange) within(name string, extra *app.ExtraToken) error {
 	inside, ok := app.Pick(d.last, extra.Path)
 	if extra.Path == "" || !ok {

@@ -18,7 +18,7 @@ import (
 
 // finish redeems the code of a callback.
 //
-//	who answers (RFC 9207) -> signature -> "no" -> still to be approved
+//	issuer (RFC 9207) -> signature -> "no" -> still to be approved
 //	-> captured values -> code -> token -> further steps -> further tokens
 func (d *exchange) finish(ctx context.Context, attempt *connection.Attempt, callback url.Values) error {
 	d.redirect(attempt.Redirect)

@@ -9,7 +9,7 @@ import (
 	"ace/internal/platform/oauthclient/reply"
 )
 
-// Installed turns the webhook by which an app's own store tells of an
+// Installed turns the webhook by which an app's own store reports an
 // installation into the callback that Finish takes: with the code at the place
 // that the definition names, and the installation's id. It is for schemes with
 // oauth.install; whose installation it is the caller finds out.

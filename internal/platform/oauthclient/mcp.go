@@ -164,7 +164,7 @@ func (d *exchange) loadProfile() { d.profile(d.given) }
 
 // refreshMCP renews at the issuer that the tokens are from. A registration of
 // ours that the issuer has forgotten ends the grant: the next sign-in registers
-// again, since nobody else could fix it.
+// again, since no one else could fix it.
 func (d *exchange) refreshMCP(ctx context.Context, conn *connection.Connection) error {
 	if d.given[mcpToken] == "" {
 		return &connection.RefreshError{Class: connection.GrantOver, Code: codeNotRenewable}

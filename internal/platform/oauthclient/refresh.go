@@ -160,7 +160,7 @@ func (d *exchange) oldEnough() error {
 	if least > 0 && err == nil && wait > 0 {
 		return &connection.RefreshError{Class: connection.Temporary, Code: codeTooYoung, After: wait}
 	}
-	return nil // also where nobody knows how old it is
+	return nil // also where its age is unknown
 }
 
 // revoke ends the grant as the definition says, by RFC 7009 if it has no

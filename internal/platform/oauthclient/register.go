@@ -103,7 +103,7 @@ func (d *exchange) documented(s *discovery.Server) bool {
 	return strings.HasPrefix(d.c.options.PlatformURL, "https://") && (s.IssInCallback || d.app.Listed)
 }
 
-// registered is a client of an earlier sign-in that is still good for this one,
+// registered is a client of an earlier sign-in that is still valid for this one,
 // or nil.
 func (d *exchange) registered(
 	ctx context.Context,

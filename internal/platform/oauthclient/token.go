@@ -49,7 +49,7 @@ func (d *exchange) granted(a *reply.Reply) bool {
 	return true
 }
 
-// member is a member of a token answer, where the definition says or where it
+// member is a field of a token response, where the definition says or where it
 // usually is.
 func (d *exchange) field(a *reply.Reply, name string) string {
 	if places := d.oauth.Token.Map[name]; len(places) > 0 {
@@ -61,7 +61,7 @@ func (d *exchange) field(a *reply.Reply, name string) string {
 	return a.At("/" + name)
 }
 
-// take reads a token answer into the grant.
+// take reads a token response into the grant.
 func (d *exchange) storeTokens(ctx context.Context, a *reply.Reply, r rotation) error {
 	main := d.main(a)
 	d.last = a.Document
@@ -136,7 +136,7 @@ func (d *exchange) storeRefreshToken(fresh string, r rotation) error {
 	return d.storeToken(refreshToken, fresh)
 }
 
-// scopes are those that were granted, as far as the response tells; vendors
+// scopes are those that were granted, as far as the response says; vendors
 // separate them by spaces, commas or as they are asked for.
 func (d *exchange) scopes(a *reply.Reply) []string {
 	places := d.oauth.Token.Map["scope"]
@@ -176,7 +176,7 @@ func identity(idToken string) connection.Identity {
 }
 
 // introspect asks how long a token lives (RFC 7662), where its response did not
-// tell and the definition knows whom to ask. A token whose end stays unknown is
+// tell and the definition knows where to ask. A token whose end stays unknown is
 // used until it is refused, so that a failure here is none of the sign-in.
 func (d *exchange) introspect(ctx context.Context, access string) error {
 	if d.oauth.Introspect == "" || !d.grant.ExpiresAt.IsZero() {

@@ -29,7 +29,7 @@ const (
 	holdEvery  = 8 * time.Second
 	busyPause  = time.Second
 	sweepEvery = time.Minute
-	// drainFor is how long runs that nobody waits for may continue when the process
+	// drainFor is how long background runs may continue when the process
 	// stops.
 	drainFor = 20 * time.Second
 )
@@ -304,7 +304,7 @@ func (s *Service) stop() {
 }
 
 // Cancel ends a run if that is still possible. It returns run_not_found
-// (NotFound). The app may complete what it has begun.
+// (NotFound). The app may complete what it has started.
 func (s *Service) Cancel(ctx context.Context, c *Caller, id string) (*Result, error) {
 	if _, err := s.visible(ctx, c, id); err != nil {
 		return nil, err

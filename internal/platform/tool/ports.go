@@ -44,7 +44,7 @@ type Runs interface {
 	RecordRuns(ctx context.Context, runs []*Run) error
 }
 
-// Queue stores the runs that nobody waits for. Each method is atomic and safe
+// Queue stores the background runs. Each method is atomic and safe
 // between replicas.
 type Queue interface {
 	// RunByID returns nil if there is no such run. It is for jobs, which name no

@@ -18,7 +18,7 @@ import (
 //	a row, other fingerprint                 -> idempotency_key_reused (422)
 //	a row, its process performs it           -> idempotency_in_progress (409)
 //	a row, its process died                  -> interrupted: it may have been sent
-//	a row, ended, or nobody waits for it     -> the run as it is now
+//	a row, ended, or in the background     -> the run as it is now
 //
 // A request that is refused before its run is stored leaves no row: the key may
 // be used again.

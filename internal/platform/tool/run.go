@@ -67,7 +67,7 @@ type Run struct {
 	ConnectionID string // "": the app needs none
 	EndUser      string
 	Status       Status
-	Async        bool // performed by a job; nobody waits
+	Async        bool // performed by a job in the background
 	Safe         bool // may be sent again
 	Sent         bool // may have been sent
 	Cancelling   bool // its caller wants it to end

@@ -17,10 +17,10 @@ import (
 type Options struct {
 	// Replica names this process as the owner of runs. Default: random.
 	Replica string
-	// Parallel bounds the runs that nobody waits for and that this process performs
+	// Parallel bounds the background runs that this process performs
 	// at the same time; PerAccount those of one account. Default 32 and 8.
 	Parallel, PerAccount int
-	// Log receives the errors of runs that nobody waits for. Default: none.
+	// Log receives the errors of background runs. Default: none.
 	Log *slog.Logger
 	// Step, if set, is called between two durable steps, so that tests can end the
 	// process there.
@@ -40,7 +40,7 @@ type Service struct {
 
 	mu         sync.Mutex
 	active     map[string]context.CancelCauseFunc // runs of this process, by id
-	async      int                                // those of them that nobody waits for
+	async      int                                // those of them in the background
 	perAccount map[string]int                     // likewise, by account
 	closing    bool
 	background sync.WaitGroup
@@ -85,8 +85,8 @@ func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 //	target_not_allowed (Forbidden): the call would leave the app's hosts
 //	run_timeout (Timeout), with run_id and safe_to_retry
 //
-// A run that waits for approval, or that nobody waits for, is returned with its
-// Status. A caller that goes away does not end a run that has begun.
+// A run that waits for approval, or runs in the background, is returned with its
+// Status. A caller that disconnects does not end a run that has started.
 func (s *Service) Run(ctx context.Context, c *Caller, in Request) (*Result, error) {
 	if in.DryRun {
 		in.IdempotencyKey = ""

@@ -50,7 +50,7 @@ const (
 	CodeRunCancelled    = "run_cancelled"    // by its caller
 	CodeRunInterrupted  = "run_interrupted"  // the process ended in the middle
 	CodeApprovalDenied  = "approval_denied"  // by a user
-	CodeApprovalExpired = "approval_expired" // nobody decided in time
+	CodeApprovalExpired = "approval_expired" // no decision in time
 	// CodeRefused is that of a run that the platform refused after it was stored.
 	// The code of the problem is in the detail.
 	CodeRefused = "run_refused"
@@ -72,7 +72,7 @@ type Failure struct {
 	// Unanswered says that the host could not be reached or did not respond: the
 	// circuit breaker counts it.
 	Unanswered bool `json:"-"`
-	// Answer is the response itself, of tools that return whatever the app says.
+	// Answer is the response itself, of tools that return whatever the app responds.
 	Answer *Answer `json:"-"`
 }
 

@@ -65,7 +65,7 @@ func (s *Server) names() toolNames {
 	return names
 }
 
-// maxQuoted is how many bytes of a name that nobody knows an error quotes.
+// maxQuoted is how many bytes of an unknown name an error quotes.
 const maxQuoted = 64
 
 func invalidParams(detail string) *jsonrpc.Error {

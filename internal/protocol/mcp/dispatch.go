@@ -184,7 +184,7 @@ func checkList(params *jsonread.Value) *jsonrpc.Error {
 }
 
 // RateLimited is the refusal of Options.Admit: HTTP 429, the header Retry-After and a message that
-// tells a model to wait. Seconds below 1 become 1.
+// asks a model to wait. Seconds below 1 become 1.
 func RateLimited(policy, detail string, seconds int) *jsonrpc.Error {
 	seconds = max(seconds, 1)
 	return &jsonrpc.Error{

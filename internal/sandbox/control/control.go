@@ -1,8 +1,8 @@
-// Package control is what the faces of the sandbox share for tests: who may
+// Package control is what the transports of the sandbox share for tests: who may
 // move the sandbox, and how a call goes wrong on request.
 //
 //	Refusal      unless the caller is on this machine and no page of another site
-//	Pause, Hang  answer late, or never
+//	Pause, Hang  respond late, or never
 package control
 
 import (

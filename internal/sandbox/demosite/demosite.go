@@ -34,7 +34,7 @@ type Site struct {
 	robots         *answer
 }
 
-// answer is what one address answers. {{root}} and {{origin}} in it stand for
+// answer is the response of one URL. {{root}} and {{origin}} in it stand for
 // addresses that may differ from caller to caller.
 type answer struct {
 	status   int

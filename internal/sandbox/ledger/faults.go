@@ -13,10 +13,10 @@ import (
 // Modes of a Fault. They are named as those of the payment processor.
 const (
 	Fault500                = "500"                  // nothing is done
-	Fault500AfterCommit     = "500_after_commit"     // done, and 500 answered
-	FaultTimeout            = "timeout"              // nothing is done and nothing is answered
-	FaultTimeoutAfterCommit = "timeout_after_commit" // done, and nothing is answered
-	FaultLatency            = "latency"              // answered late
+	Fault500AfterCommit     = "500_after_commit"     // done, and 500 sent
+	FaultTimeout            = "timeout"              // nothing is done and no response
+	FaultTimeoutAfterCommit = "timeout_after_commit" // done, and no response
+	FaultLatency            = "latency"              // a late response
 	Fault429                = "429"                  // refused with too many requests
 	// nothing is done; the response is settlement_pending with a transaction
 	FaultPending            = "pending"

@@ -26,7 +26,7 @@ type handler struct {
 	pages  *pages
 }
 
-// Handler returns the HTTP face, whose paths begin at "/"; prefix is where it
+// Handler returns the HTTP handler, whose paths begin at "/"; prefix is where it
 // is mounted, for links between pages. styles is the address of the sheet that
 // has the sandbox's colors.
 func (l *Ledger) Handler(prefix, styles string) (http.Handler, error) {
@@ -56,7 +56,7 @@ func (l *Ledger) Handler(prefix, styles string) (http.Handler, error) {
 	}), nil
 }
 
-// answer is what a call comes to: a status and a value that becomes JSON.
+// answer is the result of a call: a status and a value that becomes JSON.
 type answer struct {
 	status int
 	body   any
@@ -99,7 +99,7 @@ func play(w http.ResponseWriter, r *http.Request, f *Fault) bool {
 		writeJSON(w, http.StatusTooManyRequests, map[string]string{"error": "a test asked for this"})
 	case FaultTimeout, FaultTimeoutAfterCommit:
 		control.Hang(w, r, wait)
-	default: // pending: the call itself answers
+	default: // pending: the call itself responds
 		return false
 	}
 	return true

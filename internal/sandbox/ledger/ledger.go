@@ -81,7 +81,7 @@ func (l *Ledger) token(terms x402.PaymentRequirements) (evm.Token, bool) {
 	return l.tokens[i], true
 }
 
-// judge checks what needs no balance. It returns the first fault, in the order
+// judge checks what needs no balance. It returns the first error, in the order
 // of the client libraries' facilitator.
 func (l *Ledger) check(r *x402.FacilitatorRequest) x402.Reason {
 	terms := r.Requirements
@@ -153,7 +153,7 @@ func (l *Ledger) cover(ctx context.Context, p *x402.PaymentPayload) (x402.Reason
 }
 
 // Settle moves the money, in one transaction that no fault and no second
-// process can split. The same authorization again is answered as the first
+// process can split. The same authorization again gets the response of the first
 // time; another one with its nonce is refused.
 func (l *Ledger) Settle(ctx context.Context, r *x402.FacilitatorRequest) (x402.SettleResponse, error) {
 	p, key := r.Payload, r.Payload.Key()

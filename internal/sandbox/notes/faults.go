@@ -13,11 +13,11 @@ import (
 type Fault struct {
 	On     string `json:"on"`     // token, revoke or api
 	Times  int    `json:"times"`  // how many calls; 0: one
-	Status int    `json:"status"` // answered instead, before anything is done
+	Status int    `json:"status"` // sent instead, before anything is done
 	Code   string `json:"code"`   // error in that response
-	After  bool   `json:"after"`  // do the work first, then answer Status
+	After  bool   `json:"after"`  // do the work first, then respond with Status
 	Slow   int    `json:"slow"`   // milliseconds to wait before anything else
-	Hang   bool   `json:"hang"`   // do the work, and never answer
+	Hang   bool   `json:"hang"`   // do the work, and never respond
 	Retry  string `json:"retry_after"`
 }
 
@@ -91,7 +91,7 @@ func (f *handler) faulty(part string, call http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// silent is a writer whose answer nobody reads.
+// silent is a writer that discards the response.
 type silent struct{ header http.Header }
 
 func (s silent) Header() http.Header         { return s.header }

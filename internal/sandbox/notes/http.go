@@ -15,7 +15,7 @@ import (
 
 const maxBody = 256 << 10
 
-// Handler returns the HTTP face; prefix is where it is mounted, styles the sheet
+// Handler returns the HTTP handler; prefix is where it is mounted, styles the sheet
 // with the sandbox's colors.
 func (n *Notes) Handler(prefix, styles string) (http.Handler, error) {
 	pages, err := newPages(prefix, styles)

@@ -12,7 +12,7 @@
 //	webhooks                    new_note, updated_note; signed with HMAC-SHA256
 //	/notes/_sandbox/…           faults, for tests on the same machine
 //
-// Nobody has a password here: users choose a name at sign-in.
+// There are no passwords here: users choose a name at sign-in.
 package notes
 
 import (

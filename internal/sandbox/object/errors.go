@@ -14,7 +14,7 @@ const (
 	TypeAPI            = "api_error"
 )
 
-// Error is a failure as the API tells it. Its text is safe to show.
+// Error is a failure as the API reports it. Its text is safe to show.
 type Error struct {
 	Status      int    // HTTP status
 	Type        string // one of the Type constants

@@ -87,7 +87,7 @@ type List struct {
 	URL     string `json:"url"`
 }
 
-// NewList is a page that answers url.
+// NewList returns a page of the list at url.
 func NewList(url string, data []any, more bool) *List {
 	if data == nil {
 		data = []any{}
@@ -179,7 +179,7 @@ type Address struct {
 	State      string `json:"state"`
 }
 
-// CustomerDetails is what the buyer told about himself.
+// CustomerDetails is what the buyer entered.
 type CustomerDetails struct {
 	Address   *Address `json:"address"`
 	Email     string   `json:"email"`

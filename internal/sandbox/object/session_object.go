@@ -106,7 +106,7 @@ func (o *Session) Lines() []*LineItem { return o.Private.Lines }
 // TrialDays is the length of the free trial; zero: none.
 func (o *Session) TrialDays() int64 { return o.Private.TrialDays }
 
-// PaidBy is the token of the browser that paid; empty: nobody has.
+// PaidBy is the token of the browser that paid; empty: unpaid.
 func (o *Session) PaidBy() string { return o.Private.PaidBy }
 
 // States of a subscription.

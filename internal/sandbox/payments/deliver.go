@@ -131,7 +131,7 @@ func (d *delivery) next(now time.Time) {
 	d.nextAt = now.Add(pause).UnixMilli()
 }
 
-// post returns the status of the endpoint's answer, 0 when there was none.
+// post returns the status of the endpoint's response, 0 without one.
 func (p *Processor) post(ctx context.Context, endpoint *object.Endpoint, body []byte) int64 {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, endpoint.URL, bytes.NewReader(body))
 	if err != nil {

@@ -44,7 +44,7 @@ func putDelivery(ctx context.Context, tx *sql.Tx, d delivery) error {
 }
 
 // finishAttempt writes what came of an attempt, unless the delivery was
-// rescheduled in the meantime (seq tells).
+// rescheduled in the meantime (seq differs).
 func finishAttempt(ctx context.Context, tx *sql.Tx, d delivery) error {
 	_, err := tx.ExecContext(ctx, `UPDATE deliveries SET state = $4, attempts = $5, next_at = $6, last_status = $7
 		WHERE event_id = $1 AND endpoint_id = $2 AND seq = $3`,

@@ -11,9 +11,9 @@
 //	           +--expire, or its time is over--> expired
 //
 //	every change writes an Event and one delivery per Endpoint in the same
-//	transaction; Run posts them, signed, and tries again until it is heard.
+//	transaction; Run posts them, signed, and tries again until one succeeds.
 //
 // All time is the sandbox's clock, which Advance moves. What goes wrong on
 // request is in faults.go. The objects are those of package object, kept by
-// rowstore; the HTTP faces are stripeapi and paypage.
+// rowstore; the HTTP transports are stripeapi and paypage.
 package payments

@@ -14,7 +14,7 @@ import (
 	"ace/internal/sandbox/rowstore"
 )
 
-// EventTypes lists what the sandbox tells, and what an endpoint may ask for.
+// EventTypes lists what the sandbox sends, and what an endpoint may ask for.
 func EventTypes() []string {
 	return []string{
 		"charge.refunded",

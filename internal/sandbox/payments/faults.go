@@ -55,10 +55,10 @@ func (f *WebhookFaults) bend(d *delivery) (changed, release bool) {
 // Modes of an APIFault.
 const (
 	Fault500                = "500"                  // refused before anything is done
-	Fault500AfterCommit     = "500_after_commit"     // done, and 500 answered; an idempotency key replays the 500
-	FaultTimeout            = "timeout"              // nothing is done and nothing is answered
-	FaultTimeoutAfterCommit = "timeout_after_commit" // done, and nothing is answered
-	FaultLatency            = "latency"              // answered late
+	Fault500AfterCommit     = "500_after_commit"     // done, and 500 sent; an idempotency key replays the 500
+	FaultTimeout            = "timeout"              // nothing is done and no response
+	FaultTimeoutAfterCommit = "timeout_after_commit" // done, and no response
+	FaultLatency            = "latency"              // a late response
 	Fault429                = "429"                  // refused with too many requests
 )
 

@@ -21,7 +21,7 @@ type Remembered struct {
 	RequestID string
 }
 
-// Recall returns what the key was answered before, or nil for a new key. The
+// Recall returns the stored response of the key, or nil for a new key. The
 // same key with another fingerprint is an error of type TypeIdempotency.
 func (v View) Recall(ctx context.Context, key, fingerprint string) (*Remembered, error) {
 	var found string

@@ -184,8 +184,8 @@ func (tx *Tx) challenge(ctx context.Context, o *object.Session, form *payform.Fo
 	return &PayOutcome{Result: Challenged, Session: o, Attempt: r.Id}, tx.note(ctx, o, method, nil, "requires_action")
 }
 
-// Resolve returns the question of the buyer's bank. An attempt is answered
-// once; a second answer changes nothing.
+// Resolve completes the confirmation that the buyer's bank asked for. An
+// attempt is decided once; a second decision changes nothing.
 func (tx *Tx) Resolve(ctx context.Context, sessionID, attemptID string, approved bool) (*PayOutcome, error) {
 	o, err := tx.session(ctx, sessionID, "session")
 	if err != nil {

@@ -126,7 +126,7 @@ func (p *Processor) restore(ctx context.Context, opts *Options) error {
 	})
 }
 
-// PageSecret is the key of the tokens that the pay page hands out.
+// PageSecret is the key of the tokens that the pay page issues.
 func (p *Processor) PageSecret() []byte { return p.secret }
 
 // Origin says which call a change comes from; zero: none.

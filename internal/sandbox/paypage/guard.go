@@ -19,12 +19,12 @@ var (
 	errUnreadable  = errors.New("the form cannot be read")
 )
 
-// cookieName names the cookie that tells one browser from another.
+// cookieName is the name of the cookie that identifies a browser.
 const cookieName = "ace_sandbox_visit"
 
 var visitShape = regexp.MustCompile(`^[A-Z2-7]{26}$`)
 
-// visit returns the browser's token and hands one out if there is none.
+// visit returns the browser's token and issues one if there is none.
 func (h *handler) visit(w http.ResponseWriter, r *http.Request) string {
 	if c, err := r.Cookie(cookieName); err == nil && visitShape.MatchString(c.Value) {
 		return c.Value
@@ -46,7 +46,7 @@ func (h *handler) mac(purpose, visit, session string) string {
 // token proves that a form was made for this browser and session.
 func (h *handler) token(visit, session string) string { return h.mac("csrf", visit, session) }
 
-// payer stands for the browser that paid a session.
+// payer identifies the browser that paid a session.
 func (h *handler) payer(visit, session string) string { return h.mac("payer", visit, session) }
 
 // posted reads a form and returns the visit that it belongs to.

@@ -1,5 +1,5 @@
 // Package rowstore keeps the objects of the sandbox's payment processor: each
-// is the JSON that the API answers, and beside it the few columns that objects
+// is the JSON that the API returns, and beside it the few columns that objects
 // are searched by. It knows nothing of what they mean.
 //
 //	Insert, Update, Delete    in a transaction

@@ -139,7 +139,7 @@ func (e *expander) noun(at map[string]any) string {
 	return "shipping_cost"
 }
 
-// fill puts an object where its id stands.
+// fill replaces an id by its object.
 func (e *expander) fill(ctx context.Context, at map[string]any, name, kind string) error {
 	if strings.HasPrefix(kind, "+") {
 		if at[name] != nil {

@@ -1,4 +1,4 @@
-// Package stripeapi is the HTTP face of the sandbox's payment processor: the
+// Package stripeapi is the HTTP transport of the sandbox's payment processor: the
 // used subset of Stripe's REST API (https://docs.stripe.com/api).
 //
 //	request
@@ -29,7 +29,7 @@ import (
 	"ace/internal/sandbox/stripeform"
 )
 
-// Options tunes the face; the zero value suits development.
+// Options tunes the handler; the zero value suits development.
 type Options struct {
 	// Logger takes reports of internal faults. Nil: nothing is logged.
 	Logger *slog.Logger
@@ -52,7 +52,7 @@ type server struct {
 	busy map[string]bool // idempotency keys that are being worked on
 }
 
-// New returns the face. It serves /v1/… and /_sandbox/….
+// New returns the handler. It serves /v1/… and /_sandbox/….
 func New(p *payments.Processor, opts *Options) http.Handler {
 	s := &server{p: p, log: opts.Logger, opts: *opts, busy: map[string]bool{}}
 	if s.log == nil {

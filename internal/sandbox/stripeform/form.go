@@ -4,7 +4,7 @@
 //	line_items[0][price]=p&expand[]=customer&metadata[k]=v
 //	  | Parse: a tree, bounded in size and depth
 //	  | Reader: typed access; every name that is read becomes known
-//	  v Reader.Err: the first wrong value, or the first name nobody asked for
+//	  v Reader.Err: the first wrong value, or the first unexpected name
 package stripeform
 
 import (

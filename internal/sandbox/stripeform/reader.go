@@ -6,7 +6,7 @@ import (
 )
 
 // Reader reads a form, or an object inside it, by name. What is wrong is
-// remembered and told by Err, so that a list of reads needs one check.
+// remembered and returned by Err, so that a list of reads needs one check.
 type Reader struct {
 	node  *node
 	fault *error // the first one, shared with the readers of inner objects
@@ -99,7 +99,7 @@ func (r *Reader) Bool(name string) *bool {
 	return nil
 }
 
-// Strings returns the array of name. Given tells an empty one from none.
+// Strings returns the array of name. Given distinguishes an empty one from none.
 func (r *Reader) Strings(name string) (values []string, given bool) {
 	n := r.node.children[name]
 	if n == nil {
@@ -135,7 +135,7 @@ func (r *Reader) failWith(err error, n *node) {
 }
 
 // Map returns the texts inside name, nil when it was not sent. An empty value
-// for the whole answers an empty map.
+// for the whole gives an empty map.
 func (r *Reader) Map(name string) map[string]string {
 	n := r.node.children[name]
 	if n == nil {
@@ -199,7 +199,7 @@ func (r *Reader) Objects(name string) []*Reader {
 	return out
 }
 
-// Err returns the first fault: a name that nobody asked for comes before a
+// Err returns the first error: an unexpected name comes before a
 // wrong value. Call it when everything has been read.
 func (r *Reader) Err() error {
 	if name, found := r.node.unknown(); found {

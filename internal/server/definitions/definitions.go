@@ -8,7 +8,7 @@
 //
 // The operator's folder is read strictly: a fault in one file refuses the start
 // with its place. A definition that was half understood would sign people in, or
-// send what they own, in a way that nobody wrote.
+// send what they own, in an undocumented way.
 package definitions
 
 import (

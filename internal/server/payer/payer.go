@@ -7,7 +7,7 @@
 //	say what it costs                 the caller may still stop
 //	sign                              one payment, whatever happens from here on
 //	POST … with PAYMENT-SIGNATURE     200: the result
-//	  202, and meanwhile GET /v1/orders/{id} tells how far it is
+//	  202, and meanwhile GET /v1/orders/{id} reports its progress
 //	  no response, 429, 5xx             the same payment again: it is charged once
 //
 // Nothing is ever signed twice: a second signature could be charged beside the
@@ -62,7 +62,7 @@ const (
 	Quoted   Step = "quoted"   // the price is known; nothing is signed
 	Paying   Step = "paying"   // the payment is signed and goes out
 	Running  Step = "running"  // the store works
-	Pending  Step = "pending"  // nobody knows whether the money moved
+	Pending  Step = "pending"  // unknown whether the money moved
 	Retrying Step = "retrying" // the same payment again
 )
 
@@ -112,7 +112,7 @@ type Receipt struct {
 	Payer       string
 	Transaction string
 	OrderURL    string
-	Order       json.RawMessage // the store's answer, with the result
+	Order       json.RawMessage // the store's response, with the result
 	Result      json.RawMessage
 	Files       []File
 }

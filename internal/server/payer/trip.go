@@ -20,7 +20,7 @@ import (
 const maxAnswer = 32 << 20
 
 // firstWait is how long the first paid call waits for the work, in seconds:
-// after that the order tells how far it is.
+// after that the order reports its progress.
 const firstWait = 5
 
 // trip is one purchase on its way.
@@ -33,7 +33,7 @@ type trip struct {
 	order   string    // its address, once there is one
 }
 
-// order is what is read of the store's answer.
+// order is what is read of the store's response.
 type order struct {
 	URL        string `json:"url"`
 	State      string `json:"state"`
@@ -216,7 +216,7 @@ func (t *trip) follow(ctx context.Context, r *reply) error {
 			return nil
 		}
 		if r, err = t.look(ctx); err != nil || r.status != http.StatusOK {
-			return ctx.Err() // the paid call tells more
+			return ctx.Err() // the paid call reports more
 		}
 	}
 }

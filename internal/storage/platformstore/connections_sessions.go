@@ -90,7 +90,7 @@ func (s Connections) InsertSession(ctx context.Context, in *connection.Session,
 	return stored, inserted, err
 }
 
-// noticeJobs are the jobs that tell how a session ended.
+// noticeJobs are the jobs that send how a session ended.
 func noticeJobs(in *connection.Session, at time.Time) []jobs.Job {
 	return []jobs.Job{{Kind: connection.JobNotify, Ref: connection.JobRef(in.AccountID, in.ID), RunAt: at}}
 }
@@ -142,7 +142,7 @@ func (s Connections) SaveSession(ctx context.Context, in *connection.Session, e 
 }
 
 // saveSession writes a session whose version has not moved on. The caller
-// raises in.Version once the transaction stands.
+// raises in.Version once the transaction committed.
 func (s Connections) saveSession(ctx context.Context, tx *sql.Tx, in *connection.Session) (bool, error) {
 	state := sql.NullString{String: in.StateDigest, Valid: in.StateDigest != ""}
 	n, err := row.Exec(

@@ -75,7 +75,7 @@ func Collect[T any](rows *sql.Rows, err error, scan func(Scanner) (T, error)) ([
 	return all, nil
 }
 
-// One scans a row that may not be there; found tells.
+// One scans a row that may not exist; found reports whether it does.
 func One[T any](r Scanner, scan func(Scanner) (T, error)) (one T, found bool, err error) {
 	one, err = scan(r)
 	if errors.Is(err, sql.ErrNoRows) {

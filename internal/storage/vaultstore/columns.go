@@ -48,7 +48,7 @@ func Columns() []Column {
 	}
 }
 
-// sealed is one text, and where it stands.
+// sealed is one text, and where it is stored.
 type sealed struct {
 	key  []any
 	text string
@@ -112,7 +112,7 @@ func (v *Vault) read(ctx context.Context, c *Column, prefix string, after []any,
 }
 
 // write puts texts in the place of those that were read, each only where that
-// still stands, and returns how many it wrote.
+// is unchanged, and returns how many it wrote.
 func (v *Vault) write(ctx context.Context, c *Column, rows []sealed, texts []string) (written int, err error) {
 	where := []string{c.Column + " = $2"}
 	for i, name := range c.Key {

@@ -153,7 +153,7 @@ func (v *Vault) using() used {
 	return v.used
 }
 
-// beat tells the others which revision this replica uses.
+// beat reports to the others which revision this replica uses.
 func (v *Vault) beat(ctx context.Context) error {
 	if !v.db.Shared() { // there are no others
 		return nil
@@ -198,7 +198,7 @@ func (v *Vault) behind(ctx context.Context, revision int64) ([]string, error) {
 	})
 }
 
-// Run keeps this replica's keys up to date and tells the others that it lives,
+// Run keeps this replica's keys up to date and reports to the others that it is alive,
 // until ctx ends.
 func (v *Vault) Run(ctx context.Context) {
 	tick := time.NewTicker(beatEvery)

@@ -12,7 +12,7 @@ import (
 )
 
 // Rotate adds a key, which becomes the primary as soon as every replica knows
-// it. While an earlier rotation has texts left to re-encrypt, that one goes on
+// it. While an earlier rotation has texts left to re-encrypt, that one continues
 // instead, unless force is set.
 func (v *Vault) Rotate(ctx context.Context, force bool) error {
 	if !force {
@@ -77,12 +77,12 @@ func (v *Vault) Enable(ctx context.Context, id string) error {
 // Progress is what one call of Work has done.
 type Progress struct {
 	Resealed   int // texts re-encrypted
-	Unreadable int // texts that no key opens where they stand
+	Unreadable int // texts that no key opens
 	Moved      int // texts that changed meanwhile; the next call sees to them
 	Done       bool
 }
 
-// Work goes on with a rotation for about as long as budget: it promotes a key
+// Work continues a rotation for about as long as budget: it promotes a key
 // that every replica knows, re-encrypts texts, and disables keys that nothing
 // needs any more. Done says that there is nothing to do now. Several processes
 // may work at once.

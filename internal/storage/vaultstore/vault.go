@@ -10,7 +10,7 @@
 //	Rewrap:  the same keys under another key-encryption key
 //
 // Each step is one row written with compare-and-set on its revision, so that a
-// process may die between any two and another goes on. Replicas tell in
+// process may die between any two and another continues. Replicas report in
 // keyset_replica which revision they use; a step that they must know of first
 // waits for them.
 package vaultstore
@@ -62,7 +62,7 @@ type Vault struct {
 	loggedTrouble string // the trouble that was logged
 }
 
-// used is the keyset that is in memory. Nobody changes it.
+// used is the keyset in memory. It is never changed.
 type used struct {
 	revision int64
 	keys     *seal.Keyring
@@ -140,7 +140,7 @@ func (v *Vault) first(ctx context.Context) (*keyset, error) {
 }
 
 // firstKeys is a random key where nothing is sealed yet. Otherwise the key that
-// sealed it goes on as the primary until the first rotation: replicas of before
+// sealed it stays the primary until the first rotation: replicas of before
 // there were keysets can then still read everything.
 func (v *Vault) firstKeys(ctx context.Context) (*seal.Keyring, error) {
 	samples, err := v.samples(ctx)
@@ -281,7 +281,7 @@ func (v *Vault) unwrap(ctx context.Context, k *keyset) (*seal.Keyring, kek.Key, 
 // rereadWithin bounds the reading of the keys for a caller that waits.
 const rereadWithin = 15 * time.Second
 
-// reread is what the box calls for an unknown key: another replica has begun to
+// reread is what the sealer calls for an unknown key: another replica has started to
 // use it before this one looked.
 func (v *Vault) reread() (*seal.Keyring, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), rereadWithin)

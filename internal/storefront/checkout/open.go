@@ -194,7 +194,7 @@ func (s *Service) tryOpen(ctx context.Context, session *Session, evidence string
 	return saved, err
 }
 
-// refused deletes a session that nobody has seen, or ends one whose update the
+// refused deletes a session that no caller has seen, or ends one whose update the
 // processor refuses: its earlier page is closed by then.
 func (s *Service) refused(ctx context.Context, session *Session, facts []PageFacts) error {
 	if session.State == Creating {

@@ -165,7 +165,7 @@ func (s *Service) Wait(ctx context.Context, id string, d time.Duration) (*Sessio
 		}
 		select {
 		case <-news:
-		case <-time.After(min(left, time.Second)): // another replica may have heard
+		case <-time.After(min(left, time.Second)): // another replica may have received it
 		case <-ctx.Done():
 		}
 		done()

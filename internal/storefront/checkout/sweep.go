@@ -141,7 +141,7 @@ func (s *Service) compare(ctx context.Context, job jobs.Job) error {
 		return err
 	}
 	if f.Status == StatusOpen {
-		// A stray of a lost response: nobody was given its URL.
+		// A stray page of a lost response: no caller has its URL.
 		_, err = s.processor.ClosePage(ctx, ref)
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 
 // Visit returns the session behind a buyer's link, as the processor sees it
 // now. An open session whose offer can no longer be had is canceled first, so
-// that nobody pays for what is gone. It returns checkout_not_found (NotFound).
+// so that a buyer does not pay for a deleted session. It returns checkout_not_found (NotFound).
 func (s *Service) Visit(ctx context.Context, token string) (*Session, error) {
 	session, err := s.byToken(ctx, token)
 	if err != nil {

@@ -30,7 +30,7 @@ func (s *Service) Handlers() map[string]jobs.Handler {
 	}
 }
 
-// finishOpening goes on with a session whose request died.
+// finishOpening continues a session whose request was interrupted.
 func (s *Service) finishOpening(ctx context.Context, job jobs.Job) error {
 	session, err := s.store.Session(ctx, job.Ref)
 	if problem.Is(err, "checkout_not_found") {

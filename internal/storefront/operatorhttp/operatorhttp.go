@@ -1,4 +1,4 @@
-// Package operatorhttp is the face for operators: what "ace order" and its
+// Package operatorhttp is the HTTP API for operators: what "ace order" and its
 // like call. It is served on a socket in the data folder that only the owner
 // of the process may open, or called in the same process when no server runs.
 //

@@ -99,7 +99,7 @@ func (s *Service) newClaim(d *Definition, call Call) (*claim, error) {
 	return c, nil
 }
 
-// signatureSum tells signed authorizations apart without keeping them.
+// signatureSum identifies a signed authorization without storing it.
 func signatureSum(p *x402.PaymentPayload) string {
 	a := p.Authorization
 	sum := sha256.Sum256(
@@ -135,7 +135,7 @@ func (s *Service) check(ctx context.Context, c *claim, sealed bool) (*Outcome, e
 	return s.prove(ctx, c)
 }
 
-// needs is how long an authorization must be good for, so that it still is
+// needs is how long an authorization must be valid, so that it still is
 // when the work is done and settled as slowly as it may.
 func (s *Service) needs(sealed bool) time.Duration {
 	if sealed {
@@ -146,7 +146,7 @@ func (s *Service) needs(sealed bool) time.Duration {
 
 // prove makes sure that the payer has signed, before anything is kept in the
 // payer's name. Accounts are recovered from the signature; only a facilitator
-// can tell about contract wallets.
+// can determine for contract wallets.
 func (s *Service) prove(ctx context.Context, c *claim) (*Outcome, error) {
 	if evm.Signed(c.payment, *c.terms) {
 		return nil, nil //nolint:nilnil // no outcome yet

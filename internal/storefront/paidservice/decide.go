@@ -13,7 +13,7 @@ import (
 
 var transaction = regexp.MustCompile(`^0x[0-9a-fA-F]{64}$`)
 
-// Decide settles by hand what no program can tell: whether the money of an
+// Decide settles by hand what no program can decide: whether the money of an
 // order that is unknown arrived. tx is the transaction that brought it, or
 // empty for money that did not and cannot come. The problems are
 // service_order_not_found, invalid_transaction and service_order_decided

@@ -10,7 +10,7 @@ import (
 )
 
 // kept reads the sealed work of an order and makes sure that it is what was
-// sealed. It shows it to nobody.
+// sealed. The work is not shown.
 func (s *Service) storedWork(ctx context.Context, o *Order) (*Work, error) {
 	w, err := s.results.Work(ctx, o.ResultID)
 	if err != nil {
@@ -22,7 +22,7 @@ func (s *Service) storedWork(ctx context.Context, o *Order) (*Work, error) {
 	return w, nil
 }
 
-// deliver hands out the work of a paid order.
+// deliver returns the work of a paid order.
 func (s *Service) deliver(ctx context.Context, o *Order) (*Outcome, error) {
 	if !o.State.Paid() {
 		return nil, fmt.Errorf("order %s is %s: its work stays sealed", o.ID, o.State)

@@ -1,4 +1,4 @@
-// Package paidservice sells work that is paid per run over x402. Nobody pays
+// Package paidservice sells work that is paid per run over x402. No one pays
 // for nothing, and nothing is delivered unpaid.
 //
 //	quote     price book -> payment requirements; nothing is kept
@@ -8,7 +8,7 @@
 //	reserve   one order per authorization ────────────────> reserved
 //	verify    the facilitator; refused: released, 402         |
 //	run       under a lease that is beaten ───────────────> running ──> released
-//	seal      the work is kept, nobody sees it ───────────> ran ──────> released
+//	seal      the work is stored, unseen        ───────────> ran ──────> released
 //	gate      settled only while somebody waits               |            |
 //	settle    on record before the first byte goes out ───> settling <──reserved
 //	          settled | unpaid (sealed) | unknown (202)       |

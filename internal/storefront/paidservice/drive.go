@@ -98,7 +98,7 @@ func (s *Service) waitForWork(o *Order, t *trip) (*Outcome, time.Duration, error
 	return nil, min(left, s.opts.Poll), nil
 }
 
-// again is what a call does about an order at which nothing goes on. One that
+// again is what a call does about an order that no process works on. One that
 // was there before is revived. One that was released while the call waited for
 // it ended as it says.
 func (s *Service) again(ctx context.Context, o *Order, c *claim, t *trip) (*Outcome, error) {
@@ -170,7 +170,7 @@ const sameAgain = "retry_with_same_payment"
 
 func (a Authorization) lasts(d time.Duration) bool { return a.ValidBefore >= time.Now().Add(d).Unix() }
 
-// tendLater puts on record when to look after an order if nobody else does.
+// tendLater schedules when to look after an order if no other caller does.
 func (s *Service) tendLater(o *Order) []jobs.Job {
 	var at time.Time
 	switch o.State {

@@ -37,7 +37,7 @@ func (h *health) set(s healthState) (changed bool) {
 
 // Watch looks every minute, and more often while something is missing, whether
 // the facilitator settles on the networks and whether the tokens are what they
-// should be. Lists tell what it found. It returns when ctx ends.
+// should be. Lists show what it found. It returns when ctx ends.
 func (s *Service) Watch(ctx context.Context) {
 	if s.facilitator == nil || len(s.book.networks) == 0 {
 		return

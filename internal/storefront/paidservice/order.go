@@ -21,13 +21,13 @@ type Order struct {
 	// Payload is the sealed payment: its holder can move the money. It is
 	// emptied once that is done or can no longer be.
 	Payload      string
-	SignatureSum string // tells a repeated payment from one with the same nonce
+	SignatureSum string // distinguishes a repeated payment from one with the same nonce
 	Head         int64  // block from which a proof has to look; 0: unknown
 	Lease        Lease
 	Progress     Progress
 	RunAttempts  int
 	// SettleAttempts counts calls of the facilitator to settle, and DoubtAt is
-	// when one of them first ended without telling how. Zero: all have told.
+	// when one of them first ended without a known outcome. Zero: all outcomes are known.
 	SettleAttempts int
 	DoubtAt        time.Time
 	ResultID       string // sealed work; may be shared with a superseded order
@@ -36,7 +36,7 @@ type Order struct {
 	Settlement     json.RawMessage // x402.SettleResponse
 	Reason         string          // why it was released or is unpaid
 	Detail         string          // the same for the caller, where there is more to say
-	Attention      string          // why a person has to look; empty: nobody has to
+	Attention      string          // why the operator has to look; empty: not needed
 	// SupersededBy is the order that took over the sealed work or the alias.
 	SupersededBy string
 
@@ -54,7 +54,7 @@ type Authorization struct {
 // Expired reports whether no new block can take the authorization.
 func (a Authorization) Expired(now time.Time) bool { return now.Unix() >= a.ValidBefore }
 
-// Lease says who works on an order and until when nobody else may.
+// Lease says who works on an order and until when no other process may.
 type Lease struct {
 	Owner string
 	Until time.Time
@@ -81,14 +81,14 @@ type State string
 // The states; doc.go draws them.
 const (
 	Reserved  State = "reserved"  // bound to a request, not verified yet
-	Running   State = "running"   // the work goes on
+	Running   State = "running"   // the work continues
 	Ran       State = "ran"       // the work is sealed, nothing is charged
 	Settling  State = "settling"  // the facilitator is being asked for the money
-	Unknown   State = "unknown"   // nobody has told how that ended
+	Unknown   State = "unknown"   // its outcome is unknown
 	Unpaid    State = "unpaid"    // the money did not come; the work stays sealed
-	Released  State = "released"  // nothing goes on and nothing is charged
+	Released  State = "released"  // nothing runs and nothing is charged
 	Settled   State = "settled"   // the money is here
-	Delivered State = "delivered" // and the work was handed out
+	Delivered State = "delivered" // and the work was returned
 	Final     State = "final"     // and no reorganization takes the money back
 	Reorged   State = "reorged"   // the chain has dropped the payment
 	Loss      State = "loss"      // and it cannot be repeated
@@ -116,7 +116,7 @@ func (s State) Moves() []State { return slices.Clone(moves[s]) }
 func (s State) Paid() bool { return s == Settled || s == Delivered || s == Final }
 
 // MayBePaid reports whether the authorization may have been spent, so that
-// nobody must be asked to sign another.
+// the payer must not be asked to sign another.
 func (s State) MayBePaid() bool {
 	return s.Paid() || s == Settling || s == Unknown || s == Reorged
 }
@@ -124,7 +124,7 @@ func (s State) MayBePaid() bool {
 // Working reports whether somebody holds or held a lease on the order.
 func (s State) Working() bool { return s == Reserved || s == Running || s == Settling }
 
-// Dead reports whether nothing goes on and nothing was charged: another
+// Dead reports whether nothing runs and nothing was charged: another
 // payment may take the order's place.
 func (s State) Dead() bool { return s == Released || s == Unpaid }
 

@@ -21,7 +21,7 @@ type Facilitator interface {
 	// twice.
 	Settle(ctx context.Context, payment *x402.PaymentPayload, terms x402.PaymentRequirements) (x402.SettleResponse,
 		error)
-	// Supported tells which schemes and networks are settled.
+	// Supported returns which schemes and networks are settled.
 	Supported(ctx context.Context) (x402.SupportedResponse, error)
 }
 
@@ -34,8 +34,8 @@ var ErrNotSent = errors.New("the facilitator was not reached")
 type Prover interface {
 	// Head returns the number of the newest block of a network.
 	Head(ctx context.Context, network string) (int64, error)
-	// Find tells what the chain holds. from is the block to look from; 0: as far
-	// back as the network tells.
+	// Find returns what the chain holds. from is the block to look from; 0: as far
+	// back as the network reports.
 	Find(ctx context.Context, auth Authorization, from int64) (Proof, error)
 	// CheckAsset compares the token on the chain with the terms: that it is
 	// there, its name, version and decimals. It returns a plain error that says
@@ -43,7 +43,7 @@ type Prover interface {
 	CheckAsset(ctx context.Context, terms x402.PaymentRequirements, decimals int) error
 }
 
-// Proof is what a chain tells about an authorization.
+// Proof is what a chain records about an authorization.
 type Proof struct {
 	Verdict Verdict
 	Tx      string // that used or canceled it
@@ -66,7 +66,7 @@ type Runner interface {
 	// Check refuses arguments that can never be run, with a problem of kind
 	// Invalid. It is asked before a payment is looked at.
 	Check(arguments json.RawMessage) error
-	// Run does the work until ctx ends. It tells progress as often as it likes.
+	// Run does the work until ctx ends. It reports progress as often as it likes.
 	// A problem is shown to the caller; nothing is charged for an error.
 	Run(ctx context.Context, arguments json.RawMessage, progress func(Progress)) (*Work, error)
 }
@@ -87,7 +87,7 @@ type File struct {
 type Vault interface {
 	// Seal encrypts plain for its place.
 	Seal(plain []byte, at seal.Place) (string, error)
-	// Open decrypts what Seal answered for the same place.
+	// Open decrypts what Seal returned for the same place.
 	Open(text string, at seal.Place) ([]byte, error)
 }
 

@@ -91,7 +91,7 @@ func (s *Service) refused(c *claim, reason x402.Reason) *Outcome {
 	return s.due(nil, c.def, c.transport, reason, nil)
 }
 
-// away is the outcome while the facilitator does not answer.
+// away is the outcome while the facilitator does not respond.
 func (s *Service) away(o *Order) *Outcome {
 	p := problem.New(problem.Unavailable, "facilitator_unavailable",
 		"The payment facilitator does not answer. Nothing was charged: repeat the request in a moment with the same "+
@@ -127,7 +127,7 @@ type List struct {
 	Services  []Listed
 }
 
-// Retention is how long the result of a paid run is handed out again.
+// Retention is how long the result of a paid run is returned again.
 const Retention = 30 * 24 * time.Hour
 
 // List returns the services with their prices, and whether each can be paid and

@@ -72,7 +72,7 @@ func (s *Service) openPayment(o *Order) (*sealedPayment, error) {
 	return &p, nil
 }
 
-// begin verifies the payment of a reserved order and starts the run, or goes on
+// startRun verifies the payment of a reserved order and starts the run, or continues
 // to the money where the work is sealed already.
 func (s *Service) startRun(ctx context.Context, o *Order, owner string, verified bool) error {
 	ctx = context.WithoutCancel(ctx) // a caller who leaves must not leave a reservation behind
@@ -207,7 +207,7 @@ func (s *Service) work(ctx context.Context, o *Order, progress func(Progress)) (
 	return w, checkWork(w)
 }
 
-// checkWork refuses work that could not be handed out.
+// checkWork refuses work that could not be returned.
 func checkWork(w *Work) error {
 	switch {
 	case w == nil || !json.Valid(w.Report):
@@ -229,7 +229,7 @@ func checkWork(w *Work) error {
 	return nil
 }
 
-// sealWork keeps the work, visible to nobody.
+// sealWork stores the work, which is not returned yet.
 func (s *Service) sealWork(ctx context.Context, o *Order, w *Work) error {
 	next := o.clone()
 	if err := next.move(Ran, now()); err != nil {
@@ -273,7 +273,7 @@ func (s *Service) fail(ctx context.Context, o *Order, late bool, cause error) er
 	return s.release(ctx, o, reasonFailed, "", "the work failed")
 }
 
-// release ends what goes on at an order. Nothing is charged; sealed work stays.
+// release ends the work at an order. Nothing is charged; sealed work stays.
 func (s *Service) release(ctx context.Context, o *Order, reason, detail, evidence string) error {
 	next := o.clone()
 	if err := next.move(Released, now()); err != nil {

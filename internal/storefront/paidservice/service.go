@@ -57,7 +57,7 @@ type Options struct {
 	// Margin is the time that an authorization must have left when everything
 	// took as long as it may. 0: 6 s, what facilitators ask for.
 	Margin time.Duration
-	// Slack is how long after its budget a step of a process that is not heard of
+	// Slack is how long after its budget a step of a silent process
 	// is taken over. 0: 5 s.
 	Slack time.Duration
 	// MaxTimeout is how long the quote asks an authorization to be valid.
@@ -65,7 +65,7 @@ type Options struct {
 	MaxTimeout time.Duration
 	// PriceGrace is how long a former price is honored. 0: 10 min.
 	PriceGrace time.Duration
-	// RunLease is how long a run that is not heard of counts as alive. 0: 20 s.
+	// RunLease is how long a run without a sign of life counts as alive. 0: 20 s.
 	RunLease time.Duration
 	// Runs bounds the runs at the same time. 0: 16.
 	Runs int
@@ -174,7 +174,7 @@ const (
 	StatusPaid Status = "paid"
 	// StatusDue: Quote says what to pay. Nothing was charged.
 	StatusDue Status = "payment_required"
-	// StatusRunning: the work goes on. Nothing was charged so far; repeat the
+	// StatusRunning: the work continues. Nothing was charged so far; repeat the
 	// call with the same payment.
 	StatusRunning Status = "in_progress"
 	// StatusPending: the money may have moved. Repeat the call with the same

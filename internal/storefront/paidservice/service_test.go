@@ -497,7 +497,7 @@ func TestLongWork(t *testing.T) {
 		call.Wait = -1
 		out := r.run(call)
 		if out.Status != paidservice.StatusRunning || out.Order == nil || out.RetryAfter == 0 {
-			t.Fatalf("Run = %+v, want that the work goes on", out)
+			t.Fatalf("Run = %+v, want that the work continues", out)
 		}
 		deadline := time.Now().Add(5 * time.Second)
 		for w.order(payment).Progress.Done != 3 && time.Now().Before(deadline) {

@@ -17,7 +17,7 @@ func sameAddress(a, b string) bool { return strings.EqualFold(a, b) }
 // charge settles an order: it is put on record before the first byte goes to
 // the facilitator, and ends as settled, unpaid or unknown.
 func (s *Service) charge(ctx context.Context, o *Order, evidence string) error {
-	ctx = context.WithoutCancel(ctx) // once begun, the outcome must be learned
+	ctx = context.WithoutCancel(ctx) // once started, the outcome must be recorded
 	p, err := s.openPayment(o)
 	if err != nil {
 		return err
@@ -129,7 +129,7 @@ func (s *Service) believe(ctx context.Context, o *Order, v verdict) verdict {
 		proof, err := s.find(ctx, o)
 		switch {
 		case err != nil:
-			return v // the chain says nothing: the facilitator's word counts, and the watch goes on
+			return v // the chain says nothing: the facilitator's response counts, and the watch continues
 		case proof.Verdict == ProofPaid:
 			v.answer.Transaction = proof.Tx
 			return v
@@ -239,7 +239,7 @@ func (s *Service) collect(ctx context.Context, o *Order, c *claim, t *trip) (*Ou
 	}
 	switch o.State {
 	case Ran:
-		if ctx.Err() != nil { // the gate: nobody is there to take it
+		if ctx.Err() != nil { // the gate: the caller has gone
 			return nil, 0, context.Cause(ctx)
 		}
 		t.charged = true
@@ -289,7 +289,7 @@ func (s *Service) pursue(ctx context.Context, o *Order, t *trip) (*Outcome, time
 	return nil, 0, s.resolve(ctx, o)
 }
 
-// pending is the outcome while nobody knows whether the money moved. It never
+// pending is the outcome while it is unknown whether the money moved. It never
 // asks for another payment.
 func pending(o *Order) *Outcome {
 	answer := &x402.SettleResponse{
@@ -325,7 +325,7 @@ func (s *Service) find(ctx context.Context, o *Order) (Proof, error) {
 
 // repeatFor is how long after its end an authorization is still presented where
 // no chain can be asked: the facilitator's clock may be behind, and one that
-// remembers its settlements tells of them.
+// remembers its settlements reports them.
 const repeatFor = 5 * time.Minute
 
 // resolve finds out what became of an unknown or dropped payment: by the chain,

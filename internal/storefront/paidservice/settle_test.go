@@ -113,7 +113,7 @@ func TestSettlementFaults(t *testing.T) {
 	}
 }
 
-// whileRunning does something to the payment while the work goes on.
+// whileRunning does something to the payment while the work continues.
 func (w *world) whileRunning(r *replica, call paidservice.Call, do func()) *paidservice.Outcome {
 	w.t.Helper()
 	release := w.runner.Hold()

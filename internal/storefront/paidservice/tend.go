@@ -37,7 +37,7 @@ func (s *Service) resumeSoon(id string) []jobs.Job {
 	return []jobs.Job{{Kind: JobTend, Ref: id, RunAt: time.Now().Add(time.Second)}}
 }
 
-// tend takes an order further that nobody waits for.
+// tend continues an order that no caller waits for.
 func (s *Service) tend(ctx context.Context, job jobs.Job) error {
 	o, err := s.store.Order(ctx, job.Ref)
 	if problem.Is(err, codeOrderNotFound) {
@@ -126,7 +126,7 @@ func (s *Service) chase(ctx context.Context, o *Order) (time.Time, error) {
 
 // watch looks whether a payment has become final or was dropped by the chain.
 func (s *Service) watch(ctx context.Context, o *Order) (time.Time, error) {
-	final := s.prover == nil // nobody will tell more
+	final := s.prover == nil // no further evidence will come
 	if !final {
 		proof, err := s.find(ctx, o)
 		if err != nil {

@@ -211,7 +211,7 @@ func (f *Folder) load(name string) (page *Page, empty bool, err error) {
 		page.Modified = changed
 	}
 	if m.list != "" {
-		page.Modified = time.Time{} // it changes with the offers, and nobody knows when they did
+		page.Modified = time.Time{} // it changes with the offers, at an unknown time
 		page.list = m.list
 	}
 	if strings.TrimSpace(text) == "" {

@@ -12,7 +12,7 @@ import (
 	"ace/internal/foundation/problem"
 )
 
-// MaxRead is how many characters one read answers at most, and by default.
+// MaxRead is how many characters one read returns at most, and by default.
 const MaxRead = 40_000
 
 // Forms of a page.
@@ -26,7 +26,7 @@ type ReadQuery struct {
 	Path, URL string
 	Format    string // Markdown or Text; empty: Markdown
 	Offset    int    // characters to skip
-	Limit     int    // characters to answer at most; 0: MaxRead
+	Limit     int    // characters to return at most; 0: MaxRead
 }
 
 // Reading is a window of one page. Windows that follow one another make up the

@@ -123,7 +123,7 @@ func (s *Service) Run(ctx context.Context) {
 
 // Refresh asks every source for its listing, at the same time: a slow one does
 // not hold up the others. The listing of one that fails stays as it was; its
-// error is answered.
+// error is returned.
 func (s *Service) Refresh(ctx context.Context) error {
 	s.refreshing.Lock()
 	defer s.refreshing.Unlock()
@@ -183,7 +183,7 @@ func merge(lists [][]Entry) (map[string]place, []Entry) {
 	return byPath, public
 }
 
-// versionOf tells one listing from another.
+// versionOf identifies a listing.
 func versionOf(entries []Entry, byPath map[string]place) string {
 	sum := sha256.New()
 	for i := range entries {

@@ -64,7 +64,7 @@ type Source interface {
 	List(ctx context.Context) ([]Entry, error)
 	// Read returns a page that List named. It returns page_not_found (NotFound)
 	// for any other, and site_unreachable (Unavailable) if another server holds
-	// the page and does not answer. A page that is read again while it is the
+	// the page and does not respond. A page that is read again while it is the
 	// same is the same pointer, so that what follows from it is made once.
 	Read(ctx context.Context, path string) (*Page, error)
 }

@@ -60,7 +60,7 @@ type sessionView struct {
 	Sandbox  bool
 }
 
-// continueToPayment is the short address that an agent hands to a person.
+// continueToPayment serves the short URL that an agent passes to the buyer.
 func (s *server) continueToPayment(w http.ResponseWriter, r *http.Request) {
 	session, err := s.Checkout.Visit(r.Context(), r.PathValue("token"))
 	if err != nil {

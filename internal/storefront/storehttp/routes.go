@@ -1,4 +1,4 @@
-// Package storehttp is the HTTP face of the store host: it turns requests of
+// Package storehttp is the HTTP transport of the store host: it turns requests of
 // each protocol into calls of the domain and the responses back. No handler
 // decides anything about money or stock.
 //
@@ -44,10 +44,10 @@ import (
 	"ace/internal/storefront/storehttp/ucphttp"
 )
 
-// Version is the version of the store's API, as openapi.json tells it.
+// Version is the version of the store's API, as in openapi.json.
 const Version = "2.1.0"
 
-// Deps are what the face calls.
+// Deps are what the handler calls.
 type Deps struct {
 	Site     Site
 	Catalog  *offer.Catalog
@@ -61,7 +61,7 @@ type Deps struct {
 	Services agenttool.Services
 	// Platforms reads the profiles of UCP platforms.
 	Platforms ucphttp.Platforms
-	// Signers sign answers, the first those of UCP, which asks for P-256. All
+	// Signers sign responses, the first those of UCP, which asks for P-256. All
 	// their public keys are published.
 	Signers []*httpsig.Signer
 	// BotKeys is the directory of the keys that sign the store's own requests.
@@ -89,11 +89,11 @@ type Site struct {
 	// ContentSignal says what may be done with the pages, as robots.txt spells
 	// it; empty: nothing is said.
 	ContentSignal string
-	// SecurityContact is who hears about weaknesses; empty: Contact.
+	// SecurityContact receives reports of vulnerabilities; empty: Contact.
 	SecurityContact string
 	// Burst is how many calls a client may make at once. 0: 5.
 	Burst int
-	// DirectContinueURL hands out the processor's own address of the payment
+	// DirectContinueURL returns the processor's own URL of the payment
 	// page instead of a short one of the store.
 	DirectContinueURL bool
 	// UCPNegotiation says how profiles of UCP platforms are treated: off,
@@ -183,7 +183,7 @@ func build(d Deps) (*server, *httpserver.Mux, error) {
 	return s, mux, nil
 }
 
-// ucp is the face for UCP.
+// ucp returns the handler of UCP.
 func (s *server) ucp() *ucphttp.Handler {
 	return &ucphttp.Handler{
 		Site: ucphttp.Site{

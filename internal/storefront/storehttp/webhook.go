@@ -10,7 +10,7 @@ import (
 const maxEvent = 512 << 10
 
 // receiveEvent responds with 200 once the message is on record; what follows from it
-// is done later. Any other answer makes the processor send it again.
+// is done later. Any other response makes the processor send it again.
 func (s *server) receiveEvent(w http.ResponseWriter, r *http.Request) {
 	payload, err := httpserver.ReadBody(r, maxEvent)
 	if err != nil {

@@ -24,12 +24,12 @@ func (v validators) set(h http.Header) {
 	}
 }
 
-// cached is a page as the website answered it.
+// cached is a page as the website sent it.
 type cached struct {
 	page       *site.Page
 	validators validators
 	checked    time.Time // when the website was last asked
-	confirmed  time.Time // when it last answered
+	confirmed  time.Time // when it last responded
 }
 
 func newCached(page *site.Page, h http.Header) *cached {

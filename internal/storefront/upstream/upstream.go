@@ -224,7 +224,7 @@ func (s *Site) convertHTML(page *site.Page, res *http.Response) error {
 	d, err := htmltext.Parse(res.Body, res.Request.URL,
 		&htmltext.Options{MaxBytes: maxPage, ContentType: res.Header.Get("Content-Type")})
 	switch {
-	case err == htmltext.ErrTooLarge || err == htmltext.ErrTooDeep: //nolint:errorlint // Parse answers them bare
+	case err == htmltext.ErrTooLarge || err == htmltext.ErrTooDeep: //nolint:errorlint // Parse returns them unwrapped
 		return tooLarge()
 	case err != nil:
 		return unreachable()

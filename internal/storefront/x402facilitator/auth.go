@@ -52,7 +52,7 @@ type cdp struct {
 // CDP returns the credentials of a key of the Coinbase Developer Platform
 // (https://docs.cdp.coinbase.com/api-reference/v2/authentication): secret is
 // base64 of an Ed25519 key, or PEM of a P-256 key, whose line breaks may be
-// written as \n. Each request gets a token of its own that is good for two
+// written as \n. Each request gets a token of its own that is valid for two
 // minutes and for this one address.
 func CDP(keyID, secret string) (Auth, error) {
 	secret = strings.TrimSpace(strings.ReplaceAll(secret, `\n`, "\n"))

@@ -60,7 +60,7 @@ func NewChains(client *http.Client, chains ...Chain) (*Chains, error) {
 	return c, nil
 }
 
-// errNoNode says that nobody can be asked about a network.
+// errNoNode reports that no node of a network is set.
 var errNoNode = errors.New("no JSON-RPC address is set for this network")
 
 func (c *Chains) node(network string) (*node, Chain, error) {
@@ -136,7 +136,7 @@ func (n *node) checkToken(ctx context.Context, asset string, domain evm.Domain, 
 	} {
 		data, err := n.read(ctx, asset, fact.call, "latest")
 		if refused := new(nodeError); errors.As(err, &refused) {
-			continue // not every token tells; the domain decides
+			continue // not every token reports it; the domain decides
 		} else if err != nil {
 			return err
 		}

@@ -14,7 +14,7 @@ import (
 // Pool is a first facilitator and others that replace it. It is safe for
 // concurrent use.
 //
-// A payment goes on to the next one only while it is sure that nobody has done
+// A payment moves on to the next one only while it is certain that none has done
 // anything with it. That would not be needed to keep it from being charged
 // twice, which the token prevents; it keeps the first response meaningful.
 type Pool struct {
@@ -50,7 +50,7 @@ func (p *Pool) settling(terms x402.PaymentRequirements) []*Remote {
 	return able
 }
 
-// Verify asks the facilitators in turn until one answers.
+// Verify asks the facilitators in turn until one responds.
 func (p *Pool) Verify(ctx context.Context, payment *x402.PaymentPayload,
 	terms x402.PaymentRequirements,
 ) (x402.VerifyResponse, error) {
@@ -92,7 +92,7 @@ func (p *Pool) Settle(ctx context.Context, payment *x402.PaymentPayload,
 }
 
 // Supported asks all facilitators and returns what any of them settles. It
-// fails where none answers.
+// fails where none responds.
 func (p *Pool) Supported(ctx context.Context) (x402.SupportedResponse, error) {
 	answers := make([]x402.SupportedResponse, len(p.members))
 	errs := make([]error, len(p.members))

@@ -144,7 +144,7 @@ func (f *Remote) call(ctx context.Context, limit time.Duration, method, path str
 	return f.checkResponse(path, res.StatusCode, data)
 }
 
-// checkResponse sorts a response by its status. Facilitators answer refusals with 200 or
+// checkResponse sorts a response by its status. Facilitators send refusals with 200 or
 // with 400 and the same body.
 func (f *Remote) checkResponse(path string, status int, data []byte) ([]byte, error) {
 	if len(data) > maxBody {

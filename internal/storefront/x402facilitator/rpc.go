@@ -30,7 +30,7 @@ type node struct {
 	client  *http.Client
 }
 
-// nodeError is what a node answered instead of a result.
+// nodeError is what a node returned instead of a result.
 type nodeError struct {
 	Code    int
 	Message string
@@ -156,7 +156,7 @@ func word(digits string) string {
 	return strings.Repeat("0", max(0, 64-len(digits))) + digits
 }
 
-// asNumber reads a word that a contract answered.
+// asNumber reads a word that a contract returned.
 func asNumber(data octets) (*big.Int, error) {
 	if len(data) != 32 {
 		return nil, fmt.Errorf("the contract answered %d bytes where a word was expected", len(data))
@@ -164,7 +164,7 @@ func asNumber(data octets) (*big.Int, error) {
 	return new(big.Int).SetBytes(data), nil
 }
 
-// asText reads a string that a contract answered: where it begins, how long it
+// asText reads a string that a contract returned: where it begins, how long it
 // is, its bytes.
 func asText(data octets) (string, error) {
 	errShape := errors.New("the contract answered something else than a string")

@@ -14,7 +14,7 @@ import (
 	"ace/internal/server"
 )
 
-// apis are the published descriptions. Beside each stands a file of released
+// apis are the published descriptions. Beside each is a file of released
 // versions: one line per version with the digest of its document.
 var apis = map[string]func() ([]byte, error){"platform": server.PlatformDocument, "store": server.StoreDocument}
 

@@ -49,7 +49,7 @@ func TestVersionMeansOneDocument(t *testing.T) {
 		}
 		if !slices.Contains(lines, line) {
 			t.Errorf(
-				"the document of the API %q is not the one that was noted as version %s: raise the face's constant "+
+				"the document of the API %q is not the one that was noted as version %s: raise the API's constant "+
 					"Version and run \"make docs\"", name, version)
 		}
 	}
@@ -88,7 +88,7 @@ var known = []string{
 	"internal/protocol/acp NewError",                   // codes of the protocol
 	"internal/protocol/ucp NewProtocolError",           // codes of the protocol
 	"internal/storefront/storehttp/ucphttp toolAnswer", // a response over REST, returned over MCP
-	"internal/storefront/storehttp/ucphttp wish",       // a message of the protocol
+	"internal/storefront/storehttp/ucphttp checkoutRequest",       // a message of the protocol
 }
 
 func TestEveryCodeIsFound(t *testing.T) {
@@ -109,7 +109,7 @@ func TestEveryCodeIsFound(t *testing.T) {
 	}
 }
 
-// TestTablesAreFound fails where a face has moved or renamed the table from
+// TestTablesAreFound fails where a transport has moved or renamed the table from
 // our codes to those of its protocol.
 func TestTablesAreFound(t *testing.T) {
 	t.Parallel()

@@ -14,12 +14,12 @@ import (
 	"strings"
 )
 
-// failure is one way to answer a problem: a call of problem.New.
+// failure is one way to return a problem: a call of problem.New.
 type failure struct {
 	kind   string // name of the kind, for example NotFound
 	code   string
 	detail string // with … where a value is filled in
-	place  string // package that answers it
+	place  string // package that returns it
 }
 
 // scanner finds calls of problem.New in the sources of the product.
@@ -94,7 +94,7 @@ func (s *scanner) readConstants(src *source) {
 }
 
 // readCalls finds calls of problem.New, and of functions whose parameters are
-// handed to it.
+// passed to it.
 func (s *scanner) readCalls(src *source) {
 	wrappers := map[string]map[string]int{} // function -> its parameters by name
 	ast.Inspect(src.ast, func(n ast.Node) bool {

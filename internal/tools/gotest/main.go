@@ -1,5 +1,5 @@
 // Command gotest runs go test with the arguments it is given, shows a line per
-// package and whatever fails, and tells at the end which tests were left out
+// package and whatever fails, and reports at the end which tests were left out
 // and why, so that nothing is skipped in silence:
 //
 //	go run ./internal/tools/gotest -race ./...

@@ -222,7 +222,7 @@ func (s *Site) Sample(ctx context.Context, n int, progress Progress) ([]*Page, e
 	for i, c := range chosen {
 		progress("pages", i+1, len(chosen)+1)
 		if silent >= 3 {
-			break // it has stopped answering
+			break // it has stopped responding
 		}
 		p, err := s.Get(ctx, c.URL.String())
 		if err != nil {

@@ -15,7 +15,7 @@
 //	Page    tree, head, links with their place, headings, main text
 //
 // What a website does wrong never stops the crawl: the page that it happened to
-// carries a Failure. The same answers give the same pages in the same order.
+// carries a Failure. The same responses give the same pages in the same order.
 //
 // robots.txt is read by RFC 9309 with the token Agent. A website that excludes
 // it is not crawled: Site.Excluded says so, and nothing but robots.txt and the

@@ -61,7 +61,7 @@ type LinkTag struct {
 	Node           *html.Node
 }
 
-// Part is where on the page a link stands.
+// Part is where on the page a link is.
 type Part string
 
 // The parts of a page.
@@ -286,7 +286,8 @@ func (r *reader) meta(n *html.Node) {
 	}
 }
 
-// Resolve makes an address of the page absolute and takes its fragment off; it returns nil for what is no web address.
+// Resolve makes an address of the page absolute and takes its fragment off; it
+// returns nil for what is no web address.
 func (d *Document) Resolve(href string) *url.URL {
 	href = strings.TrimSpace(href)
 	if href == "" || len(href) > 4096 || d.Base == nil {

@@ -79,7 +79,7 @@ type Failure string
 
 // The failures. A status such as 404 is none: it is a response.
 const (
-	Unreachable  Failure = "unreachable"           // no such name, or nobody listens
+	Unreachable  Failure = "unreachable"           // no such name, or nothing listens
 	TimedOut     Failure = "timeout"               // no whole response in time
 	BadTLS       Failure = "certificate"           // the certificate does not hold
 	BadAnswer    Failure = "bad_answer"            // broken off, or no HTTP

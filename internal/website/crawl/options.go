@@ -73,7 +73,7 @@ type Pacer struct {
 	next map[string]time.Time // when a host may be asked again
 }
 
-// NewPacer returns a pacer that has asked nobody yet.
+// NewPacer returns a pacer without requests so far.
 func NewPacer() *Pacer { return &Pacer{next: map[string]time.Time{}} }
 
 // Wait takes the host's next turn, which begins gap after the one before, and

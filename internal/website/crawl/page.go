@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Page is one address of the website and what it answered.
+// Page is one URL of the website and its response.
 type Page struct {
 	Asked    string   // the address that was asked for
 	URL      *url.URL // where the redirects ended
@@ -21,7 +21,7 @@ type Page struct {
 	Failure  Failure
 }
 
-// OK reports whether the page answered 200 with HTML that could be parsed.
+// OK reports whether the response is 200 with HTML that could be parsed.
 func (p *Page) OK() bool { return p.Document != nil && p.Response.OK() }
 
 // Path is the path and query of the page.

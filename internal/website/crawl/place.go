@@ -22,7 +22,7 @@ func (d *Document) Where(n *html.Node) Place {
 	return d.places()[n]
 }
 
-// Find returns the place where a piece of source stands first.
+// Find returns the place where a piece of source is first.
 func (d *Document) Find(piece string) Place {
 	i := bytes.Index(d.Source, []byte(piece))
 	if i < 0 || piece == "" {

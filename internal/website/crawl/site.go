@@ -55,7 +55,7 @@ type Visit struct {
 //
 // It returns invalid_url (Invalid) for what is no address, target_not_allowed
 // (Unprocessable) for one outside the public internet, and target_unreachable
-// (Unavailable) if nobody answers there. A page that answers anything else is
+// (Unavailable) if no host responds. A page with any other response is
 // the site's Home, with its Failure.
 func Open(ctx context.Context, fetcher Fetcher, target string, o *Options) (*Site, error) {
 	u, guessed, err := ParseTarget(target)

@@ -35,7 +35,7 @@ type Sitemap struct {
 	Entries  []Entry
 	More     []string // sitemaps that an index names
 	Cut      bool     // more than was read
-	Fault    string   // of the syntax; what stood before it was read
+	Fault    string   // of the syntax; what came before it was read
 	Response *Response
 }
 

@@ -104,7 +104,7 @@ func (p *Page) markdown(b *strings.Builder) {
 	p.origins(b)
 }
 
-// origins is the table of where the facts stand.
+// origins is the table of where the facts come from.
 func (p *Page) origins(b *strings.Builder) {
 	if len(p.Provenance) == 0 {
 		return

@@ -216,7 +216,7 @@ func hunk(b *strings.Builder, old []string, starts []int, changes []change, shif
 	return shift + after - before
 }
 
-// span writes where a hunk stands; an empty one is behind the line before.
+// span writes the position of a hunk; an empty one is after the line before.
 func span(from, count int) string {
 	if count == 0 {
 		return fmt.Sprintf("%d,0", from)

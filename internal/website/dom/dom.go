@@ -4,7 +4,7 @@
 //	bytes -> charset -> mark each start tag with its line -> parser
 //	      -> *Document: Root, URL, Base
 //	           Attr, Text, Visible   what an element says
-//	           Line, Selector        where it stands
+//	           Line, Selector        where it is
 //
 // It works on pages of strangers: depth, length of texts and selectors are
 // bounded.
@@ -41,7 +41,7 @@ var (
 // Document is a page.
 type Document struct {
 	Root   *html.Node
-	URL    *url.URL // where the page stands
+	URL    *url.URL // of the page
 	Base   *url.URL // what its links are resolved against
 	Source string   // the page in UTF-8
 }
@@ -93,7 +93,7 @@ func decode(page []byte, contentType string) (string, error) {
 	return strings.TrimPrefix(string(text), "\uFEFF"), nil
 }
 
-// markLines writes into each start tag the line that it stands on, as its first
+// markLines writes into each start tag the line that it is on, as its first
 // attribute. The parser keeps no positions.
 func markLines(source string) string {
 	z := html.NewTokenizer(strings.NewReader(source))

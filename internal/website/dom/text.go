@@ -154,7 +154,7 @@ func Selector(n *html.Node) string {
 	return b.String()
 }
 
-// nth tells n from siblings of its name.
+// nth distinguishes n from siblings of its name.
 func nth(n *html.Node) string {
 	place, seen := 1, 0
 	for s := n.PrevSibling; s != nil && seen < maxSiblings; s = s.PrevSibling {

@@ -42,7 +42,7 @@ type work struct {
 	warnings               []Warning
 }
 
-// missing is what the website answers for an address that is not there.
+// missing is the website's response for a URL that does not exist.
 type missing struct {
 	soft            bool // 200
 	title, h1, text string
@@ -88,7 +88,7 @@ func (w *work) look(ctx context.Context) error {
 			w.missing.title, w.missing.h1, w.missing.text = p.title, p.h1, p.text
 		}
 	}
-	if w.home = w.add(w.site.Home.URL); w.home == nil { // a first page with a strange name
+	if w.home = w.add(w.site.Home.URL); w.home == nil { // a first page with an unusual name
 		w.home = &page{url: w.site.Home.URL, key: keyOf(w.site.Home.URL), from: map[string]bool{}}
 		w.byKey[w.home.key] = w.home
 		w.pages = append(w.pages, w.home)
@@ -222,7 +222,7 @@ func (w *work) readPages(ctx context.Context) error {
 	return nil
 }
 
-// take files what an address answered.
+// addPage stores the response of a URL.
 func (w *work) addPage(p *page, got *crawl.Page) {
 	switch {
 	case got.Failure == crawl.ByRobots:

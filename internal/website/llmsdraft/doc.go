@@ -13,6 +13,6 @@
 // The same responses of the website give the same draft, byte for byte. Words of
 // the website are taken as words: what hides from people is left out, what
 // gives orders to language models is dropped with a warning, and nothing in
-// them can end a link or begin a line. What nobody wrote on the site is listed
+// them can end a link or begin a line. What is missing on the site is listed
 // under needs_input.
 package llmsdraft

@@ -84,7 +84,7 @@ func (w *work) readExisting(ctx context.Context) error {
 	return nil
 }
 
-// compareExisting tells what became of the links of the website's own file.
+// compareExisting reports what became of the links of the website's own file.
 func (w *work) compareExisting(chosen []*page) {
 	in := map[string]bool{}
 	for _, p := range chosen {

@@ -81,7 +81,7 @@ var forMachines = regexp.MustCompile(
 	`(?i)^(no-?reply|do-?not-?reply|mailer-daemon|bounces?|abuse|postmaster|hostmaster)@|@example\.`)
 
 // siteDetails is a short list of facts. It is never empty: the parser that
-// belongs to the proposal finds a summary only if something stands below it.
+// belongs to the proposal finds a summary only if something follows it.
 func (w *work) siteDetails(ld data) string {
 	var lines []string
 	add := func(label, text string) {

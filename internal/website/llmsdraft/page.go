@@ -147,7 +147,7 @@ func (w *work) fill(p *page, got *crawl.Page) {
 	w.evaluate(p, got)
 }
 
-// countLinks notes whom a page links to.
+// countLinks records what a page links to.
 func (w *work) countLinks(p *page, d *crawl.Document) {
 	inNav := map[string]bool{}
 	for _, l := range d.Links {

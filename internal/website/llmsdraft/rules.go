@@ -14,7 +14,7 @@ type Reason string
 
 // The reasons.
 const (
-	NotFound     Reason = "status"    // answers something else than 200
+	NotFound     Reason = "status"    // a status other than 200
 	NotRead      Reason = "unread"    // could not be read
 	Redirects    Reason = "redirect"  // leads to another address
 	Elsewhere    Reason = "canonical" // names another address as its own
@@ -139,7 +139,7 @@ func (w *work) aboutCompany(p *page) bool {
 	return len(parts) == 1 && company.MatchString(parts[0])
 }
 
-// judge drops a page by what it answered. The first page stays whatever it
+// evaluate drops a page by its response. The first page stays whatever it
 // says: without it there is no draft.
 func (w *work) evaluate(p *page, got *crawl.Page) {
 	d := got.Document

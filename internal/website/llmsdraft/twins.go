@@ -8,9 +8,9 @@ import (
 	"ace/internal/website/crawl"
 )
 
-// Twins tells which pages can be had as Markdown.
+// Twins lists which pages are available as Markdown.
 type Twins struct {
-	// Negotiated says whether the first page answers text/markdown to who asks
+	// Negotiated says whether the first page is text/markdown for clients that ask
 	// for it by the header Accept: yes, no, or unknown.
 	Negotiated string   `json:"negotiated"`
 	Checked    []Twin   `json:"checked"`

@@ -114,7 +114,7 @@ func (w *work) omissions(d *Draft) {
 	}
 }
 
-// certain puts reasons first that tell something about a page.
+// certain puts reasons first that say something about a page.
 func certain(o Omission) int {
 	switch o.Reason {
 	case Full, Parameters, OtherFolder:
@@ -126,7 +126,7 @@ func certain(o Omission) int {
 	}
 }
 
-// needs lists what nobody wrote on the site.
+// needs lists what is missing on the site.
 func (w *work) needs(d *Draft) {
 	need := func(path, reason string) { d.NeedsInput = append(d.NeedsInput, Need{Path: path, Reason: reason}) }
 	if w.named == "host" {

@@ -217,7 +217,7 @@ func headline(n *html.Node) string {
 
 var permalink = regexp.MustCompile(`(?i)(^|[\s_-])(headerlink|permalink|anchor(-?link)?|header-?anchor)($|[\s_-])`)
 
-// separators stand between the parts of a title.
+// separators are between the parts of a title.
 var separators = regexp.MustCompile(`\s+(?:-|–|—|--|\||·|•|:|›|»|«|::|/)\s+|\s*[|›»«]\s*|:\s+`)
 
 func titleParts(title string) []string {
@@ -409,7 +409,7 @@ func (p *page) own(whole, site string, shared map[string]int) string {
 	case len(own) == 0:
 		return ""
 	}
-	// The parts that are left stand together: the title is cut at its ends, with its own separators.
+	// The remaining parts stay together: the title is cut at its ends, with its own separators.
 	first, last := strings.Index(whole, own[0]), strings.LastIndex(whole, own[len(own)-1])
 	return whole[first : last+len(own[len(own)-1])]
 }

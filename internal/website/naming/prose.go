@@ -17,7 +17,7 @@ import (
 const (
 	shortestProse = 20
 	maxProse      = 60
-	maxSections   = 4 // behind the headline: an opening stands near the top
+	maxSections   = 4 // behind the headline: an opening is near the top
 )
 
 // findProse collects the pieces of text that may be prose, in document order.
@@ -218,7 +218,7 @@ func Sentences(text string, most int) string {
 }
 
 // beginsSentence reports whether a sentence begins behind white space: a small
-// letter goes on with the one before.
+// letter continues the one before.
 func beginsSentence(rest []rune) bool {
 	for _, r := range rest {
 		if unicode.IsSpace(r) {
@@ -257,14 +257,14 @@ func isDate(text string) bool {
 // IsDate reports whether a text is nothing but a date.
 func IsDate(text string) bool { return isDate(strings.TrimSpace(text)) }
 
-// placeholders are the words of templates that nobody has replaced.
+// placeholders are words of templates that were not replaced.
 var placeholders = regexp.MustCompile(`(?i)\b(lorem ipsum|dolor sit amet|consectetur adipisi?cing|sed do eiusmod|` +
 	`start ?bootstrap( theme)?|your (company|website|site|name|logo|title|text) (here|name|goes here)|\[your [a-z ]+\]|` +
 	`(company|site|website|business) name here|insert (text|title|name) here|your website \d{4}|name@(email|example)\.com|` +
 	`adipisi?c(i|ing) elit|(nostrum|quisquam|aspernatur|voluptat\w+|laboriosam|perspiciatis|similique)\W.*` +
 	`\b(nostrum|quisquam|aspernatur|voluptat\w+|laboriosam|perspiciatis|dolor\w*|deserunt))\b`)
 
-// Placeholder reports whether a text is one of a template that nobody has
+// Placeholder reports whether a text is one of a template that was not
 // replaced.
 func Placeholder(text string) bool { return placeholders.MatchString(text) }
 

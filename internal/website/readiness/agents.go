@@ -176,7 +176,7 @@ func (a *audit) jsonDocument(id string, members ...string) judge.Finding {
 	}
 	var doc map[string]any
 	if err := json.Unmarshal(r.Body, &doc); err != nil {
-		// A page of HTML that stands for everything that is not there.
+		// A page of HTML for everything that does not exist.
 		return judge.NotApplicable("%s answers 200 without JSON", prose.Cut(r.URL, 120))
 	}
 	for _, m := range members {

@@ -10,7 +10,7 @@ import (
 	"ace/internal/website/readiness/prose"
 )
 
-// Markdown is the report to read and to hand on: verdict, what to repair first
+// Markdown is the report to read and to pass on: verdict, what to repair first
 // with text to copy, all checks, crawlers, pages, method and limits.
 func (r *Report) Markdown() string {
 	w := &mdWriter{}

@@ -122,7 +122,7 @@ type Row struct {
 	Status   Status `json:"status"`
 	Observed string `json:"observed"`
 	Expected string `json:"expected"`
-	Line     int    `json:"line,omitempty"` // in the source that the address answered
+	Line     int    `json:"line,omitempty"` // in the source of the response
 	Byte     int    `json:"byte,omitempty"` // from its beginning
 }
 

@@ -243,7 +243,7 @@ func (a *audit) askLinks(ctx context.Context) error {
 	return nil
 }
 
-// probe asks for an address and keeps what it answered.
+// probe requests a URL and stores its response.
 func (a *audit) probe(ctx context.Context, address string) error {
 	res, err := a.Site.Fetch(ctx, crawl.Request{URL: address, WireLimit: probeBytes, DecodedLimit: probeBytes})
 	if err == nil {

@@ -99,7 +99,7 @@ func (f *Fetcher) Fetch(ctx context.Context, r crawl.Request) (*crawl.Response, 
 		return out, fail(ctx, out, err)
 	}
 	defer func() { _ = res.Body.Close() }() // read as far as it is wanted
-	if first.IsZero() {                     // a transport that does not tell
+	if first.IsZero() {                     // a transport that does not report it
 		first = time.Now()
 	}
 	out.FirstByte = max(first.Sub(start), time.Microsecond)

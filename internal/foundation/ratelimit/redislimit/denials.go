@@ -8,11 +8,11 @@ import (
 	"ace/internal/foundation/ratelimit"
 )
 
-// denials remembers refusals until the client's next unit is there, in memory of
-// a fixed size: who floods the store is refused here and never reaches Redis. Nobody but time can
-// make a refusal wrong, because units are only ever taken; the one that gives
-// them back forgets it. Two clients in one place push each other out, which
-// costs a question to Redis.
+// denials remembers refusals until the client's next unit is there, in memory
+// of a fixed size: a client that floods the store is refused here and never
+// reaches Redis. Only time can make a refusal wrong, because units are only
+// ever taken; the one that gives them back forgets it. Two clients in one place
+// push each other out, which costs a question to Redis.
 type denials struct {
 	seed  maphash.Seed
 	slots []slot
@@ -32,7 +32,7 @@ func newDenials() *denials {
 	return &denials{seed: maphash.MakeSeed(), slots: make([]slot, denialSlots)}
 }
 
-// place is where a refusal of one cost to one client may stand.
+// place is where a refusal of one cost to one client may be.
 type place struct {
 	slot        *slot
 	fingerprint uint64

@@ -10,7 +10,7 @@
 //	count here instead, with the quota divided by the replicas that were last
 //	seen; Redis is asked again once a second. Never open.
 //
-// Store.Run tells Redis every ten seconds that this replica lives and learns
+// Store.Run reports to Redis every ten seconds that this replica is alive and reads
 // how many do. The clock of Redis counts for all; where it is set back, a
 // client waits at most as long as an empty quota takes to fill.
 //

@@ -1,6 +1,6 @@
 package redislimit
 
-// The scripts answer {allowed, remaining, reset, retry}: whole numbers, times
+// The scripts return {allowed, remaining, reset, retry}: whole numbers, times
 // in microseconds. Numbers are written with %.0f, since Lua would shorten large
 // ones. Only the time of Redis counts.
 
@@ -78,7 +78,8 @@ if n > 0 then reset = span - (now - tonumber(redis.call('LINDEX', KEYS[1], -1)))
 return {allowed, most - n, reset, retry}
 `
 
-// beatScript notes that a replica lives, forgets the ones that do not, and returns how many there are. ARGV: the replica, milliseconds without a beat
+// beatScript notes that a replica lives, forgets the ones that do not, and
+// returns how many there are. ARGV: the replica, milliseconds without a beat
 // after which one is gone.
 const beatScript = `
 local t = redis.call('TIME')

@@ -33,7 +33,7 @@ type Options struct {
 	Slots int
 }
 
-// How often a replica tells that it lives, when it counts as gone, and how
+// How often a replica reports that it is alive, when it counts as gone, and how
 // often Redis is tried while it is unavailable.
 const (
 	beatEvery   = 10 * time.Second
@@ -113,14 +113,14 @@ func digest(key string) string {
 // Close ends all connections.
 func (s *Store) Close() error { return s.client.Close() }
 
-// Away reports whether Redis did not answer when it was last asked.
+// Away reports whether the last call of Redis failed.
 func (s *Store) Away() bool { return s.retryAt.Load() != 0 }
 
-// Replicas is how many replicas were alive when that was last heard, this one
+// Replicas is how many replicas were alive at the last exchange, this one
 // included.
 func (s *Store) Replicas() int { return int(s.replicas.Load()) }
 
-// Run tells Redis that this replica lives, until ctx ends, and then that it
+// Run reports to Redis that this replica is alive, until ctx ends, and then that it
 // does not.
 func (s *Store) Run(ctx context.Context) {
 	beat := time.NewTicker(beatEvery)
@@ -179,7 +179,7 @@ func (s *Store) ask(ctx context.Context, script, key string, args ...any) ([]int
 	return answer, err
 }
 
-// settle keeps whether Redis answers, and tells when that changes.
+// settle records whether Redis responds, and logs changes.
 func (s *Store) settle(err error) {
 	if err == nil && s.retryAt.Load() == 0 {
 		return

@@ -42,7 +42,7 @@ var (
 
 // Key wraps and unwraps. It is safe for concurrent use.
 type Key interface {
-	// Name tells the key from others; it is no secret.
+	// Name distinguishes the key from others; it is no secret.
 	Name() string
 	// Wrap returns text that Unwrap opens. It returns ErrAway.
 	Wrap(ctx context.Context, plain []byte) (string, error)

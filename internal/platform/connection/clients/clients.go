@@ -3,7 +3,7 @@
 //	by hand, of the operator   account "", issuer ""     for all accounts
 //	by hand, of one account    issuer ""                 goes before the operator's
 //	registered with an issuer  (RFC 7591)                bound to it: secrets are
-//	                                                     shown to nobody else
+//	                                                     shown to no other account
 //	Find(account, app) -> Client | nil
 package clients
 

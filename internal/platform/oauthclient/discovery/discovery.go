@@ -113,7 +113,7 @@ func query(u *url.URL) string {
 // initialize is a request that every version of MCP knows.
 const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"ace","version":"1"}}}`
 
-// challengeOf are the parameters of the 401 that a server answers without a
+// challengeOf are the parameters of the 401 that a server sends without a
 // token; nil where it returns something else.
 func (f *finder) challengeOf(ctx context.Context, address string) (map[string]string, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader([]byte(initialize)))
@@ -144,7 +144,7 @@ func (f *finder) challengeOf(ctx context.Context, address string) (map[string]st
 }
 
 // challengeParams reads the parameters of the challenges in a field (RFC 9110,
-// 11.6.1); names are lower case. Where a name stands twice the first counts.
+// 11.6.1); names are lower case. Where a name appears twice the first counts.
 func challengeParams(field string) map[string]string {
 	params := map[string]string{}
 	for rest := field; rest != ""; {

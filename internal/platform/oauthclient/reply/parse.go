@@ -69,7 +69,7 @@ func parseForm(body []byte) any {
 const maxDepth = 32
 
 // parseXML reads elements as members: text where there is nothing but text,
-// lists where a name stands more than once. The outermost element is a member as
+// lists where a name appears more than once. The outermost element is a member as
 // well; attributes are left out.
 func parseXML(body []byte) any {
 	decoder := xml.NewDecoder(bytes.NewReader(body))

@@ -1,4 +1,4 @@
-// Package reply reads what authorization servers answer, whatever they make of
+// Package reply reads what authorization servers respond, whatever they make of
 // the standards.
 //
 //	Fetch(request) -> bounded body -> Parse: JSON, form, XML, text -> Reply
@@ -31,7 +31,7 @@ type HTTPClient interface {
 	Do(*http.Request) (*http.Response, error)
 }
 
-// Reply is what a vendor answered.
+// Reply is what a vendor responded.
 type Reply struct {
 	Status   int
 	Header   http.Header

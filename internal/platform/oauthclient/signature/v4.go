@@ -61,7 +61,7 @@ func V4(r *http.Request, body []byte, k Keys, now time.Time) {
 }
 
 // v4Fields are the header fields that are signed, and their names: those that
-// nobody on the way changes.
+// no proxy on the way changes.
 func v4Fields(r *http.Request) (fields, names string) {
 	host := r.Host
 	if host == "" {

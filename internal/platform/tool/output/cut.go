@@ -1,4 +1,4 @@
-// Package output tells the output of a run in parts that fit: what a model can
+// Package output returns the output of a run in parts that fit: what a model can
 // read at once.
 //
 //	Project(value, paths)       what was asked for
@@ -34,7 +34,7 @@ const (
 // whole.
 type Part struct {
 	Output json.RawMessage // nil: none
-	// Continues is the JSON Pointer of the value at which the piece goes on; empty
+	// Continues is the JSON Pointer of the value at which the piece continues; empty
 	// for the first.
 	Continues string
 	// Omitted counts what follows, by dot path of the array, object or text.
@@ -368,7 +368,7 @@ func cost(r rune, width int) int {
 	return width
 }
 
-// count tells what follows a position: the entries of each array, the members
+// count describes what follows a position: the entries of each array, the members
 // of each object, the characters of a text.
 func count(value any, path []step, offset int, name string, into map[string]int) {
 	label := name
@@ -382,7 +382,7 @@ func count(value any, path []step, offset int, name string, into map[string]int)
 		return
 	}
 	below := func(part string) string { return strings.TrimPrefix(name+"."+part, ".") }
-	// What the Position names itself is left out whole unless it goes on inside.
+	// What the Position names itself is left out whole unless it continues inside.
 	whole := 0
 	if len(path) == 1 && offset == 0 {
 		whole = 1

@@ -1,7 +1,7 @@
 // Package pace limits how often this process calls an app.
 //
 //	Wait(key, rate) -> at once, or after a delay, or *Busy: come back later
-//	Hold(key, d)    -> the app said 429: nobody calls it for a while
+//	Hold(key, d)    -> the app said 429: it is not called for a while
 //
 // Each process counts for itself.
 package pace

@@ -256,7 +256,7 @@ func (p *Processor) Expire(ref string) {
 	p.set(ref, checkout.StatusExpired, "")
 }
 
-// Stray opens a page that the store knows nothing of, as a lost answer does.
+// Stray opens a page that is unknown to the store, as a lost response does.
 func (p *Processor) Stray(req checkout.PageRequest) string {
 	req.Key += ":stray"
 	f, _ := p.OpenPage(context.Background(), req)

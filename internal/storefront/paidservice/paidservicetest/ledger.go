@@ -43,7 +43,7 @@ const (
 	// OtherTx: success with the last transaction of somebody else; nothing was
 	// done.
 	OtherTx Fault = "success with another transaction"
-	// Nonsense: a refusal that nobody knows; nothing was done.
+	// Nonsense: an unknown refusal; nothing was done.
 	Nonsense Fault = "unknown refusal"
 	// Hang: no response before the caller gives up, and nothing was done.
 	Hang Fault = "hang"
@@ -57,7 +57,7 @@ var errBroken = errors.New("the connection broke")
 type Ledger struct {
 	// Terms it settles; the network and asset of all others are refused.
 	Network, Asset string
-	// Forgetful makes it answer a settled payment as facilitators do that keep
+	// Forgetful makes it respond to a settled payment as facilitators do that keep
 	// nothing: the nonce is used. Otherwise it repeats its first response.
 	Forgetful bool
 	// Grace is the time that an authorization must have left.
@@ -111,7 +111,7 @@ func (l *Ledger) Fail(method string, faults ...Fault) {
 	l.faults[method] = append(l.faults[method], faults...)
 }
 
-// Chain turns the chain's answers on or off.
+// Chain turns the chain's responses on or off.
 func (l *Ledger) Chain(on bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

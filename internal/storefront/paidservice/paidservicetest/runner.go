@@ -69,7 +69,7 @@ func (r *Runner) Run(ctx context.Context, arguments json.RawMessage,
 	}, nil
 }
 
-// Runs returns how often the work was begun.
+// Runs returns how often the work was started.
 func (r *Runner) Runs() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -90,7 +90,7 @@ func (r *Runner) Panic(on bool) {
 	r.panic = on
 }
 
-// Hold makes runs wait until the answered function is called, once.
+// Hold makes runs wait until the returned function is called, once.
 func (r *Runner) Hold() (release func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -160,7 +160,7 @@ func (f *Handler) settle(ctx context.Context, t *turn, rec a2a.Record, to a2a.St
 }
 
 // again responds to a message that was sent before with its task as it is now.
-// What was broken off goes on.
+// Interrupted work continues.
 func (f *Handler) again(ctx context.Context, t *turn, rec a2a.Record) (a2a.Record, error) {
 	if rec.Ref != "" && rec.Task.Status.State == a2a.Working {
 		asked, fault := f.readAsk(&t.message)
@@ -224,7 +224,7 @@ func (f *Handler) run(ctx context.Context, t *turn, rec a2a.Record, asked ask) (
 	return f.settle(ctx, t, rec, a2a.Completed)
 }
 
-// refusal tells a problem in words and as data.
+// refusal reports a problem as text and as data.
 func (t *turn) refusal(p *problem.Problem) ([]a2a.Part, error) {
 	data, err := answer.JSON(struct {
 		Code       string         `json:"code"`

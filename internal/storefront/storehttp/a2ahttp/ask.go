@@ -20,12 +20,12 @@ const (
 )
 
 // ask is what a message asks for. The zero ask is one in words, for which
-// there is nobody who would understand them.
+// there is no model that would understand them.
 type ask struct {
 	action  *action
 	input   json.RawMessage // an object that fits the action's schema
 	at      string          // the field of the input, for what is wrong with it
-	unknown string          // why nobody does what is asked for; "": it is known
+	unknown string          // why the request cannot be served; "": it is known
 }
 
 // readAsk finds the one structured request in a message.

@@ -9,7 +9,7 @@
 //	   └ skill checkout        -> task working -> the session -> input-required with
 //	                              continue_url -> completed, canceled, failed (sale.go)
 //
-// A task is kept an hour, that of a checkout as long as the session goes on. Who
+// A task is kept an hour, that of a checkout as long as the session is open. Who
 // knows its id may read and cancel it; lists are of one context. The same message
 // in the same context is the same task (turn.go).
 package a2ahttp

@@ -74,7 +74,7 @@ func (f *Handler) open(ctx context.Context, t *turn, rec a2a.Record, asked ask) 
 }
 
 // unsold is what becomes of a task whose session cannot be made: nothing that
-// may pass, for then a repetition of the message goes on.
+// may pass, for then a repetition of the message continues.
 func (f *Handler) unsold(ctx context.Context, t *turn, rec a2a.Record, err error) (a2a.Record, error) {
 	p := httpserver.ProblemOf(ctx, err)
 	if p.Kind == problem.Internal || p.Kind.Temporary() {
@@ -107,7 +107,7 @@ func (f *Handler) wait(ctx context.Context, t *turn, rec a2a.Record, asked ask) 
 	return f.tell(ctx, rec, session, &t.sent)
 }
 
-// current brings the task of a checkout to where its session stands.
+// current brings the task of a checkout to the state of its session.
 func (f *Handler) current(ctx context.Context, rec a2a.Record) (a2a.Record, error) {
 	for range maxRaces {
 		now, err := f.bring(ctx, rec)
@@ -146,7 +146,7 @@ func (f *Handler) bring(ctx context.Context, rec a2a.Record) (a2a.Record, error)
 	return f.storeTask(ctx, rec, nil)
 }
 
-// follow moves a task to where its session stands, if that is elsewhere. A task
+// follow moves a task to the state of its session, if that differs. A task
 // that is over stays so, unless the session turns out to be paid.
 func (f *Handler) follow(ctx context.Context, rec a2a.Record, session *checkout.Session) (a2a.Record, error) {
 	status := rec.Task.Status
@@ -217,7 +217,7 @@ func stateOf(session *checkout.Session) a2a.State {
 	}
 }
 
-// words say where a session stands and what to do.
+// words say the state of a session and what to do.
 func (f *Handler) words(session *checkout.Session) string {
 	switch session.State {
 	case checkout.Open:

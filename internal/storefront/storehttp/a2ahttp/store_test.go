@@ -188,7 +188,7 @@ func TestA2AEndsWithoutPayment(t *testing.T) {
 }
 
 // TestA2ATakeover repeats a message whose process died between two steps: the
-// work goes on with the same task and the same page.
+// work continues with the same task and the same page.
 func TestA2ATakeover(t *testing.T) {
 	t.Parallel()
 	for _, step := range []string{"inserted", "opened", "kept"} {

@@ -20,7 +20,7 @@ type turn struct {
 	message a2a.Message
 	header  http.Header
 	owner   string   // digest of the client's network
-	sent    a2a.Sent // tells the message from others
+	sent    a2a.Sent // identifies the message
 	asText  bool     // the client takes no JSON, only text
 }
 
@@ -34,7 +34,7 @@ func (f *Handler) scope(ctx context.Context, contextID string) string {
 }
 
 // newTurn reads who sends a message and what it is known by. In a context, or
-// in a task, its id tells it from others. Without either it would begin a new
+// in a task, its id identifies it. Without either it would begin a new
 // conversation: then it is a repetition only where it also says the same.
 func (f *Handler) newTurn(ctx context.Context, header http.Header, req *a2a.SendRequest) (*turn, error) {
 	m := req.Message
@@ -77,7 +77,7 @@ func (f *Handler) earlier(ctx context.Context, t *turn) (*a2a.Record, error) {
 	return &rec, nil
 }
 
-// checkModes refuses a client that takes nothing that this agent can answer.
+// checkModes refuses a client that takes nothing that this agent can produce.
 func checkModes(modes []string) error {
 	if len(modes) == 0 || takes(modes, a2a.MediaJSON) || takes(modes, a2a.MediaText) {
 		return nil

@@ -76,7 +76,7 @@ func (h *Handler) update(ctx context.Context, call *request) (*acp.CheckoutSessi
 }
 
 // complete completes nothing: a person does, on the hosted page. It returns
-// where the session stands.
+// the state of the session.
 func (h *Handler) complete(ctx context.Context, call *request) (*acp.CheckoutSession, error) {
 	req, err := acp.ReadComplete(call.body)
 	if err != nil {
@@ -112,7 +112,7 @@ func (h *Handler) cancel(ctx context.Context, call *request) (*acp.CheckoutSessi
 	return h.session(ctx, session, call.exchange.Version)
 }
 
-// answer is a session, with a word about payment data if some was sent: it
+// answer is a session, with a message about payment data if some was sent: it
 // was dropped while the request was read.
 func (h *Handler) answer(ctx context.Context, session *checkout.Session, v acp.Version,
 	paymentSent bool,

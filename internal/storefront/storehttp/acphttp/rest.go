@@ -44,7 +44,7 @@ func (h *Handler) post(success int, do operation) http.HandlerFunc {
 
 // read reads what a POST says about itself, and its body. canonical is what
 // repetitions are compared by: the version is part of it, since it decides how
-// the body is read and answered.
+// the body is read and handled.
 func (h *Handler) read(w http.ResponseWriter, r *http.Request) (call *request, canonical []byte, err error) {
 	exchange, err := exchangeOf(w, r)
 	if err != nil {
@@ -97,7 +97,7 @@ func (h *Handler) perform(w http.ResponseWriter, r *http.Request, call *request,
 	}
 }
 
-// get writes where a session stands.
+// get writes the state of a session.
 func (h *Handler) get(w http.ResponseWriter, r *http.Request) {
 	exchange, err := exchangeOf(w, r)
 	if err != nil {

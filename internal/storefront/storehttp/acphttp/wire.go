@@ -133,7 +133,7 @@ func (h *Handler) links() []acp.Link {
 	return links
 }
 
-// messagesOf say where the session stands and whose move it is.
+// messagesOf say the state of the session and who acts next.
 func messagesOf(session *checkout.Session) []acp.Message {
 	var messages []acp.Message
 	switch session.State {

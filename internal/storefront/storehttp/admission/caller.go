@@ -24,7 +24,7 @@ type caller struct {
 type callerKey struct{}
 
 // Agent is the address that identifies the agent who signed the request that
-// ctx belongs to, or "" where nobody did whom we know.
+// ctx belongs to, or "" where no known agent did.
 func Agent(ctx context.Context) string {
 	if c, ok := ctx.Value(callerKey{}).(*caller); ok {
 		return c.outcome.Agent

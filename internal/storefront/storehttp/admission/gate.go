@@ -43,8 +43,9 @@ func New(limits Limits, o *Options) *Gate {
 	return g
 }
 
-// Wrap puts the gate in front of a handler. refuse answers the requests that
-// are not served, in the shape of their path; those to MCP are answered here.
+// Wrap puts the gate in front of a handler. refuse responds to the requests
+// that are not served, in the shape of their path; those to MCP are handled
+// here.
 func (g *Gate) Wrap(next http.Handler, refuse httpserver.ErrorWriter) http.Handler {
 	if g == nil {
 		return next

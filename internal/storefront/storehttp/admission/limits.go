@@ -42,7 +42,7 @@ const (
 	exempt
 )
 
-// classify tells what a request counts as.
+// classify returns what a request counts as.
 func (g *Gate) classify(r *http.Request) class {
 	path := r.URL.Path
 	switch {

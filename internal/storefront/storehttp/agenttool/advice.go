@@ -90,7 +90,7 @@ var advices = map[string]advice{
 	},
 }
 
-// advised tells a problem in the words of tools. What is no problem stays.
+// advised rewrites a problem in the terms of tools. What is no problem stays.
 func (s *Set) advised(ctx context.Context, tool string, err error) error {
 	p, ok := problem.From(err)
 	if !ok {

@@ -1,5 +1,5 @@
 // Package agenttool holds the ten operations of the store that agents call by
-// name, whatever protocol they come by. docs/mcp.md tells of each of them.
+// name, whatever protocol they come by. docs/mcp.md describes each of them.
 //
 //	Table                        what is to be known of a tool: names, schemas
 //	New(Deps) -> Set             the same tools, ready to be called
@@ -10,7 +10,7 @@
 //	                    invalid_arguments, one item per fault  └─ a problem, told in the
 //	                                                              words of tools (advice.go)
 //
-// The MCP server (mcphttp) serves all ten. Other faces use those that fit them.
+// The MCP server (mcphttp) serves all ten. Other transports use those that fit them.
 package agenttool
 
 import (
@@ -37,7 +37,7 @@ const (
 )
 
 // Tool is what is to be known of a tool. A tool that may ask for a payment has
-// no OutputSchema: clients validate what is answered even beside an error.
+// no OutputSchema: clients validate the result even beside an error.
 type Tool struct {
 	mcp.Tool
 	Group Group

@@ -44,7 +44,7 @@ func readingSet(t testing.TB) *Set {
 }
 
 // TestTableIsWhatIsServed compares the table with a set made of it, which other
-// faces call.
+// transports call.
 func TestTableIsWhatIsServed(t *testing.T) {
 	t.Parallel()
 	table, set := Table(), readingSet(t)

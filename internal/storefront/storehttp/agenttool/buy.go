@@ -43,8 +43,8 @@ type createInput struct {
 	IdempotencyKey string `json:"idempotency_key,omitempty" minLength:"1" maxLength:"255" doc:"Makes a repetition safe: the same key with the same arguments answers the same checkout. Use a fresh UUID for each new purchase."`
 }
 
-// createCheckout opens a checkout. A repetition with the same key answers what
-// the first call did; one after a failure goes on where that stopped.
+// createCheckout opens a checkout. A repetition with the same key returns what
+// the first call did; one after a failure continues where that stopped.
 func (s *Set) createCheckout(ctx context.Context, call *mcp.Call, in *createInput) (*ucp.Checkout, error) {
 	form, err := canonical(in)
 	if err != nil {

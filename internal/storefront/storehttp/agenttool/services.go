@@ -20,7 +20,7 @@ type Services interface {
 	Run(ctx context.Context, call *mcp.Call) (*mcp.Result, error)
 }
 
-// Priced is implemented by Services that tell prices in tools/list already.
+// Priced is implemented by Services that list prices in tools/list already.
 type Priced interface {
 	// ToolMeta returns _meta of a tool, a JSON object, or nil. It is asked once
 	// for each tool, at start.

@@ -1,4 +1,4 @@
-// Package answer holds what the faces of the store share when they answer:
+// Package answer holds what the transports of the store share when they respond:
 // choosing a form by the Accept header, JSON as it goes over the wire, and
 // validators.
 //

@@ -1,6 +1,6 @@
 // Package cataloghttp is the HTTP transport of the store's catalog: the
 // catalog as JSON, as schema.org and as a table. REST, the tools of agents and
-// the pages tell of an offer by the same structs.
+// the pages show an offer by the same structs.
 //
 //	GET /agent/commerce/products[/{id}] -> query -> List, One ── Accept ──> JSON
 //	                                                    |                   JSON-LD

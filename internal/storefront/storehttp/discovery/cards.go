@@ -115,7 +115,7 @@ func reversed(host string) string {
 	return strings.Join(labels, ".")
 }
 
-// agentCard is the A2A card as its own part of the face signed it.
+// agentCard is the A2A card as its own transport signed it.
 func (r *Registry) agentCard(context.Context, http.Header) ([]byte, error) {
 	return r.config.AgentCard(), nil
 }
@@ -170,7 +170,7 @@ func (r *Registry) RateLimit() RateLimit {
 	return RateLimit{PerSecond: 1, Burst: r.config.Burst, Status: http.StatusTooManyRequests, Header: "Retry-After"}
 }
 
-// connect tells clients what to write into their settings.
+// connect describes what clients write into their settings.
 func (r *Registry) connect(context.Context, http.Header) ([]byte, error) {
 	c := connection{
 		Version: "1.0", Authentication: "none", UserAgent: "Send a User-Agent that says who you are.",

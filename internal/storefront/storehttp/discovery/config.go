@@ -39,7 +39,7 @@ type Config struct {
 	Keys KeyDirectory
 }
 
-// MCP is what initialize and tools/list of the MCP server answer.
+// MCP is what initialize and tools/list of the MCP server return.
 type MCP struct {
 	Info         mcp.Implementation
 	Versions     []string // the preferred one first

@@ -9,7 +9,7 @@
 //	                       ├─ api-catalog, ai-catalog, connect.json, server cards
 //	                       └─ llms.txt, robots.txt, security.txt, auth.md, SKILL.md
 //
-// A document that another part of the face renders (openapi.json, site.json,
+// A document that another part of the transport renders (openapi.json, site.json,
 // the profiles of the commerce protocols) is an entry all the same, and is
 // served by Handler. What the store does not serve is not in the list, so no
 // document can name it.

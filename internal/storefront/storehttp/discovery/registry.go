@@ -100,7 +100,7 @@ func (r *Registry) Link(key string) (l Link, ok bool) {
 }
 
 // Links are the addresses of all companions by their keys, with the pages that
-// say whom to ask.
+// name a contact.
 func (r *Registry) Links() map[string]string {
 	links := map[string]string{}
 	for i := range r.entries {

@@ -122,7 +122,7 @@ func (r *Registry) robots(context.Context, http.Header) ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// securityTxt says whom to tell about a weakness (RFC 9116). It expires at the
+// securityTxt says where to report a vulnerability (RFC 9116). It expires at the
 // start of a month that is half a year away, so its bytes change once a month.
 func (r *Registry) securityTxt(context.Context, http.Header) ([]byte, error) {
 	var b strings.Builder

@@ -9,7 +9,7 @@ import (
 	"ace/internal/protocol/mcp"
 )
 
-// ScriptPath is where the script stands that offers tools to an assistant in
+// ScriptPath is the path of the script that offers tools to an assistant in
 // the browser of a visitor (WebMCP).
 const ScriptPath = "/assets/webmcp.js"
 

@@ -80,13 +80,13 @@ func New(site Site, tools *agenttool.Set, o *Options) *Handler {
 	return f
 }
 
-// Info says who serves, as initialize answers it.
+// Info describes the server, as initialize returns it.
 func Info(site Site) mcp.Implementation {
 	return mcp.Implementation{Name: ServerName, Title: site.Name, Version: site.Version}
 }
 
-// Instructions tell a model what the tools are for and how they go together, as
-// initialize answers it.
+// Instructions explain to a model what the tools are for and how they go together, as
+// initialize returns it.
 func Instructions(site Site) string {
 	return "Tools of " + site.Name + " (" + site.BaseURL + "), open to everyone without a key.\n" +
 		"To learn about the store: site_info, search_pages, read_page.\n" +

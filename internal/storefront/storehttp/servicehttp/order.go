@@ -63,7 +63,7 @@ func (f *Handler) orderURL(id string) string {
 	return f.BaseURL + strings.Replace(OrderPath, "{id}", id, 1)
 }
 
-// wireOrder tells of an order; work is nil unless it is paid.
+// wireOrder returns the JSON of an order; work is nil unless it is paid.
 func (f *Handler) wireOrder(o *paidservice.Order, work *paidservice.Work, settled *x402.SettleResponse) *ServiceOrder {
 	wire := &ServiceOrder{
 		Object: "service_order", ID: o.ID, URL: f.orderURL(o.ID), Service: o.Service, CreatedAt: seconds(o.CreatedAt),

@@ -1,10 +1,10 @@
 // Package servicehttp is the HTTP transport of the paid services: REST and the
-// tools of agents answer with the same objects.
+// tools of agents return the same objects.
 //
 //	GET  /v1/services                     what there is, at what price, and whether it works
 //	POST /v1/services/{service}/run       no payment: 402 with PAYMENT-REQUIRED
 //	                                      payment:    200 with the result, 202 while it
-//	                                      goes on or nobody knows, 402 if it was refused
+//	                                      runs or is unknown, 402 if it was refused
 //	GET  /v1/services/{service}/run       402, for who only looks for the price
 //	GET  /v1/orders/{id}[/files/{name}]   how far it is; the result and its files
 //

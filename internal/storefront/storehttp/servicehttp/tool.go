@@ -76,7 +76,7 @@ func due(quote *x402.PaymentRequired, settled *x402.SettleResponse) (*mcp.Result
 	}, nil
 }
 
-// unfinished is what a tool answers beside isError when there is no result and
+// unfinished is what a tool returns beside isError when there is no result and
 // nothing to sign: it holds no accepts, so that no client pays again.
 type unfinished struct {
 	Status               string `json:"status"`

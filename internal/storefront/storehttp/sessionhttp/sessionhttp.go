@@ -40,7 +40,7 @@ type Sessions struct {
 	// MAC is a keyed digest: client addresses are kept as nothing else.
 	MAC func(label string, parts ...[]byte) string
 	Log *slog.Logger
-	// DirectContinueURL hands out the processor's own address of the payment
+	// DirectContinueURL returns the processor's own URL of the payment
 	// page instead of a short one of the store.
 	DirectContinueURL bool
 }
@@ -87,7 +87,7 @@ func Body(r *http.Request) ([]byte, *jsonread.Value, error) {
 type Outcome struct {
 	idempotency.Answer
 	// Passing marks what may be different in a moment: it is not kept, and a
-	// repetition goes on where this request stopped.
+	// repetition continues where this request stopped.
 	Passing bool
 }
 
@@ -95,8 +95,8 @@ type Outcome struct {
 // idempotency key by chance; then the network distinguishes them.
 const guessable = 16
 
-// Scope tells the operations of a protocol apart for idempotency keys. more
-// names whom else a key belongs to.
+// Scope distinguishes the operations of a protocol for idempotency keys. more
+// names what else a key belongs to.
 func Scope(protocol string, r *http.Request, more ...string) string {
 	return strings.Join(append([]string{protocol, r.Method, r.URL.Path}, more...), " ")
 }
@@ -106,7 +106,7 @@ func Scope(protocol string, r *http.Request, more ...string) string {
 // thing. body is compared with the first request's and kept as a keyed digest
 // only. resourceID names what the request makes, the same in each repetition.
 // It returns the problems of idempotency.Keeper.Begin, and
-// idempotency_unavailable (Unavailable) where nobody can tell whether the
+// idempotency_unavailable (Unavailable) where it is unknown whether the
 // request is a repetition.
 func (d *Sessions) Once(ctx context.Context, scope, key string, body []byte,
 	do func(resourceID string) Outcome,
@@ -132,8 +132,8 @@ func (d *Sessions) Once(ctx context.Context, scope, key string, body []byte,
 		err = attempt.Finish(ctx, result.Answer)
 	}
 	if err != nil {
-		// What was asked for is done, and the caller learns it. A repetition
-		// goes on with the same resource.
+		// The request was carried out, and the caller gets its result. A repetition
+		// continues with the same resource.
 		d.Log.ErrorContext(ctx, "keeping the answer of an idempotency key", "request_id", httpserver.RequestID(ctx),
 			"error", err)
 	}
@@ -173,7 +173,7 @@ func preferredWait(r *http.Request) time.Duration {
 }
 
 // Read returns a session: now, or if the request asks to wait, as soon
-// as it is no longer open. A server that stops answers what it has.
+// as it is no longer open. A server that stops returns what it has.
 func (d *Sessions) Read(w http.ResponseWriter, r *http.Request, id string) (*checkout.Session, error) {
 	wait := preferredWait(r)
 	if wait == 0 {

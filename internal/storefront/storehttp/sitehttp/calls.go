@@ -141,7 +141,7 @@ func (f *Handler) describe(api *openapi.API) {
 	})
 }
 
-// Search finds pages; REST and the tools answer the same.
+// Search finds pages; REST and the tools return the same.
 func (f *Handler) Search(ctx context.Context, q site.Query) (*SearchResults, error) {
 	found, err := f.Pages.Search(ctx, q)
 	if err != nil {
@@ -162,7 +162,7 @@ func (f *Handler) Search(ctx context.Context, q site.Query) (*SearchResults, err
 	return results, nil
 }
 
-// Read reads a page; REST and the tools answer the same.
+// Read reads a page; REST and the tools return the same.
 func (f *Handler) Read(ctx context.Context, q site.ReadQuery) (*PageReading, error) {
 	r, err := f.Pages.Read(ctx, q)
 	if err != nil {
@@ -179,7 +179,7 @@ func (f *Handler) Read(ctx context.Context, q site.ReadQuery) (*PageReading, err
 	return reading, nil
 }
 
-// Info describes the site; REST and the tools answer the same.
+// Info describes the site; REST and the tools return the same.
 func (f *Handler) Info() *SiteInfo {
 	snapshot := f.Pages.Snapshot()
 	home, _ := snapshot.Entry("/")

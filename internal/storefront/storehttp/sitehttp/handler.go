@@ -75,7 +75,7 @@ func New(s Site, pages *site.Service, companions *discovery.Registry, linker Lin
 		card:      sync.OnceValues(cardDocument),
 		documents: answer.NewCache[form, pageBasis](maxStored),
 	}
-	// Pictures of offers stand on other hosts; forms nowhere, and scripts only
+	// Pictures of offers are on other hosts; forms nowhere, and scripts only
 	// where the page says so.
 	const policy = "default-src 'none'; style-src 'self'; img-src 'self' https: data:; base-uri 'none'; form-action " +
 		"'none'; frame-ancestors 'none'"

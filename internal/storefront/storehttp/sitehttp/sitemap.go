@@ -111,7 +111,7 @@ func (f *Handler) sitemapDocument(snapshot *site.Snapshot) (*answer.Document, er
 	})
 }
 
-// streamSitemap writes the entries as they stand, without a copy of the file
+// streamSitemap writes the entries as they are, without a copy of the file
 // in memory.
 func (f *Handler) streamSitemap(w http.ResponseWriter, r *http.Request, snapshot *site.Snapshot, entries []site.Entry,
 	part string,

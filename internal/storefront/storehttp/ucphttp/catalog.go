@@ -56,7 +56,7 @@ func (f *Handler) search(ctx context.Context, call *operationCall) (any, error) 
 	return answer, nil
 }
 
-// searchKey tells one search from another, whatever page is asked for.
+// searchKey identifies a search, the same for all of its pages.
 func searchKey(req *ucp.SearchRequest) string {
 	var least, most int64 = -1, -1
 	if req.Filters.MinPrice != nil {
@@ -112,7 +112,7 @@ func byProduct(offers []*offer.Offer) [][]*offer.Offer {
 }
 
 // lookup returns what identifiers name: an offer, or a product, for which
-// the first of its offers that can be bought stands.
+// the first of its offers that can be bought comes first.
 func (f *Handler) lookup(ctx context.Context, call *operationCall) (any, error) {
 	req, err := call.body.Lookup()
 	if err != nil {

@@ -86,7 +86,7 @@ func (f *Handler) compatible(v ucp.Version, capability string, theirs ucp.Capabi
 	return len(shared) > 0 && (f.Site.Negotiation != negotiationStrict || shared[capability] != nil)
 }
 
-// withoutProfile goes on without a profile that cannot be read, unless the
+// withoutProfile continues without a profile that cannot be read, unless the
 // store insists on profiles.
 func (f *Handler) withoutProfile(ctx context.Context, x *exchange, err error) error {
 	p, ok := problem.From(err)

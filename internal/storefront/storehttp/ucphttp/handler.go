@@ -6,7 +6,7 @@
 //	tools (mcp.go)  /       version, keys    \ wire.go, errors.go <-
 //
 // The operations are written once; the two transports only read and write.
-// Which answers are outcomes of the business, and which are failures of the
+// Which responses are outcomes of the business, and which are failures of the
 // protocol, is in one table in errors.go.
 package ucphttp
 
@@ -34,7 +34,7 @@ type Handler struct {
 	// Platforms reads the profiles of the platforms that call; nil is as good as
 	// Site.Negotiation off.
 	Platforms Platforms
-	// Signers sign answers, the first those of complete, for which UCP asks for
+	// Signers sign responses, the first those of complete, for which UCP asks for
 	// P-256. All their public keys are published.
 	Signers []*httpsig.Signer
 	// Admit counts the messages of the tools. Nil: they are not counted.

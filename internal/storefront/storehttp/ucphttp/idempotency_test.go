@@ -79,7 +79,7 @@ func TestUCPOutcomesAreKept(t *testing.T) {
 }
 
 // TestUCPTakeover repeats a request whose process died between two steps: the
-// work goes on with the same checkout.
+// work continues with the same checkout.
 func TestUCPTakeover(t *testing.T) {
 	t.Parallel()
 	for _, step := range []string{"inserted", "opened", "kept"} {

@@ -137,7 +137,7 @@ func toolAnswer(answer idempotency.Answer) (*mcp.Result, error) {
 	}
 }
 
-// toolFault tells faults in the arguments in the shape of the protocol.
+// toolFault reports errors in the arguments in the shape of the protocol.
 func toolFault(_ *mcp.Call, err error) error {
 	p, ok := problem.From(err)
 	if _, done := errors.AsType[*jsonrpc.Error](err); done || !ok {

@@ -143,7 +143,7 @@ func (f *Handler) update(ctx context.Context, call *operationCall) (any, error) 
 }
 
 // complete completes nothing: a person does, on the hosted page. It returns
-// where the checkout stands.
+// the state of the checkout.
 func (f *Handler) complete(ctx context.Context, call *operationCall) (any, error) {
 	req, err := call.body.Checkout(call.reading())
 	if err != nil {

@@ -23,7 +23,7 @@ func (f *Handler) Profile(v ucp.Version) []byte {
 	return body
 }
 
-// ProfilePath is where the profile of a version stands: older ones are
+// ProfilePath is the path of the profile of a version: older ones are
 // leaves of the newest.
 func ProfilePath(v ucp.Version) string {
 	if v == ucp.Newest {

@@ -42,7 +42,7 @@ func (f *Handler) answer(ctx context.Context, call *operationCall, session *chec
 		return nil, err
 	}
 	if req != nil && req.PaymentSent && session.State == checkout.Open {
-		// In place of payment_required, which stands first.
+		// In place of payment_required, which comes first.
 		c.Messages[0] = ucp.Error(ucp.PaymentInstrumentsNotAccepted, ucp.RequiresBuyerInput, "$.payment",
 			"Payment instruments are not accepted; what was sent was discarded and nothing was charged. Send the "+
 				"buyer to continue_url.")
@@ -54,7 +54,7 @@ func (f *Handler) answer(ctx context.Context, call *operationCall, session *chec
 	return c, nil
 }
 
-// Checkout is a session in the newest version of UCP, for faces that tell of it
+// Checkout is a session in the newest version of UCP, for transports that describe it
 // without speaking the protocol.
 func (f *Handler) Checkout(ctx context.Context, session *checkout.Session) (*ucp.Checkout, error) {
 	return f.checkoutOf(ctx, session, ucp.Newest)
@@ -165,7 +165,7 @@ func (f *Handler) links() []ucp.Link {
 	return links
 }
 
-// messagesOf say where an unpaid session stands and whose move it is.
+// messagesOf say the state of an unpaid session and who acts next.
 func messagesOf(session *checkout.Session) []ucp.Message {
 	switch session.State {
 	case checkout.Open:

@@ -16,7 +16,7 @@ import (
 	"ace/internal/website/crawl"
 )
 
-// Answer is what one address answers.
+// Answer is the response of one URL.
 type Answer struct {
 	Status    int // 0: 200
 	Header    map[string]string
@@ -40,7 +40,7 @@ func Redirect(status int, to string) Answer {
 	return Answer{Status: status, Header: map[string]string{"Location": to}}
 }
 
-// Web is websites in memory. Addresses that it does not know answer 404 where
+// Web is websites in memory. URLs that it does not know get 404 where
 // their host has others, and crawl.Unreachable elsewhere. It is safe for
 // concurrent use.
 type Web struct {
@@ -51,7 +51,7 @@ type Web struct {
 }
 
 // New returns a web of URLs and their responses. A URL followed by a
-// space and a media type answers requests that accept this type first.
+// space and a media type is the response to requests that accept this type first.
 func New(answers map[string]Answer) *Web {
 	w := &Web{answers: maps.Clone(answers), hosts: map[string]bool{}}
 	for key := range answers {

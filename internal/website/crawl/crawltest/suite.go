@@ -9,7 +9,7 @@ import (
 	"ace/internal/website/crawl"
 )
 
-// RunFetcher tests what every crawl.Fetcher promises. open serves answers by
+// RunFetcher tests what every crawl.Fetcher promises. open serves responses by
 // their paths and returns a fetcher and the address of the website.
 func RunFetcher(t *testing.T, open func(t *testing.T, answers map[string]Answer) (f crawl.Fetcher, base string)) {
 	answers := map[string]Answer{

@@ -23,7 +23,7 @@ type Evidence struct {
 	Reason string `json:"reason"`
 }
 
-// utility are pages that nobody looks for.
+// utility are pages without content of their own.
 var utility = regexp.MustCompile(
 	`(?i)/(cart|basket|checkout|login|log-in|signin|sign-in|register|signup|account|my-account|search|wishlist|warenkorb|kasse|anmelden|panier)(\.html?|\.php|/)?$`,
 )

@@ -49,7 +49,7 @@ func (v *view) stated(n *markup.Node, line int, text string) Fact {
 	}}
 }
 
-// visible takes out letters that nobody sees: zero-width ones, those that turn
+// visible takes out invisible letters: zero-width ones, those that turn
 // the direction of text, and tags.
 func visible(s string) string {
 	return strings.Map(func(c rune) rune {

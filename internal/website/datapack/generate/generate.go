@@ -341,7 +341,7 @@ func (w *work) answered(doc ld.Node) {
 	w.needs = slices.DeleteFunc(w.needs, func(need Need) bool {
 		kind, path, ok := strings.Cut(need.Path, ".")
 		if slices.ContainsFunc(w.site.Needs, func(n Need) bool { return n.Path == need.Path }) {
-			return true // told once for all pages
+			return true // reported once for all pages
 		}
 		return ok && slices.ContainsFunc(nodes, func(v any) bool {
 			n, ok := v.(ld.Node)

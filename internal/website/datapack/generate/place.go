@@ -57,7 +57,7 @@ func (v *view) address(part *html.Node) (address, bool) {
 		rest, ok2 := addressOf(v.found(from, n, afterName(text), text))
 		switch {
 		case ok2 && whole.Street == "" && (rest.Street != "" || rest.whole.Text[0] >= '0' && rest.whole.Text[0] <= '9'):
-			all = append(all, rest) // the name of the place stood before
+			all = append(all, rest) // the name of the place came first
 		case ok1:
 			all = append(all, whole)
 		}

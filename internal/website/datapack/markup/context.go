@@ -15,7 +15,7 @@ const vocabulary = "https://schema.org/"
 // it without fetching anything.
 type context struct {
 	parent   *context
-	vocab    string // where names without a definition stand; empty: nowhere
+	vocab    string // the vocabulary of names without a definition; empty: none
 	base     *url.URL
 	language string
 	terms    map[string]term

@@ -56,7 +56,7 @@ type Node struct {
 	Types  []string // "Product", or an address of another vocabulary
 	Props  []Prop   // in reading order, each name once
 	Source Source
-	Path   string // where it stands: a CSS selector, or "json-ld 1 /@graph/0"
+	Path   string // where it is: a CSS selector, or "json-ld 1 /@graph/0"
 	Line   int    // in the page's source; 0 is unknown
 }
 

@@ -64,7 +64,7 @@ type items struct {
 // many items may share a large part of the page.
 const maxVisits = 1_000_000
 
-// lost tells of properties outside all items that no itemref fetches either.
+// lost reports properties outside all items that no itemref fetches either.
 func (m *items) lost() {
 	told := 0
 	for _, n := range m.orphans {

@@ -80,7 +80,7 @@ type resources struct {
 	c      *collector
 	byID   map[string]*Node
 	order  []*Node
-	inside map[*Node]bool // stands as a value in another
+	inside map[*Node]bool // is a value in another
 }
 
 // scope is what holds for an element because of those around it.
@@ -401,7 +401,7 @@ func (r *resources) relate(subject *Node, names []string, object *Node) {
 	r.c.add(subject, v, names...)
 }
 
-// holds reports whether a thing stands somewhere inside another. What is too
+// holds reports whether a thing is inside another. What is too
 // deep counts as inside: it is linked to instead.
 func (r *resources) holds(outer, inner *Node, depth int) bool {
 	if depth > MaxDepth {

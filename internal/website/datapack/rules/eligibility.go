@@ -35,7 +35,7 @@ const (
 // maxFeatures bounds the things of one page that are judged.
 const maxFeatures = 60
 
-// features judges the things that stand for themselves and notes E6, W1, W3.
+// features evaluates the independent things and records E6, W1, W3.
 func (r *run) features() []Eligibility {
 	var all []Eligibility
 	for _, s := range r.subjects() {
@@ -58,7 +58,7 @@ type subject struct {
 	parent *markup.Node
 }
 
-// standing are properties whose things stand for themselves, though they are
+// standing are properties whose things are independent, though they are
 // written inside others.
 var standing = []string{"mainEntity", "itemListElement", "item", "hasVariant", "breadcrumb", "video", "speakable"}
 

@@ -190,7 +190,7 @@ func (r *run) thing(inner *markup.Node, name string, ranges []string, report fun
 		fmt.Sprintf("%s is a %s, not a %s.", name, few(classes), strings.Join(inner.Types, " and ")), "")
 }
 
-// term checks an address of schema.org that stands as a value.
+// term checks a URL of schema.org that is a value.
 func (r *run) term(term, name string, ranges []string, report func(what, message, fix string)) {
 	members := r.v.Member(term)
 	if members == nil {

@@ -137,7 +137,7 @@ func (v *Vocabulary) IsType(name string) bool { _, ok := v.classes[name]; return
 // IsData reports whether name is a data type, such as Text, Date or Distance.
 func (v *Vocabulary) IsData(name string) bool { return v.classes[name].data }
 
-// IsA reports whether a type is another one or stands below it.
+// IsA reports whether a type is another one or below it.
 func (v *Vocabulary) IsA(name, ancestor string) bool {
 	if name == ancestor {
 		return v.IsType(name)

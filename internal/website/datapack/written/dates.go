@@ -36,7 +36,7 @@ var datePatterns = regexp.MustCompile(`(?i)\b(?:` +
 	`)`)
 
 // Dates finds the days that a text names, as 2026-03-19, in their order. Where
-// 03/04/2026 may be read in two ways both are answered.
+// 03/04/2026 may be read in two ways both are returned.
 func Dates(text string) []string {
 	var days []string
 	for _, m := range datePatterns.FindAllStringSubmatch(text, 500) {

@@ -45,7 +45,7 @@ func Opening(text string) (days []string, opens, closes string, ok bool) {
 		return nil, "", "", false
 	}
 	before := text[:m[0]]
-	var at, places []int // days, and where they stand
+	var at, places []int // days, and where they are
 	for i, d := range dayNames {
 		if place := d.words.FindStringIndex(before); place != nil {
 			at, places = append(at, i), append(places, place[0])

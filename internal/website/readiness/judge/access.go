@@ -77,7 +77,7 @@ func checkHTTPS(a *Audit) SiteFinding {
 	return found(Measured(0.5, "http answers %d and does not lead to https", r.Status))
 }
 
-// checkRobotsFetch: robots.txt answers so that crawlers know what they may do.
+// checkRobotsFetch: robots.txt has a status that permits crawlers to know the rules.
 func checkRobotsFetch(a *Audit) SiteFinding {
 	r := a.Site.Robots.Response
 	found := func(f Finding) SiteFinding { return SiteFinding{Finding: f, URL: r.URL} }

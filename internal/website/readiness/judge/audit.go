@@ -26,7 +26,7 @@ type Audit struct {
 	Now   time.Time
 	// Plain is the response of http://host/, not followed; nil: not asked.
 	Plain *crawl.Response
-	// Targets are answers for links, canonical addresses and entries of sitemaps
+	// Targets are responses for links, canonical addresses and entries of sitemaps
 	// outside the sample, by address.
 	Targets map[string]*crawl.Response
 	// Validate judges structured data; nil: its syntax alone is judged.
@@ -141,7 +141,7 @@ type AtAddress struct {
 }
 
 // needsPage returns the finding for a page whose content cannot be judged. A
-// page that fails has no content, which pageStatus tells; where no page has any,
+// page that fails has no content, which pageStatus reports; where no page has any,
 // nothing is known.
 func (a *Audit) needsPage(p *crawl.Page) (Finding, bool) {
 	switch {

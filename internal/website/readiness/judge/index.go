@@ -30,7 +30,7 @@ func pageNoindex(a *Audit, p *crawl.Page) Finding {
 	return Measured(1, "no noindex in meta robots and X-Robots-Tag")
 }
 
-// whence is a directive with where it stands.
+// whence is a directive with its location.
 func whence(d crawl.Directive) string {
 	if d.Source == "header" {
 		return "X-Robots-Tag: " + prose.Cut(d.String(), 80)
@@ -104,7 +104,7 @@ func pageArchive(a *Audit, p *crawl.Page) Finding {
 	return Measured(1, "no noarchive or nocache for bingbot")
 }
 
-// pageCanonical: one absolute canonical address that answers with this page.
+// pageCanonical: one absolute canonical URL that serves this page.
 func pageCanonical(a *Audit, p *crawl.Page) Finding {
 	if f, skip := a.needsPage(p); skip {
 		return f

@@ -81,7 +81,7 @@ func pageWeight(a *Audit, p *crawl.Page) Finding {
 	return Measured(1, "%d KB of HTML", (size+1023)>>10)
 }
 
-// adviseText tells pages that wait for a script from those that say little.
+// adviseText distinguishes pages that wait for a script from those with little text.
 func adviseText(a *Audit) string {
 	for _, p := range a.Readable() {
 		if p.Document.AppRoot() != nil {

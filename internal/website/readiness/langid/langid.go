@@ -1,9 +1,9 @@
 // Package langid guesses the language of a text from its script and its most
 // common words.
 //
-//	text -> letters by script -> one script, one language: answered
+//	text -> letters by script -> one script, one language: done
 //	     -> words -> how many are among the commonest of each language
-//	     -> enough, and clearly more than of the next: answered
+//	     -> enough, and clearly more than of the next: done
 //	        otherwise: "" (unsure), which is no fault of anybody
 package langid
 
@@ -18,7 +18,7 @@ const (
 	minWords = 25     // of a text in an alphabet that languages share
 )
 
-// scripts that tell the language by themselves.
+// scripts that determine the language by themselves.
 var scripts = []struct {
 	table *unicode.RangeTable
 	lang  string

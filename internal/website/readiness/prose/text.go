@@ -1,4 +1,4 @@
-// Package prose tells things about a text without understanding it.
+// Package prose measures a text without understanding it.
 //
 //	text -> words that say what it is about, compared give or take an ending
 //	     -> shingles: how much two texts have in common
@@ -42,7 +42,7 @@ func HasStatement(text string) bool {
 func Squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // Invisible reports whether a character prints nothing and can so carry
-// text that nobody sees.
+// invisible text.
 func Invisible(r rune) bool {
 	switch {
 	case r >= 0x200b && r <= 0x200f, r >= 0x2060 && r <= 0x2064, r == 0xfeff, r == 0x180e:

@@ -1,4 +1,4 @@
-// Package reportpage shows a readiness report as one HTML page that stands
+// Package reportpage shows a readiness report as one HTML page that works
 // alone: no script, no picture, nothing fetched from anywhere.
 //
 //	readiness.Report -> view: numbers of the charts, words, colors by class

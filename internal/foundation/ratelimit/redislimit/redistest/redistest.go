@@ -66,7 +66,7 @@ func (s *Server) Run() {
 func (s *Server) Kill() { s.end(syscall.SIGKILL) }
 
 // Freeze stops the server without closing anything: connections stay and
-// nothing answers. Thaw lets it go on.
+// nothing responds. Thaw resumes it.
 func (s *Server) Freeze() { s.signal(syscall.SIGSTOP) }
 
 // Thaw is the end of Freeze.
