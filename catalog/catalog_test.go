@@ -2,6 +2,7 @@ package catalog_test
 
 import (
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,7 +15,7 @@ import (
 func TestDefinitionsAreRead(t *testing.T) {
 	t.Parallel()
 	err := fs.WalkDir(catalog.Files, ".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || path == catalog.Rows { // TestRows reads these
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".yaml" { // TestRows reads the rows
 			return err
 		}
 		text, err := fs.ReadFile(catalog.Files, path)

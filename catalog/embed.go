@@ -3,6 +3,7 @@
 //
 //	curated/<app>.yaml     apps whose tools were made by hand
 //	apps.jsonl             all other apps, one definition a line, sorted by id
+//	names.txt              names of apps that tasks may be about, in the catalog or not
 //	demo/demo-notes.yaml   the app of the sandbox; ${sandbox} is its address
 //
 // These files are not shipped:
@@ -11,12 +12,30 @@
 //	left-out.txt           apps that were judged and left out, with the reason
 package catalog
 
-import "embed"
+import (
+	"embed"
+	"strings"
+)
 
 // Rows is the path of the file with one definition a line.
 const Rows = "apps.jsonl"
 
 // Files are the definitions, by path.
 //
-//go:embed curated demo apps.jsonl
+//go:embed curated demo apps.jsonl names.txt
 var Files embed.FS
+
+// Names returns names of apps, in the catalog or not.
+func Names() []string {
+	text, err := Files.ReadFile("names.txt")
+	if err != nil {
+		return nil // it is embedded
+	}
+	var list []string
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			list = append(list, line)
+		}
+	}
+	return list
+}

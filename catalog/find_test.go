@@ -60,7 +60,7 @@ func TestTasksFindTheirTools(t *testing.T) {
 				t.Errorf("%q wants %s, which is no tool", one.text, id)
 			}
 		}
-		hits, _ := index.Find(toolindex.Query{Task: one.text, Limit: 5})
+		hits := index.Find(toolindex.Query{Task: one.text, Limit: 5}).Hits
 		place := slices.IndexFunc(hits, func(h toolindex.Hit) bool { return slices.Contains(one.want, h.Tool) })
 		if place == 0 {
 			hit1++

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"ace/catalog"
 	"ace/internal/config"
 	"ace/internal/foundation/idempotency"
 	"ace/internal/foundation/password"
@@ -108,7 +109,7 @@ func (s *Server) openLibrary(own library.Own) (*library.Library, error) {
 		s.log.Info("definitions of the operator", slog.String("folder", s.cfg.CatalogDir), slog.Any("apps", set.Own),
 			slog.Any("replaced", set.Replaced))
 	}
-	return library.New(set.Apps, own)
+	return library.New(set.Apps, own, catalog.Names()...)
 }
 
 // platformLimits counts in this process, or in Redis where replicas share it.

@@ -56,13 +56,14 @@ type overlay struct {
 // few and some thousands.
 const maxOverlayTools = 20_000
 
-// New returns a library of shared apps.
-func New(apps []*app.App, own Own) (*Library, error) {
+// New returns a library of shared apps. names are names of apps that tasks may be
+// about although there is no such app.
+func New(apps []*app.App, own Own, names ...string) (*Library, error) {
 	catalog, err := app.NewCatalog(apps...)
 	if err != nil {
 		return nil, fmt.Errorf("building the catalog: %w", err)
 	}
-	shared := &View{catalog, toolindex.New(catalog.Apps())}
+	shared := &View{catalog, toolindex.New(catalog.Apps(), names...)}
 	return &Library{shared: shared, own: own, overlays: map[string]*list.Element{}}, nil
 }
 

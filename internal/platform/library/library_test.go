@@ -59,7 +59,7 @@ func TestFor(t *testing.T) {
 			t.Errorf("Tool(%s): %v", id, err)
 		}
 	}
-	if hits, _ := mine.Index.Find(toolindex.Query{Task: "count the boxes", Limit: 1}); len(hits) != 1 ||
+	if hits := mine.Index.Find(toolindex.Query{Task: "count the boxes", Limit: 1}).Hits; len(hits) != 1 ||
 		hits[0].App != "x-acme" {
 		t.Errorf("Find = %v", hits)
 	}

@@ -102,16 +102,17 @@ func (s *Service) FindTools(ctx context.Context, c *Caller, in FindRequest) (*Fo
 	if len(restrict.Apps)+len(restrict.Tools) > 0 {
 		q.Allowed = func(h *toolindex.Handle) bool { return restrict.AllowsTool(h.App, h.IDs...) }
 	}
-	hits, mentioned := view.Index.Find(q)
+	q.RawRequests = c.Key == nil || restrict.RawRequests
+	found := view.Index.Find(q)
 	out := &Found{Tools: []FoundTool{}, NotConnected: []NotConnected{}, QueryID: typeid.New("qry")}
-	for _, hit := range hits {
+	for _, hit := range found.Hits {
 		a, t, err := view.Catalog.Tool(hit.Tool)
 		if err != nil {
 			return nil, err
 		}
 		out.add(hit, a, t, states, in.Include)
 	}
-	out.Hint = hint(view, &in, hits, mentioned)
+	out.Hint = hint(view, &in, &q, &found)
 	return out, nil
 }
 
@@ -144,16 +145,23 @@ func (out *Found) add(hit toolindex.Hit, a *app.App, t *app.Tool, states map[str
 	out.NotConnected[i].Tools = append(out.NotConnected[i].Tools, t.ID)
 }
 
-// hint says what to do where nothing fits.
-func hint(view *library.View, in *FindRequest, hits []toolindex.Hit, mentioned []string) *string {
+// hint says what to do where nothing fits, or only a raw request.
+func hint(view *library.View, in *FindRequest, q *toolindex.Query, found *toolindex.Result) *string {
 	text := ""
+	wanted := found.Named
+	if len(in.Apps) > 0 {
+		wanted = in.Apps
+	}
 	switch {
-	case len(hits) > 0:
+	case found.NoTool && len(wanted) > 0 && !in.ConnectedOnly:
+		text = noTool(view, wanted[0], q.RawRequests && !q.ReadOnly)
+	case len(found.Missing) > 0 && (len(found.Hits) == 0 || len(found.Named) == 0):
+		text = found.Missing[0] + " is not among the apps here. Leave the name out if another app may do it; the owner " +
+			"of the account can add " + found.Missing[0] + " as a custom connector."
+	case len(found.Hits) > 0:
 		return nil
 	case in.ConnectedOnly:
 		text = "No connected app has a tool for this. Ask again without connected_only to see which app to connect."
-	case len(mentioned) > 0:
-		text = nameOf(view, mentioned[0]) + " has no tool for this. Say it in other words, or name another app."
 	default:
 		text = "Nothing fits. Use plain words for one step, such as \"create an issue\", and name the app if you " +
 			"know it."
@@ -166,6 +174,23 @@ func hint(view *library.View, in *FindRequest, hits []toolindex.Hit, mentioned [
 		}
 	}
 	return &text
+}
+
+// noTool says that an app has no tool for a task, and what reaches it.
+func noTool(view *library.View, id string, raw bool) string {
+	text := nameOf(view, id) + " has no tool for this."
+	a, err := view.Catalog.App(id)
+	if err != nil || a.Base == "" {
+		return text + " Say it in other words, or name another app."
+	}
+	text += " " + app.ToolID(id, app.NameRequest) + " sends any request to its API"
+	if a.Docs != "" {
+		text += ", which is documented at " + a.Docs
+	}
+	if !raw {
+		return text + "; this key may not send raw requests: ask for a key with raw_requests."
+	}
+	return text + "."
 }
 
 // maxHintWords bounds the words of a task that are compared with all apps.

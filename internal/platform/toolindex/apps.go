@@ -14,11 +14,25 @@ type appEntry struct {
 	names    []string // squashed, the name first
 	group    []string // stems of its categories
 	about    []string // stems of its description
+	tools    int      // that can be found
+	// request is the tool that sends any request to the app; nil: there is none.
+	request *Handle
 }
 
 func newAppEntry(stems stemmer, a *app.App) appEntry {
 	e := appEntry{
 		id: a.ID, name: a.Name, group: stems.of(strings.Join(a.Categories, " ")), about: stems.of(a.About),
+	}
+	e.tools = a.Tools.Len()
+	if a.Base != "" {
+		e.request = &Handle{
+			App:      a.ID,
+			Tool:     app.ToolID(a.ID, app.NameRequest),
+			Effect:   app.Writes,
+			Required: []string{"path"},
+			Free:     true,
+		}
+		e.request.IDs = []string{e.request.Tool}
 	}
 	for _, name := range append([]string{a.Name, a.ID}, a.Aliases...) {
 		if s := squash(name); s != "" && !slices.Contains(e.names, s) {

@@ -34,6 +34,9 @@ type Query struct {
 	ConnectedOnly bool
 	// Allowed excludes tools that the caller may not run. Nil: none.
 	Allowed func(h *Handle) bool
+	// RawRequests includes the request tool of an app that the task names and that
+	// has no other tool for it.
+	RawRequests bool
 }
 
 // Hit is a tool that was found.
@@ -43,15 +46,64 @@ type Hit struct {
 	MatchedOn []string // app, name, phrase, words, verb
 }
 
-// Find returns tools for a task, best first, and the ids of the apps that the
-// task names.
-func (x *Index) Find(q Query) (hits []Hit, mentioned []string) {
+// Result is what was found for a task.
+type Result struct {
+	Hits  []Hit    // best first
+	Named []string // ids of the apps that the task names
+	// Missing are names of apps that the task names and the index lacks. Without a
+	// named app there are no hits then: another app is not what was asked for.
+	Missing []string
+	// NoTool reports that no tool of the named apps fits. The hits are then what
+	// they have, and their request tools.
+	NoTool bool
+}
+
+// Find returns tools for a task.
+func (x *Index) Find(q Query) Result {
 	t := x.analyze(q.Task)
+	r := Result{Named: t.named(), Missing: t.missing}
+	if len(r.Missing) > 0 && len(r.Named) == 0 && len(q.Apps) == 0 {
+		return r
+	}
 	var found []candidate
 	for i, s := range x.segments {
 		found = s.find(&q, t, i, found)
 	}
-	return x.best(found, q.Limit, len(t.mentions) > 0 || len(q.Apps) > 0), t.named()
+	wanted := r.Named
+	if len(q.Apps) > 0 {
+		wanted = q.Apps
+	}
+	if len(wanted) > 0 && !slices.ContainsFunc(found, func(c candidate) bool {
+		return c.matched&^(matchedApp|matchedVerb) != 0 && slices.Contains(wanted, c.entry.App)
+	}) {
+		found = slices.DeleteFunc(found, func(c candidate) bool { return !slices.Contains(wanted, c.entry.App) })
+		r.NoTool, r.Hits = true, x.best(found, q.Limit, true)
+		r.Hits = append(r.Hits, x.requests(&q, wanted)...)
+		r.Hits = r.Hits[:min(len(r.Hits), max(q.Limit, 0))]
+		return r
+	}
+	r.Hits = x.best(found, q.Limit, len(t.mentions) > 0 || len(q.Apps) > 0)
+	return r
+}
+
+// requestScore is the score of a request tool: it can do the task, which its
+// caller has to know the API for.
+const requestScore = 0.1
+
+// requests returns the request tools of apps, as far as they may be found.
+func (x *Index) requests(q *Query, apps []string) (hits []Hit) {
+	for _, s := range x.segments {
+		for i := range s.apps {
+			a := &s.apps[i]
+			if a.request == nil || !q.RawRequests || q.ReadOnly || !slices.Contains(apps, a.id) ||
+				q.Allowed != nil && !q.Allowed(a.request) ||
+				q.ConnectedOnly && (q.Connected == nil || !q.Connected(a.id)) {
+				continue
+			}
+			hits = append(hits, Hit{a.request, requestScore, matchedApp.list()})
+		}
+	}
+	return hits
 }
 
 // task is an analyzed task.
@@ -63,6 +115,7 @@ type task struct {
 	class     class               // of its first verb
 	mentions  []mention           // of apps
 	strongest float64             // of them
+	missing   []string            // names of apps that are not here
 	numbers   map[string]int      // of marks, by stem
 	synonyms  map[string][]string // lexicon
 }
@@ -178,6 +231,7 @@ func (m matched) list() []string {
 type scratch struct {
 	scores  []float64 // by tool
 	touched []int32   // tools with a score
+	fits    []bool    // by tool: more of the task fits than the name of the app
 	marks   []int32   // by term: 1 + the number of the task's mark
 	mention []int32   // by app: 1 + the number of the task's mention
 	filter  []uint8   // by app: what is known of it
@@ -192,7 +246,7 @@ const (
 
 func newScratch(s *segment) *scratch {
 	return &scratch{
-		scores: make([]float64, len(s.tools)), marks: make([]int32, len(s.terms)),
+		scores: make([]float64, len(s.tools)), fits: make([]bool, len(s.tools)), marks: make([]int32, len(s.terms)),
 		mention: make([]int32, len(s.apps)), filter: make([]uint8, len(s.apps)),
 	}
 }
@@ -214,7 +268,8 @@ func (s *segment) find(q *Query, t *task, number int, found []candidate) []candi
 	for _, tool := range m.touched {
 		e := &s.tools[tool]
 		score := m.scores[tool]
-		m.scores[tool] = 0
+		fits := m.fits[tool]
+		m.scores[tool], m.fits[tool] = 0, false
 		if !q.admits(e, m) {
 			continue
 		}
@@ -231,6 +286,9 @@ func (s *segment) find(q *Query, t *task, number int, found []candidate) []candi
 			continue
 		}
 		c.refine(t, m, named)
+		if fits && c.matched&(matchedName|matchedPhrase) == 0 {
+			c.matched |= matchedWords
+		}
 		if m.filter[e.app]&appConnected != 0 {
 			c.score *= 1.15
 		}
@@ -270,6 +328,8 @@ func (s *segment) score(t *task, m *scratch, number int) {
 			weight := term.weight * float64(p.weight)
 			if len(nameOf) > 0 && slices.Contains(nameOf, s.tools[p.tool].app) {
 				weight *= nameWeight
+			} else {
+				m.fits[p.tool] = true
 			}
 			if m.scores[p.tool] == 0 {
 				m.touched = append(m.touched, p.tool)
@@ -333,9 +393,6 @@ func (c *candidate) refine(t *task, m *scratch, named *mention) {
 	c.score *= 1 + phraseGain*nearest
 	if nearest >= 0.5 {
 		c.matched |= matchedPhrase
-	}
-	if c.matched == 0 {
-		c.matched = matchedWords
 	}
 	switch {
 	case t.class == classNone:

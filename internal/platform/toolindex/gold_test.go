@@ -124,7 +124,7 @@ func TestCollections(t *testing.T) {
 				if err := json.Unmarshal(line, &q); err != nil {
 					return err
 				}
-				hits, _ := index.Find(toolindex.Query{Task: q.Text, Limit: 10})
+				hits := index.Find(toolindex.Query{Task: q.Text, Limit: 10}).Hits
 				var found []string
 				for _, h := range hits {
 					found = append(found, ids[h.Tool])

@@ -120,7 +120,8 @@ func (n *appNames) misspelled(text string, found func(app int32)) {
 // findMentions finds the apps that a task names: with strength 1 by a name, less
 // with one typo, and little by a common word (box, close, notion) that nothing
 // marks as a name. Only a word that no tool has can be a typo: "email" does not
-// mean Gmail.
+// mean Gmail. Names of apps that are not here count as t.missing where no name of
+// an app is.
 func (x *Index) findMentions(t *task) {
 	unknown := make([]bool, len(t.words))
 	for i, w := range t.words {
@@ -140,14 +141,23 @@ func (x *Index) findMentions(t *task) {
 					strength = 0.2
 				}
 				for _, app := range s.names.exact[text] {
-					t.mention(s, number, app, strength, t.words[i:i+n+1])
+					certain := strength
+					if n == 0 && s.apps[app].tools == 0 && x.everyday(&t.words[i]) && !t.words[i].capital {
+						certain = 0.2
+					}
+					t.mention(s, number, app, certain, t.words[i:i+n+1])
 				}
 				if misspelled && len(text) >= minTypo {
-					s.names.misspelled(text, func(app int32) { t.mention(s, number, app, 0.8, t.words[i:i+n+1]) })
+					s.names.misspelled(text, func(app int32) {
+						if s.apps[app].tools > 0 || len(text) > minTypo && !x.isMissing(text) {
+							t.mention(s, number, app, 0.8, t.words[i:i+n+1])
+						}
+					})
 				}
 			}
 		}
 	}
+	x.findMissing(t)
 	slices.SortFunc(t.mentions, func(a, b mention) int {
 		return cmp.Or(cmp.Compare(a.segment, b.segment), cmp.Compare(a.app, b.app))
 	})
@@ -160,6 +170,42 @@ func (x *Index) findMentions(t *task) {
 			}
 		}
 	}
+}
+
+// everyday reports whether a word is one that tasks are made of: tools have it.
+func (x *Index) everyday(w *word) bool { return stopped(w.written) || x.holders(w.stem) > 0 }
+
+// findMissing finds names of apps that are not here.
+func (x *Index) findMissing(t *task) {
+	named := make([]bool, len(t.words)) // by a mention
+	for i := range t.mentions {
+		for at := range t.words {
+			named[at] = named[at] || t.mentions[i].has(t.words[at].stem)
+		}
+	}
+	for i := range t.words {
+		text, longest := "", ""
+		everyday := true
+		for n := 0; n < mentionWords && i+n < len(t.words) && !named[i+n]; n++ {
+			w := &t.words[i+n]
+			text += w.written
+			everyday = everyday && x.everyday(w)
+			if name, known := x.missing[text]; known && !x.has(text) && (!everyday || n > 0 && t.words[i].capital) {
+				longest = name
+			}
+		}
+		if longest != "" && !slices.Contains(t.missing, longest) {
+			t.missing = append(t.missing, longest)
+		}
+	}
+}
+
+// isMissing reports whether a word is the name of an app that is not here.
+func (x *Index) isMissing(squashed string) bool { return x.missing[squashed] != "" && !x.has(squashed) }
+
+// has reports whether an app has a name.
+func (x *Index) has(squashed string) bool {
+	return slices.ContainsFunc(x.segments, func(s *segment) bool { return len(s.names.exact[squashed]) > 0 })
 }
 
 // mention adds a mention of an app by some words.

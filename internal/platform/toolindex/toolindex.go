@@ -9,6 +9,8 @@
 //	           -> the named app first, the same kind of verb (create, read, …),
 //	              connected apps slightly preferred
 //	           -> at most three tools of one app if none is named
+//	           -> only the request tool of a named app none of whose tools fits;
+//	              nothing for an app that is not here
 //
 // An index refers to tools and apps by Handle and id; it holds no definitions. It
 // never changes. The same index and task give the same result, byte for byte.
@@ -44,6 +46,7 @@ type Handle struct {
 	IDs      []string // of the tool: this one, and those that it had
 	Effect   string   // of package app
 	Required []string // inputs
+	Free     bool     // the caller makes the request
 }
 
 // Index is a set of tools. It is safe for concurrent use.
@@ -52,6 +55,8 @@ type Index struct {
 	// The second segment, if there is one, is that of With. Indexes share the
 	// first.
 	segments []*segment
+	// missing are names of apps that the index lacks, by their squashed form.
+	missing map[string]string
 }
 
 // segment is the tools of some apps.
@@ -84,9 +89,13 @@ type posting struct {
 	weight float32
 }
 
-// New returns the index of all tools of apps.
-func New(apps []*app.App) *Index {
-	x := &Index{lexicon: newLexicon()}
+// New returns the index of all tools of apps. names are names of apps that tasks
+// may be about although the index lacks them.
+func New(apps []*app.App, names ...string) *Index {
+	x := &Index{lexicon: newLexicon(), missing: map[string]string{}}
+	for _, name := range names {
+		x.missing[squash(name)] = name
+	}
 	x.segments = []*segment{newSegment(x.lexicon, apps, 0)}
 	return x
 }
@@ -99,7 +108,10 @@ func (x *Index) With(apps []*app.App) *Index {
 	if len(shared.tools) > 0 {
 		average = shared.average // so that weights compare
 	}
-	return &Index{lexicon: x.lexicon, segments: []*segment{shared, newSegment(x.lexicon, apps, average)}}
+	return &Index{
+		lexicon: x.lexicon, missing: x.missing,
+		segments: []*segment{shared, newSegment(x.lexicon, apps, average)},
+	}
 }
 
 // Len returns the number of tools.

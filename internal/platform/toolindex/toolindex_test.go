@@ -78,7 +78,7 @@ func TestFind(t *testing.T) {
 		{"listFolder", "box__list_folder"},
 	}
 	for _, tt := range tests {
-		hits, _ := x.Find(toolindex.Query{Task: tt.task, Limit: 5})
+		hits := x.Find(toolindex.Query{Task: tt.task, Limit: 5}).Hits
 		if len(hits) == 0 || hits[0].Tool != tt.want || hits[0].Score != 1 || len(hits[0].MatchedOn) == 0 {
 			t.Errorf("Find(%q) = %s, want %s first", tt.task, show(hits), tt.want)
 		}
@@ -130,7 +130,7 @@ func TestFindNarrows(t *testing.T) {
 	}
 	for _, tt := range tests {
 		tt.query.Limit = 10
-		hits, _ := x.Find(tt.query)
+		hits := x.Find(tt.query).Hits
 		if len(hits) == 0 {
 			t.Errorf("%s: nothing was found", tt.name)
 		}
@@ -145,7 +145,8 @@ func TestFindNarrows(t *testing.T) {
 func TestFindIsFair(t *testing.T) {
 	t.Parallel()
 	x := toolindex.New(apps(t))
-	hits, mentioned := x.Find(toolindex.Query{Task: "list issues", Limit: 10})
+	r := x.Find(toolindex.Query{Task: "list issues", Limit: 10})
+	hits, mentioned := r.Hits, r.Named
 	count := 0
 	for _, hit := range hits {
 		if hit.App == "github" {
@@ -155,15 +156,15 @@ func TestFindIsFair(t *testing.T) {
 	if count > 3 || len(mentioned) != 0 {
 		t.Errorf("without an app named: %s, mentioned %v", show(hits), mentioned)
 	}
-	if _, mentioned := x.Find(toolindex.Query{Task: "list issues on github", Limit: 10}); len(mentioned) != 1 ||
+	if mentioned := x.Find(toolindex.Query{Task: "list issues on github", Limit: 10}).Named; len(mentioned) != 1 ||
 		mentioned[0] != "github" {
 		t.Errorf("mentioned = %v", mentioned)
 	}
 	share := func(connected string) float64 {
-		hits, _ := x.Find(toolindex.Query{
+		hits := x.Find(toolindex.Query{
 			Task: "list", Limit: 10,
 			Connected: func(id string) bool { return id == connected },
-		})
+		}).Hits
 		for _, hit := range hits {
 			if hit.App == "box" {
 				return hit.Score
@@ -203,7 +204,7 @@ func TestNamesSayWhichAppAndNotWhat(t *testing.T) {
 		{"where is my latest email in Box", "box__list_folder"},
 	}
 	for _, tt := range tests {
-		if hits, _ := x.Find(toolindex.Query{Task: tt.task, Limit: 3}); len(hits) == 0 || hits[0].Tool != tt.want {
+		if hits := x.Find(toolindex.Query{Task: tt.task, Limit: 3}).Hits; len(hits) == 0 || hits[0].Tool != tt.want {
 			t.Errorf("Find(%q) = %s, want %s first", tt.task, show(hits), tt.want)
 		}
 	}
@@ -213,11 +214,11 @@ func TestFindNothing(t *testing.T) {
 	t.Parallel()
 	x := toolindex.New(apps(t))
 	for _, task := range []string{"", "   ", "zzzz qqqq", "the of to", strings.Repeat("ü", 10000)} {
-		if hits, _ := x.Find(toolindex.Query{Task: task, Limit: 5}); len(hits) != 0 {
+		if hits := x.Find(toolindex.Query{Task: task, Limit: 5}).Hits; len(hits) != 0 {
 			t.Errorf("Find(%.20q) = %s", task, show(hits))
 		}
 	}
-	if hits, _ := toolindex.New(nil).Find(toolindex.Query{Task: "send", Limit: 5}); len(hits) != 0 {
+	if hits := toolindex.New(nil).Find(toolindex.Query{Task: "send", Limit: 5}).Hits; len(hits) != 0 {
 		t.Errorf("an empty index found %s", show(hits))
 	}
 }
@@ -251,9 +252,9 @@ func TestApps(t *testing.T) {
 
 func TestDeterministic(t *testing.T) {
 	t.Parallel()
-	first, _ := toolindex.New(apps(t)).Find(toolindex.Query{Task: "list my issues and mails", Limit: 10})
+	first := toolindex.New(apps(t)).Find(toolindex.Query{Task: "list my issues and mails", Limit: 10}).Hits
 	for range 20 {
-		again, _ := toolindex.New(apps(t)).Find(toolindex.Query{Task: "list my issues and mails", Limit: 10})
+		again := toolindex.New(apps(t)).Find(toolindex.Query{Task: "list my issues and mails", Limit: 10}).Hits
 		if show(first) != show(again) {
 			t.Fatalf("two answers: %s and %s", show(first), show(again))
 		}
@@ -265,7 +266,7 @@ func FuzzFind(f *testing.F) {
 	f.Add("send an email")
 	f.Add("ÜÄ\x00'’…")
 	f.Fuzz(func(t *testing.T, task string) {
-		hits, _ := x.Find(toolindex.Query{Task: task, Limit: 3})
+		hits := x.Find(toolindex.Query{Task: task, Limit: 3}).Hits
 		if len(hits) > 3 {
 			t.Errorf("%d hits", len(hits))
 		}
@@ -294,8 +295,12 @@ func TestWith(t *testing.T) {
 		"send an email to my boss", "put a document into Box", "show a folder in box", "list issues and folders",
 		"upload a file to bxo", "close the bug", "what is in the folder?",
 	} {
-		want, wantApps := whole.Find(toolindex.Query{Task: task, Limit: 3})
-		got, gotApps := split.Find(toolindex.Query{Task: task, Limit: 3})
+		wanted, found := whole.Find(
+			toolindex.Query{Task: task, Limit: 3},
+		), split.Find(
+			toolindex.Query{Task: task, Limit: 3},
+		)
+		want, wantApps, got, gotApps := wanted.Hits, wanted.Named, found.Hits, found.Named
 		if len(got) == 0 || len(got) != len(want) || got[0].Tool != want[0].Tool ||
 			strings.Join(gotApps, " ") != strings.Join(wantApps, " ") {
 			t.Errorf("Find(%q) = %s, apps %v, want %s, apps %v", task, show(got), gotApps, show(want), wantApps)
@@ -310,7 +315,12 @@ func TestWith(t *testing.T) {
 	if id, ok := split.Closest("gihub"); !ok || id != "github" {
 		t.Errorf("Closest(gihub) = %s, %v", id, ok)
 	}
-	if hits, _ := toolindex.New(nil).With(all).Find(toolindex.Query{Task: "merge the PR", Limit: 1}); len(hits) != 1 ||
+	if hits := toolindex.New(nil).
+		With(all).
+		Find(toolindex.Query{Task: "merge the PR", Limit: 1}).
+		Hits; len(
+		hits,
+	) != 1 ||
 		hits[0].Tool != "github__merge_pull_request" {
 		t.Errorf("beside an empty index: %s", show(hits))
 	}
@@ -324,7 +334,7 @@ func TestFindManyTimesAtOnce(t *testing.T) {
 	tasks := []string{"send an email", "open a ticket on GitHub", "show a folder in box", "qqqq", "", "gihub issues"}
 	want := map[string]string{}
 	for _, task := range tasks {
-		hits, _ := x.Find(toolindex.Query{Task: task, Limit: 5})
+		hits := x.Find(toolindex.Query{Task: task, Limit: 5}).Hits
 		want[task] = show(hits)
 	}
 	var all sync.WaitGroup
@@ -332,7 +342,7 @@ func TestFindManyTimesAtOnce(t *testing.T) {
 		all.Go(func() {
 			for j := range 100 {
 				task := tasks[(i+j)%len(tasks)]
-				if hits, _ := x.Find(toolindex.Query{Task: task, Limit: 5}); show(hits) != want[task] {
+				if hits := x.Find(toolindex.Query{Task: task, Limit: 5}).Hits; show(hits) != want[task] {
 					t.Errorf("Find(%q) = %s, want %s", task, show(hits), want[task])
 				}
 			}
@@ -352,5 +362,57 @@ func BenchmarkHostileTask(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		x.Find(toolindex.Query{Task: task.String(), Limit: 10})
+	}
+}
+
+// TestFindSaysWhatIsMissing finds for apps that have no tool, or are not here.
+func TestFindSaysWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	all := append(apps(t),
+		&app.App{ID: "netlify", Name: "Netlify", Base: "https://api.netlify.example", Tier: app.Request},
+		&app.App{ID: "files-server", Name: "Files Server", Tier: app.MCP},
+		&app.App{ID: "issue", Name: "Issue", Base: "https://issue.example", Tier: app.Request})
+	x := toolindex.New(all, "Spotify", "Apple Music", "List", "GitHub")
+	tests := []struct {
+		task, tools string // ids; "*": some of other apps
+		missing     string
+		noTool      bool
+		raw         bool
+	}{
+		{"deploy my netlify site", "netlify__request", "", true, true},
+		{"deploy my netlfy site", "netlify__request", "", true, true},
+		{"deploy my netlify site", "", "", true, false},
+		{"list what files server has", "", "", true, true},
+		{"list issues on github", "*", "", false, true},
+		{"list issues", "*", "", false, true}, // a common word is no app
+		{"list the songs of my spotify playlist", "", "Spotify", false, true},
+		{"list songs in apple music", "", "Apple Music", false, true},
+		{"list issues of github about spotify", "*", "Spotify", false, true},
+	}
+	for _, tt := range tests {
+		r := x.Find(toolindex.Query{Task: tt.task, Limit: 5, RawRequests: tt.raw})
+		var ids []string
+		for _, h := range r.Hits {
+			ids = append(ids, h.Tool)
+		}
+		got := strings.Join(ids, " ")
+		if tt.tools == "*" && got != "" && !strings.Contains(got, "request") {
+			got = "*"
+		}
+		if missing := strings.Join(r.Missing, " "); got != tt.tools || missing != tt.missing || r.NoTool != tt.noTool {
+			t.Errorf("Find(%q, raw %v) = %s, missing %q, no tool %v; want %s, %q, %v", tt.task, tt.raw, got, missing,
+				r.NoTool, tt.tools, tt.missing, tt.noTool)
+		}
+	}
+	limited := x.Find(toolindex.Query{Task: "list", Apps: []string{"netlify"}, Limit: 5, RawRequests: true})
+	if !limited.NoTool || show(limited.Hits) == "" {
+		t.Errorf("limited to an app without tools: %+v", limited)
+	}
+	if r := x.Find(
+		toolindex.Query{Task: "list netlify sites", Limit: 5, RawRequests: true, ReadOnly: true},
+	); len(
+		r.Hits,
+	) != 0 {
+		t.Errorf("reading only, %s was found", show(r.Hits))
 	}
 }
