@@ -84,7 +84,7 @@ func (s *Server) buildPlatform(ctx context.Context) (*platform, error) {
 			Contact: s.cfg.Contact,
 		},
 		Operations: operations,
-		Accounts:   p.accounts, Keys: p.keys, Limits: s.platformLimits(), Pages: pages,
+		Accounts:   p.accounts, Keys: p.keys, Limits: s.platformLimits(), Pages: pages, Sealer: s.box,
 	})
 	return p, err
 }

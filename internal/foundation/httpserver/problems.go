@@ -98,14 +98,14 @@ func bodyTooLarge(limit int64) *problem.Problem {
 func NewProblemBody(r *http.Request, p *problem.Problem) ProblemBody {
 	return ProblemBody{
 		Type: problemType(r.Context(), p), Title: p.Kind.Title(), Status: p.Kind.Status(), Detail: p.Detail,
-		Instance: r.URL.EscapedPath(), Code: p.Code, Errors: p.Items, NextAction: nextAction(p),
+		Instance: r.URL.EscapedPath(), Code: p.Code, Errors: p.Items, NextAction: NextAction(p),
 		RequestID: RequestID(r.Context()), RetryAfter: RetryAfterSeconds(p), Policies: p.Policies,
 	}
 }
 
-// nextAction is the advice of p, or else what helps against every problem of
+// NextAction returns the advice of p, or else what helps against every problem of
 // its kind, or "none".
-func nextAction(p *problem.Problem) string {
+func NextAction(p *problem.Problem) string {
 	switch {
 	case p.NextAction != "":
 		return p.NextAction

@@ -10,6 +10,7 @@ import (
 	"ace/internal/foundation/typeid"
 	"ace/internal/platform/app"
 	"ace/internal/platform/library"
+	"ace/internal/platform/tool/definition"
 	"ace/internal/platform/toolindex"
 )
 
@@ -118,13 +119,19 @@ func (s *Service) FindTools(ctx context.Context, c *Caller, in FindRequest) (*Fo
 
 func (out *Found) add(hit toolindex.Hit, a *app.App, t *app.Tool, states map[string]appState, include []string) {
 	found := FoundTool{
-		Tool: t.ID, Name: t.Title, App: a.ID, Description: t.About, Score: hit.Score, MatchedOn: hit.MatchedOn,
-		Required: append([]string{}, hit.Required...),
+		Tool:        t.ID,
+		Name:        definition.Title(a, t),
+		App:         a.ID,
+		Description: t.About,
+		Score:       hit.Score,
+		MatchedOn:   hit.MatchedOn,
+		Required:    append([]string{}, hit.Required...),
 		Annotations: Annotations{
 			ReadOnly: t.ReadOnly(), Destructive: t.Destructive(),
 			Idempotent: t.SafeToRepeat(), OpenWorld: true,
 		},
-		ConnectionStatus: statusOf(a, states), ConnectionID: states[a.ID].defaultID,
+		ConnectionStatus: statusOf(a, states),
+		ConnectionID:     states[a.ID].defaultID,
 	}
 	if slices.Contains(include, "input_schema") {
 		found.InputSchema = t.InputSchema

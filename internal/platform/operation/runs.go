@@ -404,6 +404,31 @@ func (s *Service) Run(ctx context.Context, c *Caller, id string) (*Run, error) {
 	return s.shownRun(res, err)
 }
 
+// WaitRun returns a run with its output as soon as it has ended, or as it is after
+// wait, at most 30 s. Its problem is run_not_found (NotFound).
+func (s *Service) WaitRun(ctx context.Context, c *Caller, id string, wait time.Duration) (*Run, error) {
+	if err := Authorize(c, GetRun); err != nil {
+		return nil, err
+	}
+	deadline := time.Now().Add(min(wait, maxRunWait))
+	for {
+		res, err := s.Tools.Get(ctx, c.toolCaller(), id)
+		if err != nil || res.Run.Status.Ended() || !time.Now().Add(waitRunEvery).Before(deadline) {
+			return s.shownRun(res, err)
+		}
+		select {
+		case <-ctx.Done():
+			return s.shownRun(res, nil) // the caller left, or the request's time has passed
+		case <-time.After(waitRunEvery):
+		}
+	}
+}
+
+const (
+	maxRunWait   = 30 * time.Second
+	waitRunEvery = 250 * time.Millisecond
+)
+
 // CancelRun ends a run. What the app has started it may complete. Its problems
 // are those of tool.Service.Cancel.
 func (s *Service) CancelRun(ctx context.Context, c *Caller, id string) (*Run, error) {

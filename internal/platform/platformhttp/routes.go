@@ -5,6 +5,7 @@
 //	session cookie ─ gate: person, token against other sites ───────────┤
 //	                                                                    v
 //	/api/v1/…      JSON in and out (openapi.Handle)     -> package operation
+//	/mcp           six tools for agents (package mcphttp)  -> package operation
 //	/openapi.json  the description of all of it
 //
 // Rules, below, names the operation of each route; package operation says who may
@@ -26,11 +27,12 @@ import (
 	"ace/internal/platform/platformhttp/connectorhttp"
 	"ace/internal/platform/platformhttp/findhttp"
 	"ace/internal/platform/platformhttp/gate"
+	"ace/internal/platform/platformhttp/mcphttp"
 	"ace/internal/platform/platformhttp/toolhttp"
 )
 
 // Version is the version of the platform's API in openapi.json.
-const Version = "3.0.0"
+const Version = "3.1.0"
 
 // Base is the path of the REST API.
 const Base = "/api/v1"
@@ -43,6 +45,10 @@ type Deps struct {
 	Keys       *apikey.Service  // which the gate authenticates
 	Limits     gate.Limits
 	Pages      Pages
+	Sealer     mcphttp.Sealer // of what MCP clients hold between two calls
+	// CheckOutput makes a result of an MCP tool that does not fit its schema an
+	// internal error, for tests.
+	CheckOutput bool
 }
 
 // Pages are what people read on this host. The same gate admits to them.
@@ -93,6 +99,7 @@ func Rules() gate.Rules {
 	maps.Copy(table, connecthttp.Rules(Base))
 	maps.Copy(table, connectorhttp.Rules(Base))
 	maps.Copy(table, toolhttp.Rules(Base))
+	maps.Copy(table, mcphttp.Rules())
 	return table
 }
 
@@ -170,6 +177,11 @@ func (s *server) routes(mux gate.Mux) {
 	connecting.Describe(s.api, Base, keyScheme, sessionScheme)
 	running := &toolhttp.Handler{BaseURL: s.Site.BaseURL, Operations: s.Operations}
 	running.Describe(s.api, mux, Base, keyScheme, sessionScheme)
+	agents := mcphttp.New(mcphttp.Deps{
+		BaseURL: s.Site.BaseURL, Name: s.Site.Name, Version: Version, Operations: s.Operations, Gate: s.gate,
+		Sealer: s.Sealer, CheckOutput: s.CheckOutput,
+	})
+	agents.Mount(s.api, mux.Handle, keyScheme)
 }
 
 // openly lets pages of every origin call the API: cookies are not sent there, so

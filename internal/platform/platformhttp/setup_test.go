@@ -101,7 +101,7 @@ func setupWith(t *testing.T, limits gate.Limits) *world {
 			Counts: &usage.Service{Store: platformstore.Runs{Store: w.store}},
 		}, base),
 		Site: platformhttp.Site{BaseURL: base, Name: "Test"}, Accounts: w.accounts, Keys: w.keys,
-		Limits: limits,
+		Limits: limits, Sealer: box,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -175,6 +175,7 @@ func (w *world) call(method, path, body string, fields ...string) *httptest.Resp
 		r = httptest.NewRequest(method, path, strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")
 	}
+	r.Host = strings.TrimPrefix(base, "http://")
 	for i := 0; i+1 < len(fields); i += 2 {
 		r.Header.Set(fields[i], fields[i+1])
 	}

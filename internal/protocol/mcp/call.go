@@ -28,6 +28,9 @@ func (s *Server) callTool(x *exchange, params *jsonread.Value) (json.RawMessage,
 		return nil, invalidParams("params must be an object with name and arguments.")
 	}
 	call.Arguments, call.Meta = params.Field("arguments"), params.Field("_meta")
+	if x.stateless() {
+		call.continuation(params)
+	}
 	if kind := params.Field("name").Kind(); kind != jsonread.String && kind != jsonread.Absent {
 		return nil, invalidParams("name must be a string.")
 	}
@@ -41,15 +44,36 @@ func (s *Server) callTool(x *exchange, params *jsonread.Value) (json.RawMessage,
 		return nil, invalidParams("arguments must be an object.")
 	}
 	t := s.tools[name]
-	if t == nil {
+	switch {
+	case x.tools != nil:
+		t = &tool{Tool: Tool{Name: name}, handler: x.tools.Call}
+	case t == nil:
 		return nil, &jsonrpc.Error{
 			Code: jsonrpc.CodeInvalidParams, Message: "Unknown tool: " + excerpt.Bytes(name, maxQuoted),
 			Data: s.names(),
 		}
+	default:
+		httpserver.NoteOperation(x.ctx, "tools/call "+name)
 	}
 	call.Tool = name
-	httpserver.NoteOperation(x.ctx, "tools/call "+name)
 	return s.run(x.ctx, t, call, arguments)
+}
+
+// listTools renders the list of the tools that replace the registered ones.
+func (s *Server) listTools(x *exchange) (json.RawMessage, *jsonrpc.Error) {
+	tools, err := x.tools.List(x.ctx)
+	if err != nil {
+		p := httpserver.ProblemOf(x.ctx, err)
+		code := jsonrpc.CodeInvalidParams
+		if p.Kind == problem.Internal {
+			code = jsonrpc.CodeInternalError
+		}
+		return nil, &jsonrpc.Error{Code: code, Message: p.Detail, Data: map[string]string{"code": p.Code}}
+	}
+	if x.stateless() {
+		return renderList(tools, &s.info), nil
+	}
+	return renderList(tools, nil), nil
 }
 
 // toolNames lists the existing tools for a model that misspelled a name.
@@ -80,7 +104,7 @@ func (s *Server) run(ctx context.Context, t *tool, call *Call, arguments json.Ra
 		err = s.options.MapError(call, err)
 	}
 	if err == nil && result != nil {
-		return t.render(result), nil
+		return t.render(call, result), nil
 	}
 	if err == nil {
 		err = fmt.Errorf("tool %s returned neither result nor error", t.Name)
@@ -96,7 +120,10 @@ func (s *Server) run(ctx context.Context, t *tool, call *Call, arguments json.Ra
 			Data: map[string]string{"requestId": call.RequestID},
 		}
 	}
-	return t.render(problemResult(p)), nil
+	if s.options.Problem != nil {
+		return t.render(call, s.options.Problem(call, p)), nil
+	}
+	return t.render(call, problemResult(p)), nil
 }
 
 // handle validates, runs the handler and turns a panic into an error.
@@ -113,11 +140,14 @@ func (s *Server) handle(ctx context.Context, t *tool, call *Call,
 		}
 		result, err = nil, fmt.Errorf("tool %s panicked: %v\n%s", t.Name, cause, debug.Stack())
 	}()
-	if err := t.input.Check(arguments); err != nil {
-		return nil, err
+	if t.input != nil {
+		if err := t.input.Check(arguments); err != nil {
+			return nil, err
+		}
 	}
 	result, err = t.handler(ctx, call, arguments)
-	if err == nil && s.options.CheckOutput && t.output != nil && result != nil && !result.IsError {
+	if err == nil && s.options.CheckOutput && t.output != nil && result != nil && !result.IsError &&
+		result.Question == nil {
 		if bad := t.output.Check(result.Structured); bad != nil {
 			p, _ := problem.From(bad)
 			return nil, fmt.Errorf(
@@ -155,9 +185,16 @@ func problemResult(p *problem.Problem) *Result {
 // render encodes a result. Structured content is repeated as text for clients that do not support
 // it. A tool with an output schema never sends it with isError, because clients validate it even
 // then.
-func (t *tool) render(r *Result) json.RawMessage {
+func (t *tool) render(call *Call, r *Result) json.RawMessage {
+	if r.Question != nil {
+		return r.Question.render()
+	}
 	structured := oneLine(r.Structured)
-	out := append(make([]byte, 0, 128+3*len(structured)), `{"content":`...)
+	out := append(make([]byte, 0, 128+3*len(structured)), '{')
+	if call.Version >= Version20260728 {
+		out = append(out, `"resultType":"complete",`...)
+	}
+	out = append(out, `"content":`...)
 	switch {
 	case len(r.Content) > 0:
 		out = append(out, mustMarshal(r.Content)...)
@@ -167,6 +204,9 @@ func (t *tool) render(r *Result) json.RawMessage {
 		out = append(out, `}]`...)
 	default:
 		out = append(out, `[]`...)
+	}
+	if call.Version >= Version20250618 {
+		out = appendLinks(out, r.Links)
 	}
 	if structured != nil && (!r.IsError || t.OutputSchema == nil) {
 		out = append(out, `,"structuredContent":`...)
@@ -180,6 +220,18 @@ func (t *tool) render(r *Result) json.RawMessage {
 		out = append(out, oneLine(r.Meta)...)
 	}
 	return append(out, '}')
+}
+
+// appendLinks adds links to the blocks of a result that ends in ].
+func appendLinks(out []byte, links []Link) []byte {
+	for _, link := range links {
+		out = out[:len(out)-1]
+		if out[len(out)-1] != '[' {
+			out = append(out, ',')
+		}
+		out = append(append(out, mustMarshal(typedLink{"resource_link", link})...), ']')
+	}
+	return out
 }
 
 // oneLine removes line breaks from JSON that a raw handler copied from elsewhere: they would end an

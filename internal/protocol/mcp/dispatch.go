@@ -18,8 +18,9 @@ import (
 type exchange struct {
 	ctx     context.Context
 	request *http.Request
-	version string // from the header, or 2025-03-26 without one
-	events  bool   // the client accepts only an event stream
+	version string  // from the header, or 2025-03-26 without one
+	events  bool    // the client accepts only an event stream
+	tools   Toolset // replaces the registered tools; nil: it does not
 }
 
 // response is the response to one message: a status, and a result or an error.
@@ -53,6 +54,14 @@ func loadOf(messages []jsonrpc.Message) Load {
 func (s *Server) checkVersion(x *exchange, body jsonrpc.Body) *response {
 	requested := x.request.Header.Get("MCP-Protocol-Version")
 	single := !body.Batch
+	if single && s.stateless() {
+		if e, ok := s.checkStateless(x, body.Messages[0]); e != nil {
+			a := refuse(e.Status, body.Messages[0].ID, e)
+			return &a
+		} else if ok {
+			return nil
+		}
+	}
 	if requested == "" || single && body.Messages[0].Method == "initialize" {
 		return nil
 	}
@@ -63,6 +72,10 @@ func (s *Server) checkVersion(x *exchange, body jsonrpc.Body) *response {
 	var id json.RawMessage
 	if single {
 		id = body.Messages[0].ID
+	}
+	if s.stateless() { // the code that older clients know makes them fall back
+		a := refuse(http.StatusBadRequest, id, s.unsupported(requested))
+		return &a
 	}
 	a := refuse(http.StatusBadRequest, id, &jsonrpc.Error{
 		Code: jsonrpc.CodeInvalidParams, Message: "Unsupported protocol version",
@@ -116,27 +129,50 @@ func (s *Server) handleRequest(x *exchange, m jsonrpc.Message, inBatch bool) res
 	httpserver.NoteOperation(x.ctx, known(m.Method))
 	a := response{status: http.StatusOK, id: m.ID}
 	switch m.Method {
-	case "initialize":
-		if inBatch {
-			return refuse(http.StatusBadRequest, m.ID, invalidRequest("initialize must be sent alone."))
-		}
-		a.result, a.err = s.negotiate(m.Params)
-	case "ping":
-		a.result = json.RawMessage(`{}`)
 	case "tools/list":
-		a.listed, a.err = true, checkList(m.Params)
+		if a.listed, a.err = x.tools == nil, checkList(m.Params); a.err == nil && x.tools != nil {
+			a.result, a.err = s.listTools(x)
+		}
 	case "tools/call":
 		a.result, a.err = s.callTool(x, m.Params)
 	default:
-		a.err = &jsonrpc.Error{
-			Code:    jsonrpc.CodeMethodNotFound,
-			Message: "Method not found: " + excerpt.Bytes(m.Method, maxQuoted),
-		}
+		s.handleLifecycle(x, m, inBatch, &a)
 	}
 	if a.err != nil && a.err.Status != 0 {
 		a.status = a.err.Status
 	}
 	return a
+}
+
+// handleLifecycle handles the requests that are not about tools.
+func (s *Server) handleLifecycle(x *exchange, m jsonrpc.Message, inBatch bool, a *response) {
+	switch {
+	case x.stateless() && m.Method == "server/discover":
+		a.result = s.discovery
+		return
+	case x.stateless():
+		a.err = methodNotFound(m.Method)
+		a.err.Status = http.StatusNotFound
+		return
+	}
+	switch m.Method {
+	case "initialize":
+		if inBatch {
+			a.err = invalidRequest("initialize must be sent alone.")
+			return
+		}
+		a.result, a.err = s.negotiate(m.Params)
+	case "ping":
+		a.result = json.RawMessage(`{}`)
+	default:
+		a.err = methodNotFound(m.Method)
+	}
+}
+
+func methodNotFound(method string) *jsonrpc.Error {
+	return &jsonrpc.Error{
+		Code: jsonrpc.CodeMethodNotFound, Message: "Method not found: " + excerpt.Bytes(method, maxQuoted),
+	}
 }
 
 // known returns the method if it is known, so that logs contain no text of the client.
@@ -165,7 +201,7 @@ func (s *Server) negotiate(params *jsonread.Value) (json.RawMessage, *jsonrpc.Er
 	if result, ok := s.initialize[version.Text()]; ok {
 		return result, nil
 	}
-	return s.initialize[s.options.Versions[0]], nil
+	return s.preferred, nil
 }
 
 // checkList refuses cursors: the list has one page, and no cursor was ever issued.

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -8,6 +9,7 @@ import (
 	"slices"
 
 	"ace/internal/foundation/plainjson"
+	"ace/internal/foundation/problem"
 	"ace/internal/protocol/jsonrpc"
 )
 
@@ -17,6 +19,7 @@ const (
 	Version20250326 = "2025-03-26"
 	Version20250618 = "2025-06-18"
 	Version20251125 = "2025-11-25"
+	Version20260728 = "2026-07-28" // without initialize; see stateless.go
 )
 
 // Implementation identifies the server. It is the serverInfo of initialize.
@@ -47,6 +50,12 @@ type Options struct {
 	// Admit is called once per request, before anything is done, and may set header fields of the
 	// response. An error refuses the request; RateLimited creates one.
 	Admit func(w http.Header, r *http.Request, load Load) *jsonrpc.Error
+	// Authenticate is called before the body of a message is read. It returns the context that the
+	// request continues with, and may set header fields of the response. An error, with its Status,
+	// refuses the request.
+	Authenticate func(w http.Header, r *http.Request) (context.Context, *jsonrpc.Error)
+	// Problem renders a problem as a result. Nil: as a text with its code and what to do next.
+	Problem func(call *Call, p *problem.Problem) *Result
 	// MapError may convert the error of a handler, or the problem invalid_arguments of the
 	// validation: a *jsonrpc.Error is sent as a protocol error. Nil changes no error.
 	MapError func(call *Call, err error) error
@@ -65,10 +74,14 @@ type Load struct {
 // before serving.
 type Server struct {
 	options    Options
+	info       Implementation
 	initialize map[string]json.RawMessage // result by version
+	preferred  json.RawMessage            // result for other versions
 	tools      map[string]*tool
 	order      []*tool
 	list       []byte // result of tools/list and the closing brace of the response
+	finalList  []byte // list as version 2026-07-28 has it
+	discovery  json.RawMessage
 	listHash   string
 	cors       []corsField
 }
@@ -90,10 +103,14 @@ func NewServer(info Implementation, o *Options) *Server {
 		options.MaxBatch = 10
 	}
 	s := &Server{
-		options: options, tools: map[string]*tool{}, initialize: map[string]json.RawMessage{},
+		options: options, info: info, tools: map[string]*tool{}, initialize: map[string]json.RawMessage{},
 		cors: corsFields(),
 	}
 	for _, v := range options.Versions {
+		if v == Version20260728 {
+			s.discovery = s.discover(info)
+			continue
+		}
 		if !slices.Contains([]string{Version20241105, Version20250326, Version20250618, Version20251125}, v) {
 			panic(fmt.Sprintf("mcp: version %q cannot be served", v))
 		}
@@ -101,6 +118,12 @@ func NewServer(info Implementation, o *Options) *Server {
 			ProtocolVersion: v, Capabilities: json.RawMessage(`{"tools":{}}`), ServerInfo: info,
 			Instructions: options.Instructions,
 		})
+	}
+	for _, v := range options.Versions { // the first that has initialize
+		if result, ok := s.initialize[v]; ok {
+			s.preferred = result
+			break
+		}
 	}
 	s.render()
 	return s

@@ -53,6 +53,12 @@ type Call struct {
 	Header    http.Header     // of the HTTP request
 	Arguments *jsonread.Value // an object as it was sent, or nil
 	Meta      *jsonread.Value // params._meta, or nil
+
+	// Of clients of version 2026-07-28: whether they can ask their user to open a URL, and what a
+	// repeated call says about an earlier Question.
+	Opens     bool
+	Responses *jsonread.Value // outcomes by name, or nil
+	State     string          // of the Question; anybody may have made it up
 }
 
 // Result is the result of a raw handler.
@@ -61,6 +67,30 @@ type Result struct {
 	Structured json.RawMessage // a JSON object; nil: none
 	IsError    bool
 	Meta       json.RawMessage // a JSON object; nil: none
+	Links      []Link          // files; clients before 2025-06-18 do not get them
+	Question   *Question       // the call has to be repeated with an answer; replaces all else
+}
+
+// Link is a file that a client can fetch.
+type Link struct {
+	URI         string `json:"uri"`
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+	MIMEType    string `json:"mimeType,omitempty"`
+	Size        int64  `json:"size,omitempty"` // bytes; 0: unknown
+}
+
+type typedLink struct {
+	Type string `json:"type"`
+	Link
+}
+
+// Toolset replaces the tools of a server for one request; see ServeTools.
+type Toolset interface {
+	// List returns the tools in their order. Their schemas are sent as they are.
+	List(ctx context.Context) ([]Tool, error)
+	// Call calls any tool by name; it validates the arguments itself.
+	Call(ctx context.Context, call *Call, arguments json.RawMessage) (*Result, error)
 }
 
 // Content is one block of a result. Only text is supported.
@@ -213,22 +243,42 @@ type listedHints struct {
 	Annotations
 }
 
-// render prepares the response of tools/list, in the order of registration.
+// render prepares the responses of tools/list, in the order of registration.
 func (s *Server) render() {
-	listed := make([]listedTool, len(s.order))
+	tools := make([]Tool, len(s.order))
 	for i, t := range s.order {
+		tools[i] = t.Tool
+	}
+	result := renderList(tools, nil)
+	sum := sha256.Sum256(result)
+	s.listHash = hex.EncodeToString(sum[:8])
+	s.list = append(result, '}')
+	s.finalList = append(renderList(tools, &s.info), '}')
+}
+
+// renderList encodes the result of tools/list; with by as version 2026-07-28 has it.
+func renderList(tools []Tool, by *Implementation) json.RawMessage {
+	listed := make([]listedTool, len(tools))
+	for i := range tools {
+		t := &tools[i]
 		listed[i] = listedTool{
 			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.InputSchema,
 			OutputSchema: t.OutputSchema,
 			Annotations:  listedHints{Title: t.Title, Annotations: t.Annotations}, Meta: t.Meta,
 		}
 	}
-	result := mustMarshal(struct {
-		Tools []listedTool `json:"tools"`
-	}{listed})
-	sum := sha256.Sum256(result)
-	s.listHash = hex.EncodeToString(sum[:8])
-	s.list = append(result, '}')
+	if by == nil {
+		return mustMarshal(struct {
+			Tools []listedTool `json:"tools"`
+		}{listed})
+	}
+	return mustMarshal(struct {
+		ResultType string                    `json:"resultType"`
+		Meta       map[string]Implementation `json:"_meta"`
+		TTL        int                       `json:"ttlMs"`
+		Scope      string                    `json:"cacheScope"`
+		Tools      []listedTool              `json:"tools"`
+	}{"complete", map[string]Implementation{metaServer: *by}, listLifetime, "private", listed})
 }
 
 // defaultsOf collects the defaults of the fields of a schema into one object.

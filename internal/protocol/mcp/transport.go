@@ -25,7 +25,10 @@ const (
 )
 
 // ServeHTTP serves the endpoint. Mount it with and without a trailing slash, for all methods.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.ServeTools(w, r, nil) }
+
+// ServeTools serves the endpoint with other tools than the registered ones, unless tools is nil.
+func (s *Server) ServeTools(w http.ResponseWriter, r *http.Request, tools Toolset) {
 	loopback := onLoopback(r)
 	if !s.hostAllowed(r.Host, loopback) {
 		httpserver.NoteProblem(r.Context(), "host_not_allowed")
@@ -43,7 +46,15 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.setCORS(w.Header(), origin)
 	switch r.Method {
 	case http.MethodPost:
-		s.post(w, r)
+		if s.options.Authenticate != nil {
+			ctx, e := s.options.Authenticate(w.Header(), r)
+			if e != nil {
+				s.finish(w, r, &exchange{}, refuse(e.Status, nil, e))
+				return
+			}
+			r = r.WithContext(ctx)
+		}
+		s.post(w, r, tools)
 	case http.MethodOptions:
 		w.WriteHeader(http.StatusNoContent)
 	default:
@@ -72,8 +83,8 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request, load Load) *jsonr
 	return e
 }
 
-func (s *Server) post(w http.ResponseWriter, r *http.Request) {
-	x := &exchange{ctx: r.Context(), request: r, version: Version20250326}
+func (s *Server) post(w http.ResponseWriter, r *http.Request, tools Toolset) {
+	x := &exchange{ctx: r.Context(), request: r, version: Version20250326, tools: tools}
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
 		s.refuse(w, x, http.StatusUnsupportedMediaType,
 			"Send the message with the header Content-Type: application/json.")
@@ -141,7 +152,7 @@ func (s *Server) serveBatch(w http.ResponseWriter, x *exchange, messages []jsonr
 		if len(out) > 1 {
 			out = append(out, ',')
 		}
-		out = s.append(out, a)
+		out = s.append(out, x, a)
 	}
 	if len(out) == 1 {
 		s.finish(w, x.request, x, response{status: http.StatusAccepted, none: true})
@@ -164,18 +175,26 @@ func (s *Server) finish(w http.ResponseWriter, r *http.Request, x *exchange, a r
 		}
 	}
 	if a.err == nil && a.listed {
-		write(w, a.status, x.events, jsonrpc.AppendResultHead(make([]byte, 0, 64), a.id), s.list)
+		write(w, a.status, x.events, jsonrpc.AppendResultHead(make([]byte, 0, 64), a.id), s.listFor(x))
 		return
 	}
-	write(w, a.status, x.events, s.append(make([]byte, 0, 64+len(a.result)), a), nil)
+	write(w, a.status, x.events, s.append(make([]byte, 0, 64+len(a.result)), x, a), nil)
 }
 
-func (s *Server) append(out []byte, a response) []byte {
+// listFor returns the registered tools in the form of the version.
+func (s *Server) listFor(x *exchange) []byte {
+	if x.stateless() {
+		return s.finalList
+	}
+	return s.list
+}
+
+func (s *Server) append(out []byte, x *exchange, a response) []byte {
 	switch {
 	case a.err != nil:
 		return jsonrpc.AppendError(out, a.id, a.err)
 	case a.listed:
-		return append(jsonrpc.AppendResultHead(out, a.id), s.list...)
+		return append(jsonrpc.AppendResultHead(out, a.id), s.listFor(x)...)
 	}
 	return jsonrpc.AppendResult(out, a.id, a.result)
 }

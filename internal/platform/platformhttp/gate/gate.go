@@ -36,6 +36,7 @@ type Need struct {
 	Open      bool         // no credentials
 	Person    bool         // a person who is signed in, whatever the role
 	Page      bool         // a page for people: refusals are pages, and keys are not accepted
+	Own       bool         // the handler calls Key, and each of its operations decides
 }
 
 // Rule returns who may call the route.
@@ -45,6 +46,8 @@ func (n Need) Rule() operation.Rule {
 		return n.Operation.Rule()
 	case n.Person:
 		return operation.Rule{People: true}
+	case n.Own:
+		return operation.Rule{Keys: true}
 	}
 	return operation.Rule{Open: n.Open}
 }
@@ -129,7 +132,10 @@ func (m Mux) Handle(pattern string, h http.Handler) {
 	if !ok {
 		panic("the table of permissions has no rule for " + pattern)
 	}
-	m.Mux.Handle(pattern, m.Gate.guard(need, h))
+	if !need.Own {
+		h = m.Gate.guard(need, h)
+	}
+	m.Mux.Handle(pattern, h)
 }
 
 // HandleFunc registers a route like Handle.
@@ -162,7 +168,7 @@ func (g *Gate) admit(h http.Header, r *http.Request, need Need) (*Caller, error)
 	var err error
 	switch {
 	case need.Rule().Open:
-		return nil, g.count(h, r, g.limits.Addresses, ratelimit.ClientKey(httpserver.ClientIP(r.Context())))
+		return nil, g.count(h, r, g.limits.Addresses, ratelimit.ClientKey(httpserver.ClientIP(r.Context())), 1)
 	case need.ByPerson():
 		caller, err = g.person(h, r)
 	default:
@@ -201,7 +207,7 @@ func (g *Gate) Key(h http.Header, r *http.Request) (*Caller, error) {
 		}
 		return nil, err
 	}
-	if err := g.count(h, r, g.limits.Keys, key.ID); err != nil {
+	if err := g.count(h, r, g.limits.Keys, key.ID, 1); err != nil {
 		return nil, err
 	}
 	return &Caller{
@@ -222,9 +228,14 @@ func bearer(r *http.Request) (string, error) {
 	return strings.TrimSpace(token), nil
 }
 
+// KeyAgain counts further messages of one request that Key has admitted.
+func (g *Gate) KeyAgain(h http.Header, r *http.Request, c *Caller, messages int) error {
+	return g.count(h, r, g.limits.Keys, c.Key.ID, messages)
+}
+
 // count counts a request against a limit, and writes the fields about it.
-func (g *Gate) count(h http.Header, r *http.Request, l ratelimit.Limiter, key string) error {
-	result, err := l.Allow(r.Context(), key, 1)
+func (g *Gate) count(h http.Header, r *http.Request, l ratelimit.Limiter, key string, cost int) error {
+	result, err := l.Allow(r.Context(), key, cost)
 	if err != nil {
 		return err
 	}

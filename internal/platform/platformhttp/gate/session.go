@@ -60,7 +60,7 @@ func Actor(r *http.Request) audit.Actor {
 // person finds who is signed in and checks that the request is theirs and not
 // another site's.
 func (g *Gate) person(h http.Header, r *http.Request) (*Caller, error) {
-	if err := g.count(h, r, g.limits.Addresses, ratelimit.ClientKey(httpserver.ClientIP(r.Context()))); err != nil {
+	if err := g.count(h, r, g.limits.Addresses, ratelimit.ClientKey(httpserver.ClientIP(r.Context())), 1); err != nil {
 		return nil, err
 	}
 	session, err := g.Session(r)
