@@ -84,7 +84,7 @@ func (s *Server) buildPlatform(ctx context.Context) (*platform, error) {
 			Contact: s.cfg.Contact,
 		},
 		Operations: operations,
-		Accounts:   p.accounts, Keys: p.keys, Limits: s.platformLimits(), Pages: pages, Sealer: s.box,
+		Accounts:   p.accounts, Keys: p.keys, Limits: s.platformLimits(), Pages: pages, Sealer: s.sealer,
 	})
 	return p, err
 }

@@ -174,7 +174,7 @@ type opener struct{ connections *connection.Service }
 
 func (o opener) Link(ctx context.Context, c *tool.Caller, appID, connectionID, endUser string) (*tool.Link, error) {
 	s, err := o.connections.Open(ctx, c.Actor, c.AccountID, connection.Request{
-		App: appID, Wish: connection.Wish{EndUser: endUser, Reconnects: connectionID},
+		App: appID, Options: connection.ConnectOptions{EndUser: endUser, Reconnects: connectionID},
 	})
 	if err != nil {
 		return nil, err
