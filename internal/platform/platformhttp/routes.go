@@ -32,7 +32,7 @@ import (
 )
 
 // Version is the version of the platform's API in openapi.json.
-const Version = "3.1.0"
+const Version = "3.2.0"
 
 // Base is the path of the REST API.
 const Base = "/api/v1"

@@ -45,7 +45,7 @@ func (s *Server) callTool(x *exchange, params *jsonread.Value) (json.RawMessage,
 	}
 	t := s.tools[name]
 	switch {
-	case x.tools != nil:
+	case x.tools != nil && t == nil:
 		t = &tool{Tool: Tool{Name: name}, handler: x.tools.Call}
 	case t == nil:
 		return nil, &jsonrpc.Error{

@@ -85,11 +85,12 @@ type typedLink struct {
 	Link
 }
 
-// Toolset replaces the tools of a server for one request; see ServeTools.
+// Toolset replaces the tools that a server lists for one request; see ServeTools. Registered tools
+// can still be called.
 type Toolset interface {
 	// List returns the tools in their order. Their schemas are sent as they are.
 	List(ctx context.Context) ([]Tool, error)
-	// Call calls any tool by name; it validates the arguments itself.
+	// Call calls a tool that is not registered; it validates name and arguments itself.
 	Call(ctx context.Context, call *Call, arguments json.RawMessage) (*Result, error)
 }
 

@@ -27,7 +27,7 @@ const (
 // ServeHTTP serves the endpoint. Mount it with and without a trailing slash, for all methods.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.ServeTools(w, r, nil) }
 
-// ServeTools serves the endpoint with other tools than the registered ones, unless tools is nil.
+// ServeTools serves the endpoint and lists other tools than the registered ones, unless tools is nil.
 func (s *Server) ServeTools(w http.ResponseWriter, r *http.Request, tools Toolset) {
 	loopback := onLoopback(r)
 	if !s.hostAllowed(r.Host, loopback) {

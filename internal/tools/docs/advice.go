@@ -57,6 +57,7 @@ var advice = map[string]string{
 	"connect_link_unknown":       "Create a new link.",
 	"connect_other_account":      "Sign in to the account that the link was made for, or create a link for this one.",
 	"connect_other_browser":      "Continue in the browser that opened the link first, or create a new link.",
+	"too_many_tools":             "Name the tools that you need in `?tools=`.",
 	"state_invalid":              "Call the tool again without `requestState`.",
 	"connect_session_busy":       "Load the page again in a moment.",
 	"connect_session_expired":    "Create a new link.",

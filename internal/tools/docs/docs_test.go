@@ -84,11 +84,11 @@ func TestReleaseRefusesAChangedDocument(t *testing.T) {
 
 // known are calls whose code comes from elsewhere: it passes through.
 var known = []string{
-	"internal/foundation/jsonread Err",                 // the code of the first fault
-	"internal/protocol/acp NewError",                   // codes of the protocol
-	"internal/protocol/ucp NewProtocolError",           // codes of the protocol
-	"internal/storefront/storehttp/ucphttp toolAnswer", // a response over REST, returned over MCP
-	"internal/storefront/storehttp/ucphttp checkoutRequest",       // a message of the protocol
+	"internal/foundation/jsonread Err",                      // the code of the first fault
+	"internal/protocol/acp NewError",                        // codes of the protocol
+	"internal/protocol/ucp NewProtocolError",                // codes of the protocol
+	"internal/storefront/storehttp/ucphttp toolAnswer",      // a response over REST, returned over MCP
+	"internal/storefront/storehttp/ucphttp checkoutRequest", // a message of the protocol
 }
 
 func TestEveryCodeIsFound(t *testing.T) {

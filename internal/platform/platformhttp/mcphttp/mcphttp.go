@@ -17,7 +17,8 @@
 //	call -> question with the URL and a sealed state -> the user signs in
 //	call with the state -> waits for the sign-in -> the result
 //
-// The others get the URL in the result.
+// The others get the URL in the result. With ?apps= or ?tools= a client lists the
+// tools of apps in place of the six; see direct.
 package mcphttp
 
 import (
@@ -153,7 +154,9 @@ type refusalData struct {
 }
 
 // ServeHTTP serves the endpoint, whatever the method.
-func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.server.ServeHTTP(w, r) }
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h.server.ServeTools(w, r, h.directOf(r))
+}
 
 // Mount mounts and documents the endpoint. key is the name of the security scheme
 // for keys.
@@ -168,10 +171,22 @@ func (h *Handler) Mount(api *openapi.API, handle func(pattern string, h http.Han
 		Description: "Model Context Protocol over streamable HTTP, without sessions: one JSON-RPC 2.0 message per " +
 			"request. Its tools are search_apps, connect_app, list_connections, find_tools, get_tool and run_tool.",
 	}, openapi.Description{
-		Parameters: []openapi.Parameter{{
-			Name: "MCP-Protocol-Version", In: "header",
-			Description: "2026-07-28, 2025-11-25, 2025-06-18, 2025-03-26 or 2024-11-05; left out: 2025-03-26.",
-		}},
+		Parameters: []openapi.Parameter{
+			{
+				Name: "MCP-Protocol-Version", In: "header",
+				Description: "2026-07-28, 2025-11-25, 2025-06-18, 2025-03-26 or 2024-11-05; left out: 2025-03-26.",
+			},
+			{
+				Name:        "apps",
+				In:          "query",
+				Description: "Ids of apps, separated by commas: tools/list names their tools, at most 60, in place of the six.",
+			},
+			{
+				Name:        "tools",
+				In:          "query",
+				Description: "Ids of tools, separated by commas: tools/list names these, at most 60, in place of the six.",
+			},
+		},
 		Request: &openapi.Content{Schema: json.RawMessage(
 			`{"type":"object","properties":{"jsonrpc":{"const":"2.0"},"id":{"type":["string","integer"]},"method":{"type":"string"},"params":{"type":"object"}},"required":["jsonrpc","method"]}`,
 		)},

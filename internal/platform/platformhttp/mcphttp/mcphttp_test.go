@@ -189,3 +189,26 @@ func (w *world) result(secret, name, arguments string) map[string]any {
 	}
 	return message.Result.StructuredContent
 }
+
+func TestDirectIsLimited(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	for _, query := range []string{"tools=", "apps="} {
+		for i := range 61 {
+			query += fmt.Sprintf("desk__t%d,", i)
+		}
+		if got := w.postTo(
+			"/mcp?"+query,
+			w.key(nil),
+			listTools,
+		); !strings.Contains(
+			got.Body.String(),
+			"too_many_tools",
+		) {
+			t.Errorf("61 %.6s: %s, want too_many_tools", query, got.Body)
+		}
+	}
+	if got := w.postTo("/mcp?apps=&tools=,", w.key(nil), listTools); !strings.Contains(got.Body.String(), "run_tool") {
+		t.Errorf("empty parameters: %s, want the six tools", got.Body)
+	}
+}

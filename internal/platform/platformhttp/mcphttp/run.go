@@ -62,6 +62,11 @@ func (h *Handler) runTool(ctx context.Context, call *mcp.Call, arguments json.Ra
 	if err := json.Unmarshal(arguments, in); err != nil {
 		return nil, fmt.Errorf("reading arguments: %w", err)
 	}
+	return h.run(ctx, call, in)
+}
+
+// run starts or continues what in asks for.
+func (h *Handler) run(ctx context.Context, call *mcp.Call, in *runInput) (*mcp.Result, error) {
 	caller := gate.From(ctx)
 	earlier, err := h.resume(ctx, call)
 	switch {

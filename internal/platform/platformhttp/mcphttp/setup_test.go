@@ -260,7 +260,11 @@ func (w *world) decide(approval string, approve bool) {
 
 // post sends one message with fields given as name, value pairs.
 func (w *world) post(secret, message string, fields ...string) *httptest.ResponseRecorder {
-	r := httptest.NewRequestWithContext(w.t.Context(), http.MethodPost, "/mcp", strings.NewReader(message))
+	return w.postTo("/mcp", secret, message, fields...)
+}
+
+func (w *world) postTo(target, secret, message string, fields ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequestWithContext(w.t.Context(), http.MethodPost, target, strings.NewReader(message))
 	r.Host = "127.0.0.1:8081"
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("X-Request-Id", "request-1")

@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "rewrite the expected responses of the t
 // that differs each time has a name, such as run-1, and ${run-1} stands for it in
 // requests.
 //
-//	-- name.request --   header fields, an empty line, a message
+//	-- name.request --   ?query, header fields, an empty line, a message
 //	-- name.answer --    its response
 //	-- name.do --        sign in LINK | approve URL | deny URL | key SETTING
 func TestTranscripts(t *testing.T) {
@@ -113,12 +113,17 @@ func (p *player) send(request string) string {
 	if !found {
 		head, message = "", request
 	}
+	target := "/mcp"
+	if strings.HasPrefix(head, "?") {
+		query, rest, _ := strings.Cut(head, "\n")
+		target, head = target+query, rest
+	}
 	var fields []string
 	for line := range strings.Lines(head) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
 		fields = append(fields, name, value)
 	}
-	got := p.post(p.secret, p.show(strings.TrimSpace(message)), fields...)
+	got := p.postTo(target, p.secret, p.show(strings.TrimSpace(message)), fields...)
 	return fmt.Sprintf("%d\n%s", got.Code, p.hide(pretty(got.Body.Bytes())))
 }
 
