@@ -4,10 +4,12 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 func TestPackageComments(t *testing.T) {
@@ -238,4 +240,41 @@ func TestNothingUnfinished(t *testing.T) {
 			}
 		}
 	}
+}
+
+// maxColumns is the width of a line, with tabs of four columns.
+const maxColumns = 120
+
+// TestLineWidth keeps lines readable in two windows beside each other. Struct
+// tags are left out, since Go has no way to continue one on the next line, and
+// so are comments whose longest word alone is too wide: a URL, or the output
+// that an example expects.
+func TestLineWidth(t *testing.T) {
+	t.Parallel()
+	for _, f := range files(t) {
+		tagged := map[int]bool{}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			if field, ok := n.(*ast.Field); ok && field.Tag != nil {
+				tagged[f.set.Position(field.Tag.Pos()).Line] = true
+			}
+			return true
+		})
+		source, err := os.ReadFile(f.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, line := range strings.Split(string(source), "\n") {
+			width := utf8.RuneCountInString(line) + 3*strings.Count(line, "\t")
+			comment := strings.HasPrefix(strings.TrimSpace(line), "//")
+			if width > maxColumns && !tagged[i+1] && !(comment && holdsLongWord(line)) {
+				t.Errorf("%s:%d has %d columns, more than %d", f.path, i+1, width, maxColumns)
+			}
+		}
+	}
+}
+
+// holdsLongWord reports whether a comment is a URL of a table, or output of an
+// example, which must be one line.
+func holdsLongWord(line string) bool {
+	return slices.ContainsFunc(strings.Fields(line), func(word string) bool { return len(word) > 60 })
 }

@@ -74,7 +74,8 @@ func TestRefusals(t *testing.T) {
 			"Title is taken",
 			answering(
 				200,
-				`{"data":{"productCreate":{"product":null,"userErrors":[{"field":["title"],"message":"Title is taken"}]}}}`,
+				`{"data":{"productCreate":{"product":null,"userErrors":[{"field":["title"],`+
+					`"message":"Title is taken"}]}}}`,
 			),
 		},
 		{
@@ -105,7 +106,8 @@ func TestRefusals(t *testing.T) {
 			"No such payment_intent",
 			answering(
 				400,
-				`{"error":{"code":"resource_missing","type":"invalid_request_error","message":"No such payment_intent"}}`,
+				`{"error":{"code":"resource_missing","type":"invalid_request_error",`+
+					`"message":"No such payment_intent"}}`,
 			),
 		},
 		{
@@ -190,7 +192,8 @@ func TestNextPages(t *testing.T) {
 			"onedrive__list_files",
 			answering(
 				200,
-				`{"value":[{}],"@odata.nextLink":"https://graph.microsoft.com/v1.0/me/drive/items/root/children?$top=100&$skiptoken=abc"}`,
+				`{"value":[{}],"@odata.nextLink":"https://graph.microsoft.com/v1.0/me/drive/items/root/`+
+					`children?$top=100&$skiptoken=abc"}`,
 			),
 			map[string]any{"skiptoken": "abc"},
 		},
@@ -204,7 +207,8 @@ func TestNextPages(t *testing.T) {
 			"twilio__list_messages",
 			answering(
 				200,
-				`{"messages":[{}],"next_page_uri":"/2010-04-01/Accounts/AC/Messages.json?PageSize=50&Page=1&PageToken=PAxyz"}`,
+				`{"messages":[{}],"next_page_uri":"/2010-04-01/Accounts/AC/Messages.json?PageSize=50&Page=1`+
+					`&PageToken=PAxyz"}`,
 			),
 			map[string]any{"Page": json.Number("1"), "PageToken": "PAxyz"},
 		},

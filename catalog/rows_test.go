@@ -16,7 +16,8 @@ var categories = strings.Fields(`
 	community construction crm customer-support data databases design developer-tools documents e-commerce education
 	email events erp files finance fitness food forms gaming government health hr identity insurance iot knowledge legal
 	logistics maps marketing media meetings messaging monitoring music news payments photos productivity
-	project-management real-estate recruiting sales search security seo signatures sms social spreadsheets sports storage
+	project-management real-estate recruiting sales search security seo signatures sms social spreadsheets sports ` +
+	`storage
 	surveys tasks telephony time-tracking transport travel video weather websites`)
 
 // rows reads the apps of a file with one definition on each line.
@@ -86,7 +87,10 @@ func TestRows(t *testing.T) {
 					t.Errorf("%s: %s: the scheme %s does not say where its credentials go", path, a.ID, s.ID)
 				}
 			}
-			for _, part := range []string{"sandbox", "staging", "nonprod", "azurewebsites", "execute-api", "localhost"} {
+			for _, part := range []string{
+				"sandbox", "staging", "nonprod", "azurewebsites", "execute-api",
+				"localhost",
+			} {
 				if strings.Contains(a.Base, part) {
 					t.Errorf("%s: %s: %s is no production host", path, a.ID, a.Base)
 				}

@@ -63,7 +63,8 @@ func (c *payCmd) Run(w *world) error {
 		payer.Purchase{Store: store, Service: c.Service, Arguments: map[string]string{"url": c.URL}, Max: c.Max})
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf(
-			"no result within %s; run the command again with a longer --timeout, which pays again, or read the order: %w",
+			"no result within %s; run the command again with a longer --timeout, which pays again, "+
+				"or read the order: %w",
 			c.Timeout,
 			err,
 		)

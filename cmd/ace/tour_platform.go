@@ -171,7 +171,8 @@ func (t *tour) useApp(c *tourCmd) error {
 		SessionID string `json:"session_id"`
 	}
 	if err := t.api(
-		"It asks for a link that connects the app. The first visitor who opens the link may use it, once; the key of the app "+
+		"It asks for a link that connects the app. The first visitor who opens the link may use it, once; "+
+			"the key of the app "+
 			"never passes through the agent.",
 		http.MethodPost,
 		"/apps/"+tourApp+"/connect",

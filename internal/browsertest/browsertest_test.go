@@ -13,7 +13,8 @@ func TestTab(t *testing.T) {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = fmt.Fprintf(w,
 			`<!doctype html><title>x</title><h1>%s</h1><form action="/next"><input id="q" name="q" value="old">
-			<select id="s" name="s"><option>a<option>b</select><p id="hid" style="display:none">hidden</p><button>Go</button></form>`, r.URL)
+			<select id="s" name="s"><option>a<option>b</select><p id="hid" style="display:none">hidden</p>`+
+				`<button>Go</button></form>`, r.URL)
 	}))
 	t.Cleanup(server.Close)
 	b := Start(t)

@@ -41,7 +41,8 @@ func (s *Settings) OAuthClients() (map[string]OAuthClient, error) {
 	if err := decoder.Decode(&clients); err != nil {
 		return nil,
 			fmt.Errorf(
-				`ACE_OAUTH_CLIENTS_FILE names %q, which is no JSON of the form {"APP": {"client_id": "…", "client_secret": "…"}} (near byte %d)`,
+				`ACE_OAUTH_CLIENTS_FILE names %q, which is no JSON of the form {"APP": {"client_id": "…", `+
+					`"client_secret": "…"}} (near byte %d)`,
 				s.OAuthClientsFile,
 				decoder.InputOffset(),
 			)

@@ -19,7 +19,8 @@ func TestOAuthClients(t *testing.T) {
 	}{
 		{
 			"two",
-			`{"gmail":{"client_id":"a","client_secret":"s3cret","extra":{"developer_token":"d"}},"slack":{"client_id":"b"}}`,
+			`{"gmail":{"client_id":"a","client_secret":"s3cret","extra":{"developer_token":"d"}},` +
+				`"slack":{"client_id":"b"}}`,
 			0o600,
 			2,
 			"",

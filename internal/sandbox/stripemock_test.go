@@ -15,8 +15,10 @@ func TestAgainstPublishedAPI(t *testing.T) {
 	t.Parallel()
 	mock := &world{url: stripemocktest.Start(t)}
 	w := setup(t)
-	pay := "mode=payment&success_url=https://shop.example/done&line_items[0][price]=price_test_home_box&line_items[0][quantity]=1"
-	subscribe := "mode=subscription&success_url=https://shop.example/done&line_items[0][price]=price_test_assistant_pro_monthly&line_items[0][quantity]=1"
+	pay := "mode=payment&success_url=https://shop.example/done&line_items[0][price]=price_test_home_box" +
+		"&line_items[0][quantity]=1"
+	subscribe := "mode=subscription&success_url=https://shop.example/done" +
+		"&line_items[0][price]=price_test_assistant_pro_monthly&line_items[0][quantity]=1"
 	rate := "shipping_options[0][shipping_rate_data]"
 	paid := w.open(t, "price_test_prompt_handbook")
 	newPerson(t).pay(t, paid.URL, card("4242424242424242"))
@@ -44,7 +46,9 @@ func TestAgainstPublishedAPI(t *testing.T) {
 			"make product",
 			"POST",
 			"/v1/products",
-			"name=Lamp&description=It+glows&active=true&shippable=true&url=https://shop.example/lamp&images[0]=https://shop.example/lamp.png&metadata[agent_offer]=true&tax_code=txcd_10000000&unit_label=piece&statement_descriptor=LAMP&id=prod_lamp",
+			"name=Lamp&description=It+glows&active=true&shippable=true&url=https://shop.example/lamp" +
+				"&images[0]=https://shop.example/lamp.png&metadata[agent_offer]=true&tax_code=txcd_10000000" +
+				"&unit_label=piece&statement_descriptor=LAMP&id=prod_lamp",
 		},
 		{
 			"change product", "POST", "/v1/products/prod_test_home_box",
@@ -53,7 +57,8 @@ func TestAgainstPublishedAPI(t *testing.T) {
 		{
 			"prices",
 			"GET",
-			"/v1/prices?active=true&product=prod_test_home_box&type=one_time&currency=usd&lookup_keys[0]=home_box&limit=100&expand[0]=data.product",
+			"/v1/prices?active=true&product=prod_test_home_box&type=one_time&currency=usd&lookup_keys[0]=home_box" +
+				"&limit=100&expand[0]=data.product",
 			"",
 		},
 		{"recurring prices", "GET", "/v1/prices?recurring[interval]=month&created[lt]=4000000000", ""},
@@ -62,39 +67,65 @@ func TestAgainstPublishedAPI(t *testing.T) {
 			"make price",
 			"POST",
 			"/v1/prices",
-			"currency=usd&unit_amount=100&product=prod_test_home_box&nickname=x&lookup_key=k1&transfer_lookup_key=true&tax_behavior=exclusive&active=true&metadata[a]=b&billing_scheme=per_unit&recurring[interval]=month&recurring[interval_count]=2&recurring[usage_type]=licensed&recurring[trial_period_days]=14",
+			"currency=usd&unit_amount=100&product=prod_test_home_box&nickname=x&lookup_key=k1" +
+				"&transfer_lookup_key=true&tax_behavior=exclusive&active=true&metadata[a]=b" +
+				"&billing_scheme=per_unit&recurring[interval]=month&recurring[interval_count]=2" +
+				"&recurring[usage_type]=licensed&recurring[trial_period_days]=14",
 		},
 		{
 			"make price and product",
 			"POST",
 			"/v1/prices",
-			"currency=usd&unit_amount=100&product_data[name]=Lamp&product_data[active]=true&product_data[metadata][a]=b&product_data[tax_code]=txcd_10000000&product_data[unit_label]=x&product_data[statement_descriptor]=LAMP&product_data[id]=prod_lamp2",
+			"currency=usd&unit_amount=100&product_data[name]=Lamp&product_data[active]=true" +
+				"&product_data[metadata][a]=b&product_data[tax_code]=txcd_10000000&product_data[unit_label]=x" +
+				"&product_data[statement_descriptor]=LAMP&product_data[id]=prod_lamp2",
 		},
 		{
 			"change price",
 			"POST",
 			"/v1/prices/price_test_home_box",
-			"active=true&nickname=Box&metadata[a]=b&lookup_key=home_box&transfer_lookup_key=true&tax_behavior=exclusive",
+			"active=true&nickname=Box&metadata[a]=b&lookup_key=home_box&transfer_lookup_key=true" +
+				"&tax_behavior=exclusive",
 		},
 		{
 			"pay session", "POST", "/v1/checkout/sessions",
 			pay +
-				"&client_reference_id=chk_1&metadata[checkout_id]=chk_1&payment_intent_data[metadata][checkout_id]=chk_1&payment_intent_data[description]=x&cancel_url=https://shop.example/&customer_email=ada@example.com&locale=de&billing_address_collection=required&automatic_tax[enabled]=true&currency=usd&customer_creation=always&payment_method_types[0]=card&payment_method_types[1]=us_bank_account&ui_mode=hosted_page&expand[0]=line_items&line_items[0][metadata][a]=b",
+				"&client_reference_id=chk_1&metadata[checkout_id]=chk_1" +
+				"&payment_intent_data[metadata][checkout_id]=chk_1&payment_intent_data[description]=x" +
+				"&cancel_url=https://shop.example/&customer_email=ada@example.com&locale=de" +
+				"&billing_address_collection=required&automatic_tax[enabled]=true&currency=usd" +
+				"&customer_creation=always&payment_method_types[0]=card&payment_method_types[1]=us_bank_account" +
+				"&ui_mode=hosted_page&expand[0]=line_items&line_items[0][metadata][a]=b",
 		},
 		{
 			"shipped session", "POST", "/v1/checkout/sessions",
 			pay +
-				"&shipping_address_collection[allowed_countries][0]=US&shipping_address_collection[allowed_countries][1]=DE&" + rate + "[display_name]=Standard&" + rate + "[type]=fixed_amount&" + rate + "[fixed_amount][amount]=500&" + rate + "[fixed_amount][currency]=usd&" + rate + "[delivery_estimate][minimum][unit]=business_day&" + rate + "[delivery_estimate][minimum][value]=3&" + rate + "[delivery_estimate][maximum][unit]=business_day&" + rate + "[delivery_estimate][maximum][value]=7&" + rate + "[tax_behavior]=exclusive&" + rate + "[tax_code]=txcd_92010001&" + rate + "[metadata][a]=b",
+				"&shipping_address_collection[allowed_countries][0]=US" +
+				"&shipping_address_collection[allowed_countries][1]=DE&" +
+				rate + "[display_name]=Standard&" +
+				rate + "[type]=fixed_amount&" +
+				rate + "[fixed_amount][amount]=500&" +
+				rate + "[fixed_amount][currency]=usd&" +
+				rate + "[delivery_estimate][minimum][unit]=business_day&" +
+				rate + "[delivery_estimate][minimum][value]=3&" +
+				rate + "[delivery_estimate][maximum][unit]=business_day&" +
+				rate + "[delivery_estimate][maximum][value]=7&" +
+				rate + "[tax_behavior]=exclusive&" +
+				rate + "[tax_code]=txcd_92010001&" +
+				rate + "[metadata][a]=b",
 		},
 		{
 			"trial session", "POST", "/v1/checkout/sessions",
 			subscribe +
-				"&payment_method_collection=if_required&subscription_data[trial_period_days]=14&subscription_data[metadata][a]=b&subscription_data[description]=x&subscription_data[trial_settings][end_behavior][missing_payment_method]=cancel",
+				"&payment_method_collection=if_required&subscription_data[trial_period_days]=14" +
+				"&subscription_data[metadata][a]=b&subscription_data[description]=x" +
+				"&subscription_data[trial_settings][end_behavior][missing_payment_method]=cancel",
 		},
 		{
 			"sessions",
 			"GET",
-			"/v1/checkout/sessions?status=open&created[gte]=1&limit=5&customer_details[email]=ada@example.com&payment_intent=" + intent + "&expand[0]=data.line_items",
+			"/v1/checkout/sessions?status=open&created[gte]=1&limit=5&customer_details[email]=ada@example.com" +
+				"&payment_intent=" + intent + "&expand[0]=data.line_items",
 			"",
 		},
 		{"sessions of a subscription", "GET", "/v1/checkout/sessions?subscription=sub_1&customer=cus_1", ""},
@@ -142,7 +173,8 @@ func TestAgainstPublishedAPI(t *testing.T) {
 			"make endpoint",
 			"POST",
 			"/v1/webhook_endpoints",
-			"url=https://shop.example/hook&enabled_events[0]=checkout.session.completed&description=x&metadata[a]=b&api_version=2026-03-25.dahlia",
+			"url=https://shop.example/hook&enabled_events[0]=checkout.session.completed&description=x" +
+				"&metadata[a]=b&api_version=2026-03-25.dahlia",
 		},
 		{"endpoints", "GET", "/v1/webhook_endpoints?limit=5", ""},
 		{

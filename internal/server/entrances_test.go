@@ -88,7 +88,8 @@ func hostile(t *testing.T, port string) []string {
 }
 
 const uploads = `{"openapi":"3.1.0","info":{"title":"U"},"servers":[{"url":"SERVER"}],"paths":{
-	"/up":{"post":{"operationId":"upload","requestBody":{"content":{"multipart/form-data":{"schema":{"type":"object","properties":{"file":{"type":"string","format":"binary"}}}}}}}},
+	"/up":{"post":{"operationId":"upload","requestBody":{"content":{"multipart/` +
+	`form-data":{"schema":{"type":"object","properties":{"file":{"type":"string","format":"binary"}}}}}}}},
 	"/ping":{"get":{"operationId":"ping"}}}}`
 
 // entrance is a way by which a caller can name an address that the platform then

@@ -114,12 +114,18 @@ func TestProcessEndsInTime(t *testing.T) {
 		says string
 	}{
 		"the longest of all that end by themselves": {
-			func() *process { return newProcess(5*time.Second, 20*time.Second, 40*time.Second, 20*time.Second) }, 48 * time.Second, "",
+			func() *process {
+				return newProcess(5*time.Second, 20*time.Second, 40*time.Second, 20*time.Second)
+			}, 48 * time.Second, "",
 		},
-		"jobs that never end":     {func() *process { return newProcess(5*time.Second, 0, forever, 0) }, endWithin, "jobs"},
+		"jobs that never end": {func() *process {
+			return newProcess(5*time.Second, 0, forever, 0)
+		}, endWithin, "jobs"},
 		"requests that never end": {func() *process { return newProcess(0, forever, 0, 0) }, endWithin, "requests"},
 		"runs that never end":     {func() *process { return newProcess(0, 0, 0, forever) }, endWithin, "runs"},
-		"nothing ever ends":       {func() *process { return newProcess(15*time.Second, forever, forever, forever) }, endWithin, "requests"},
+		"nothing ever ends": {func() *process {
+			return newProcess(15*time.Second, forever, forever, forever)
+		}, endWithin, "requests"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -72,8 +72,11 @@ func connectByOAuth(t *testing.T, public bool) {
 		client = map[string]any{"kind": "oauth2", "client_id": made.ID, "client_auth": "none"}
 	}
 	document := fmt.Sprintf(
-		`{"openapi":"3.1.0","info":{"title":"Notes"},"servers":[{"url":"%[1]s/notes/api/v1"}],"security":[{"login":["notes.read"]}],
-		"components":{"securitySchemes":{"login":{"type":"oauth2","flows":{"authorizationCode":{"authorizationUrl":"%[1]s/notes/oauth/authorize","tokenUrl":"%[1]s/notes/oauth/token","scopes":{"notes.read":"","notes.write":""}}}}}},
+		`{"openapi":"3.1.0","info":{"title":"Notes"},"servers":[{"url":"%[1]s/notes/api/v1"}],`+
+			`"security":[{"login":["notes.read"]}],
+		"components":{"securitySchemes":{"login":{"type":"oauth2",`+
+			`"flows":{"authorizationCode":{"authorizationUrl":"%[1]s/notes/oauth/authorize",`+
+			`"tokenUrl":"%[1]s/notes/oauth/token","scopes":{"notes.read":"","notes.write":""}}}}}},
 		"paths":{"/me":{"get":{"operationId":"whoAmI"}}}}`,
 		h.sandbox,
 	)
@@ -129,7 +132,8 @@ func connectByOAuth(t *testing.T, public bool) {
 		http.StatusUnprocessableEntity,
 		http.MethodPatch,
 		"/custom-connectors/"+id,
-		`{"auth":{"kind":"oauth2","authorize_url":"https://10.0.0.1/","token_url":"https://10.0.0.1/","client_id":"c","client_secret":"s"}}`,
+		`{"auth":{"kind":"oauth2","authorize_url":"https://10.0.0.1/","token_url":"https://10.0.0.1/",`+
+			`"client_id":"c","client_secret":"s"}}`,
 	)
 	encoded, err := json.Marshal(map[string]string{"openapi": document})
 	if err != nil {

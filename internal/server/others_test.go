@@ -360,7 +360,8 @@ func (h *host) rows(t *testing.T, account string) map[string][]string {
 	t.Helper()
 	all := map[string][]string{}
 	for _, table := range column[string](t, h.db.Reader(),
-		`SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c ON c.name = 'account_id' WHERE m.type = 'table'`) {
+		`SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c ON c.name = 'account_id' WHERE m.type `+
+			`= 'table'`) {
 		if kept := h.rowsOf(t, table, account); len(kept) > 0 {
 			all[table] = kept
 		}

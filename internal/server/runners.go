@@ -55,7 +55,8 @@ func (s *Server) runners() (map[string]worker, error) {
 // schema of its own.
 func packSchema() json.RawMessage {
 	return json.RawMessage(
-		`{"type":"object","required":["pages","site"],"properties":{"pages":{"type":"array","items":{"type":"object"}},"site":{"type":"object"}}}`,
+		`{"type":"object","required":["pages","site"],"properties":{"pages":{"type":"array",` +
+			`"items":{"type":"object"}},"site":{"type":"object"}}}`,
 	)
 }
 

@@ -230,7 +230,8 @@ func (s *Server) chains(deps *paidservice.Deps) error {
 	}
 	if len(addresses) == 0 {
 		s.log.Warn(
-			"payments are accepted without chain proofs: set ACE_X402_RPC_URL, so that one whose facilitator loses the " +
+			"payments are accepted without chain proofs: set ACE_X402_RPC_URL, " +
+				"so that one whose facilitator loses the " +
 				"response is not left to the operator",
 		)
 		return nil

@@ -93,7 +93,8 @@ func (s Tasks) Save(ctx context.Context, rec a2a.Record, sent *a2a.Sent) error {
 		n, err := row.Exec(
 			ctx,
 			tx,
-			`UPDATE a2a_task SET ref = $2, state = $3, finished = $4, body = $5, status_at = $6, expires_at = $7, version = $8
+			`UPDATE a2a_task SET ref = $2, state = $3, finished = $4, body = $5, status_at = $6, expires_at = $7,
+				version = $8
 			WHERE id = $1 AND version = $9`,
 			append(values, before)...)
 		if err != nil {
@@ -132,14 +133,16 @@ func insertSent(ctx context.Context, tx *sql.Tx, taskID string, sent a2a.Sent) e
 // forgetOld drops the oldest tasks of an owner who has too many.
 func forgetOld(ctx context.Context, tx *sql.Tx, owner string) error {
 	_, err := row.Exec(ctx, tx, `DELETE FROM a2a_task WHERE owner = $1 AND ref = '' AND id IN (
-			SELECT id FROM a2a_task WHERE owner = $1 AND ref = '' ORDER BY status_at DESC, id DESC LIMIT 1000 OFFSET $2)`,
+			SELECT id FROM a2a_task WHERE owner = $1 AND ref = '' ORDER BY status_at DESC, id DESC LIMIT 1000 OFFSET
+			$2)`,
 		owner, a2a.MaxOwned)
 	return err
 }
 
 // List implements a2a.Store.
 func (s Tasks) List(ctx context.Context, q a2a.Query) (records []a2a.Record, total int, err error) {
-	const matching = ` FROM a2a_task t WHERE t.scope = $1 AND (CAST($2 AS TEXT) = '' OR t.state = $2) AND t.status_at >= $3 AND (NOT $4 OR (t.ref <> '' AND NOT t.finished))`
+	const matching = ` FROM a2a_task t WHERE t.scope = $1 AND (CAST($2 AS TEXT) = '' OR t.state = $2) AND
+		t.status_at >= $3 AND (NOT $4 OR (t.ref <> '' AND NOT t.finished))`
 	args := []any{q.Scope, string(q.State), row.Millis(q.Since), q.Waiting}
 	if err := s.db.Reader().QueryRowContext(ctx, `SELECT COUNT(*)`+matching, args...).Scan(&total); err != nil {
 		return nil, 0, fmt.Errorf("counting tasks: %w", err)

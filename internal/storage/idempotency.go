@@ -74,7 +74,8 @@ func (s Requests) Answer(ctx context.Context, scope, key string, answer idempote
 		_, err := row.Exec(
 			ctx,
 			tx,
-			`UPDATE idempotency SET status = $3, body = $4, expires_at = $5 WHERE scope = $1 AND key = $2 AND status = 0`,
+			`UPDATE idempotency SET status = $3, body = $4, expires_at = $5 WHERE scope = $1 AND key = $2 AND status
+				= 0`,
 			scope,
 			key,
 			answer.Status,

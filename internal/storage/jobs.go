@@ -91,7 +91,8 @@ func (s *laneSource) Claim(ctx context.Context, limit int, lease time.Duration) 
 		`WITH due AS MATERIALIZED (
 			SELECT kind, ref FROM job WHERE `+s.where+` AND ready_at <= `+sqldb.Now+`
 			ORDER BY ready_at LIMIT `+s.limit+sqldb.SkipLocked+`)
-		UPDATE job SET lease_until = `+sqldb.Now+` + `+s.term+`, ready_at = `+sqldb.Now+` + `+s.term+`, token = token + 1
+		UPDATE job SET lease_until = `+sqldb.Now+` + `+s.term+`, ready_at
+			= `+sqldb.Now+` + `+s.term+`, token = token + 1
 		WHERE (kind, ref) IN (SELECT kind, ref FROM due)
 		RETURNING `+jobColumns, append(slices.Clone(s.args), limit, lease.Milliseconds())...)
 	if err != nil {

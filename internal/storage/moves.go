@@ -32,7 +32,8 @@ func insertSession(ctx context.Context, tx *sql.Tx, s *checkout.Session) error {
 	_, err = row.Exec(
 		ctx,
 		tx,
-		`INSERT INTO checkout_session (id, state, offer_id, quantity, counted, buyer, agent, notices, ending, order_id, version, updated_at,
+		`INSERT INTO checkout_session (id, state, offer_id, quantity, counted, buyer, agent, notices, ending,
+			order_id, version, updated_at,
 			token, protocol, client_key, signed, return_url, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)`,
 		values...)
@@ -47,7 +48,8 @@ func updateSession(ctx context.Context, tx *sql.Tx, s *checkout.Session) error {
 	_, err = row.Exec(
 		ctx,
 		tx,
-		`UPDATE checkout_session SET state = $2, offer_id = $3, quantity = $4, counted = $5, buyer = $6, agent = $7, notices = $8, ending = $9,
+		`UPDATE checkout_session SET state = $2, offer_id = $3, quantity = $4, counted = $5, buyer = $6, agent = $7,
+			notices = $8, ending = $9,
 		order_id = $10, version = $11, updated_at = $12 WHERE id = $1`,
 		values...)
 	return err

@@ -12,7 +12,8 @@ import (
 	"ace/internal/storefront/order"
 )
 
-const orderColumns = `id, checkout_id, token, status, reason, quote, paid, refunded, protocol, version, created_at, updated_at`
+const orderColumns = `id, checkout_id, token, status, reason, quote, paid, refunded, protocol, version, created_at,
+	updated_at`
 
 func scanOrder(from row.Scanner) (*order.Order, error) {
 	o := &order.Order{}
@@ -39,7 +40,8 @@ func insertOrder(ctx context.Context, tx *sql.Tx, o *order.Order) error {
 	_, err := row.Exec(
 		ctx,
 		tx,
-		`INSERT INTO store_order (id, checkout_id, token, status, reason, quote, paid, payment_ref, refunded, protocol, version, created_at, updated_at)
+		`INSERT INTO store_order (id, checkout_id, token, status, reason, quote, paid, payment_ref, refunded,
+			protocol, version, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 1, $11, $12)`,
 		o.ID,
 		o.CheckoutID,
@@ -107,7 +109,8 @@ func (s *Store) SaveOrder(ctx context.Context, c order.Change) error {
 		n, err := row.Exec(
 			ctx,
 			tx,
-			`UPDATE store_order SET status = $3, refunded = $4, updated_at = $5, version = version + 1 WHERE id = $1 AND version = $2`,
+			`UPDATE store_order SET status = $3, refunded = $4, updated_at = $5, version = version + 1 WHERE id = $1
+				AND version = $2`,
 			c.Order.ID,
 			c.Order.Version,
 			string(c.Order.Status),

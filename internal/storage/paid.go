@@ -17,9 +17,12 @@ import (
 // and their prices.
 type Paid struct{ *Store }
 
-const paidColumns = `o.id, o.service, o.price_version, o.network, o.asset, o.payer, o.nonce, o.pay_to, o.amount, o.valid_before, o.fingerprint,
-	o.state, o.version, o.transport, o.arguments, o.payload, o.signature_sum, o.head, o.lease_owner, o.lease_until, o.stage, o.done, o.total,
-	o.run_attempts, o.settle_attempts, o.doubt_at, o.result_id, o.result_sum, o.tx, o.settlement, o.reason, o.detail, o.attention, o.superseded_by,
+const paidColumns = `o.id, o.service, o.price_version, o.network, o.asset, o.payer, o.nonce, o.pay_to, o.amount,
+	o.valid_before, o.fingerprint,
+	o.state, o.version, o.transport, o.arguments, o.payload, o.signature_sum, o.head, o.lease_owner, o.lease_until,
+	o.stage, o.done, o.total,
+	o.run_attempts, o.settle_attempts, o.doubt_at, o.result_id, o.result_sum, o.tx, o.settlement, o.reason,
+	o.detail, o.attention, o.superseded_by,
 	o.created_at, o.updated_at, o.sealed_at, o.settled_at, o.delivered_at, o.final_at`
 
 func scanPaid(from row.Scanner) (*paidservice.Order, error) {
@@ -70,11 +73,14 @@ func insertPaid(ctx context.Context, tx *sql.Tx, o *paidservice.Order) error {
 	_, err := row.Exec(
 		ctx,
 		tx,
-		`INSERT INTO paid_order (id, service, price_version, pay_to, amount, valid_before, fingerprint, state, version, transport,
+		`INSERT INTO paid_order (id, service, price_version, pay_to, amount, valid_before, fingerprint, state,
+			version, transport,
 			arguments, payload, signature_sum, head, lease_owner, lease_until, stage, done, total,
-			run_attempts, settle_attempts, doubt_at, result_id, result_sum, tx, settlement, reason, detail, attention, superseded_by,
+			run_attempts, settle_attempts, doubt_at, result_id, result_sum, tx, settlement, reason, detail,
+			attention, superseded_by,
 			updated_at, sealed_at, settled_at, delivered_at, final_at, network, asset, payer, nonce, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29,
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
+		$23, $24, $25, $26, $27, $28, $29,
 			$30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40)`,
 		append(paidValues(o), o.Auth.Network, o.Auth.Asset, o.Auth.Payer, o.Auth.Nonce, row.Millis(o.CreatedAt))...)
 	return err
@@ -84,10 +90,14 @@ func updatePaid(ctx context.Context, tx *sql.Tx, o *paidservice.Order) error {
 	_, err := row.Exec(
 		ctx,
 		tx,
-		`UPDATE paid_order SET service = $2, price_version = $3, pay_to = $4, amount = $5, valid_before = $6, fingerprint = $7, state = $8, version = $9,
-		transport = $10, arguments = $11, payload = $12, signature_sum = $13, head = $14, lease_owner = $15, lease_until = $16, stage = $17, done = $18, total = $19,
-		run_attempts = $20, settle_attempts = $21, doubt_at = $22, result_id = $23, result_sum = $24, tx = $25, settlement = $26, reason = $27, detail = $28,
-		attention = $29, superseded_by = $30, updated_at = $31, sealed_at = $32, settled_at = $33, delivered_at = $34, final_at = $35 WHERE id = $1`,
+		`UPDATE paid_order SET service = $2, price_version = $3, pay_to = $4, amount = $5, valid_before = $6,
+			fingerprint = $7, state = $8, version = $9,
+		transport = $10, arguments = $11, payload = $12, signature_sum = $13, head = $14, lease_owner = $15,
+		lease_until = $16, stage = $17, done = $18, total = $19,
+		run_attempts = $20, settle_attempts = $21, doubt_at = $22, result_id = $23, result_sum = $24, tx = $25,
+		settlement = $26, reason = $27, detail = $28,
+		attention = $29, superseded_by = $30, updated_at = $31, sealed_at = $32, settled_at = $33, delivered_at =
+		$34, final_at = $35 WHERE id = $1`,
 		paidValues(o)...)
 	return err
 }
@@ -117,7 +127,8 @@ func (s Paid) Aliased(ctx context.Context, a paidservice.Alias) (*paidservice.Or
 func (s Paid) SealedFor(ctx context.Context, payer, fingerprint string, since time.Time) (*paidservice.Order, error) {
 	return scanPaid(s.db.Reader().QueryRowContext(ctx,
 		`SELECT `+paidColumns+` FROM paid_order o WHERE o.payer = $1 AND o.fingerprint = $2 AND o.sealed_at >= $3
-		AND o.result_id <> '' AND o.superseded_by = '' AND o.state IN ('ran', 'released', 'unpaid') ORDER BY o.sealed_at DESC LIMIT 1`,
+		AND o.result_id <> '' AND o.superseded_by = '' AND o.state IN ('ran', 'released', 'unpaid') ORDER BY
+		o.sealed_at DESC LIMIT 1`,
 		payer, fingerprint, row.Millis(since)))
 }
 
@@ -205,7 +216,8 @@ func (s Paid) writePaid(ctx context.Context, tx *sql.Tx, c paidservice.Change) e
 		n, err := row.Exec(
 			ctx,
 			tx,
-			`UPDATE paid_alias SET order_id = $5 WHERE service = $1 AND payer = $2 AND kind = $3 AND value = $4 AND order_id IN ($5, $6)`,
+			`UPDATE paid_alias SET order_id = $5 WHERE service = $1 AND payer = $2 AND kind = $3 AND value = $4 AND
+				order_id IN ($5, $6)`,
 			a.Service,
 			a.Payer,
 			string(a.Kind),
@@ -246,7 +258,8 @@ func supersedePaid(ctx context.Context, tx *sql.Tx, old, by *paidservice.Order) 
 	n, err := row.Exec(
 		ctx,
 		tx,
-		`UPDATE paid_order SET superseded_by = $4, version = version + 1, updated_at = $5 WHERE id = $1 AND state = $2 AND version = $3`,
+		`UPDATE paid_order SET superseded_by = $4, version = version + 1, updated_at = $5 WHERE id = $1 AND state =
+			$2 AND version = $3`,
 		old.ID,
 		string(old.State),
 		old.Version,
@@ -272,7 +285,8 @@ func checkPaidHolds(ctx context.Context, tx *sql.Tx, o *paidservice.Order, check
 	var h paidservice.Holds
 	err := tx.QueryRowContext(ctx,
 		`SELECT COALESCE(SUM(CASE WHEN state IN ('reserved', 'running') THEN 1 ELSE 0 END), 0),
-			COUNT(DISTINCT CASE WHEN result_id <> '' AND superseded_by = '' AND state IN ('ran', 'released', 'unpaid') AND sealed_at >= $3 THEN result_id END)
+			COUNT(DISTINCT CASE WHEN result_id <> '' AND superseded_by = '' AND state IN ('ran', 'released',
+			'unpaid') AND sealed_at >= $3 THEN result_id END)
 		FROM paid_order WHERE payer = $1 AND id <> $2 AND created_at >= $3`,
 		o.Auth.Payer, o.ID, row.Millis(o.UpdatedAt.Add(-24*time.Hour))).Scan(&h.Running, &h.Sealed)
 	if err != nil {
@@ -289,7 +303,8 @@ func (s Paid) Beat(ctx context.Context, id string, lease paidservice.Lease,
 		n, err := row.Exec(
 			ctx,
 			tx,
-			`UPDATE paid_order SET lease_until = $3, stage = $4, done = $5, total = $6 WHERE id = $1 AND lease_owner = $2 AND state = 'running'`,
+			`UPDATE paid_order SET lease_until = $3, stage = $4, done = $5, total = $6 WHERE id = $1 AND lease_owner
+				= $2 AND state = 'running'`,
 			id,
 			lease.Owner,
 			row.Millis(lease.Until),

@@ -134,7 +134,8 @@ func (s Paid) Orders(ctx context.Context, f paidservice.Filter, before string,
 ) ([]*paidservice.Order, error) {
 	rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+paidColumns+` FROM paid_order o
 		WHERE (NOT $1 OR o.attention <> '') AND ($2 = '' OR o.state = $2)
-			AND ($3 = '' OR EXISTS (SELECT 1 FROM paid_order b WHERE b.id = $3 AND (o.created_at < b.created_at OR o.created_at = b.created_at AND o.id < b.id)))
+			AND ($3 = '' OR EXISTS (SELECT 1 FROM paid_order b WHERE b.id = $3 AND (o.created_at < b.created_at OR
+			o.created_at = b.created_at AND o.id < b.id)))
 		ORDER BY o.created_at DESC, o.id DESC LIMIT $4`, f.Attention, string(f.State), before, limit)
 	return row.Collect(rows, err, scanPaid)
 }
@@ -192,7 +193,8 @@ func (s Paid) Prune(ctx context.Context) (more bool, err error) {
 			Key:    "id",
 			Before: now.Add(-keepUnpaid).Unix(),
 			Among:  `state = 'released' AND run_attempts = 0 AND result_id = ''`,
-			Stay:   `EXISTS (SELECT 1 FROM paid_order s WHERE s.superseded_by <> '' AND s.superseded_by = paid_order.id)`,
+			Stay: `EXISTS (SELECT 1 FROM paid_order s WHERE s.superseded_by <> '' AND s.superseded_by = ` +
+				`paid_order.id)`,
 			First: func(ctx context.Context, tx *sql.Tx, where string, args []any) error {
 				for _, table := range []string{"paid_alias", "paid_move"} {
 					if _, err := row.Exec(ctx, tx, `DELETE FROM `+table+
@@ -212,7 +214,8 @@ func (s Paid) Reclaim(ctx context.Context) error {
 		_, err := row.Exec(
 			ctx,
 			tx,
-			`UPDATE paid_order SET lease_until = 0 WHERE lease_until > 0 AND state IN ('reserved', 'running', 'settling')`,
+			`UPDATE paid_order SET lease_until = 0 WHERE lease_until > 0 AND state IN ('reserved', 'running',
+				'settling')`,
 		)
 		return err
 	})

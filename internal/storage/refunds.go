@@ -11,7 +11,8 @@ import (
 	"ace/internal/storefront/order"
 )
 
-const refundColumns = `id, order_id, payment_ref, minor, currency, state, processor_ref, reason, failure, created_at, updated_at`
+const refundColumns = `id, order_id, payment_ref, minor, currency, state, processor_ref, reason, failure,
+	created_at, updated_at`
 
 func scanRefund(from row.Scanner) (order.Refund, error) {
 	var r order.Refund
@@ -32,7 +33,8 @@ func scanRefund(from row.Scanner) (order.Refund, error) {
 func upsertRefund(ctx context.Context, tx *sql.Tx, r order.Refund) error {
 	_, err := row.Exec(ctx,
 		tx, `INSERT INTO order_refund (`+refundColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-		ON CONFLICT (id) DO UPDATE SET state = excluded.state, processor_ref = excluded.processor_ref, failure = excluded.failure, updated_at = excluded.updated_at
+		ON CONFLICT (id) DO UPDATE SET state = excluded.state, processor_ref = excluded.processor_ref, `+
+			`failure = excluded.failure, updated_at = excluded.updated_at
 		WHERE order_refund.state <> 'done'`, r.ID, r.OrderID, r.PaymentRef, r.Amount.Minor, r.Amount.Currency,
 		string(r.State), r.ProcessorRef, r.Reason, r.Failure,
 		row.Millis(r.CreatedAt), row.Millis(r.UpdatedAt))
@@ -85,7 +87,8 @@ func (s *Store) Event(ctx context.Context, id string) (*order.Event, error) {
 func (s *Store) Deliveries(ctx context.Context, orderID string) ([]order.Delivery, error) {
 	rows, err := s.db.Reader().QueryContext(ctx,
 		`SELECT d.event_id, d.sink, d.state, d.attempts, d.last_error, d.delivered_at
-		FROM order_delivery d JOIN order_event e ON e.id = d.event_id WHERE e.order_id = $1 ORDER BY e.at, e.id, d.sink`, orderID)
+		FROM order_delivery d JOIN order_event e ON e.id = d.event_id WHERE e.order_id = $1 ORDER BY e.at, e.id,
+		d.sink`, orderID)
 	return row.Collect(rows, err, func(from row.Scanner) (order.Delivery, error) {
 		var d order.Delivery
 		var at int64
@@ -103,8 +106,10 @@ func (s *Store) RecordDelivery(ctx context.Context, d order.Delivery) error {
 		_, err := row.Exec(
 			ctx,
 			tx,
-			`INSERT INTO order_delivery (event_id, sink, state, attempts, last_error, delivered_at) VALUES ($1, $2, $3, $4, $5, $6)
-			ON CONFLICT (event_id, sink) DO UPDATE SET state = excluded.state, attempts = excluded.attempts, last_error = excluded.last_error,
+			`INSERT INTO order_delivery (event_id, sink, state, attempts, last_error, delivered_at) VALUES ($1, $2,
+				$3, $4, $5, $6)
+			ON CONFLICT (event_id, sink) DO UPDATE SET state = excluded.state, attempts = excluded.attempts,
+			last_error = excluded.last_error,
 				delivered_at = excluded.delivered_at`,
 			d.EventID,
 			d.Sink,

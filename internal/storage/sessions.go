@@ -14,7 +14,8 @@ import (
 	"ace/internal/storefront/checkout"
 )
 
-const sessionColumns = `s.id, s.token, s.state, s.protocol, s.buyer, s.return_url, s.agent, s.notices, s.ending, s.order_id, s.version, s.created_at, s.updated_at`
+const sessionColumns = `s.id, s.token, s.state, s.protocol, s.buyer, s.return_url, s.agent, s.notices, s.ending, ` +
+	`s.order_id, s.version, s.created_at, s.updated_at`
 
 // pageColumns are a page and whether a message about it waits for its job.
 const pageColumns = `p.n, p.state, p.ref, p.url, p.quote, p.expires_at, p.created_at,

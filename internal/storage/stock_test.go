@@ -131,7 +131,8 @@ func (w *stockWriter) step() {
 	next := *session
 	next.Pages = append([]checkout.Page(nil), session.Pages...)
 	states := []checkout.State{
-		checkout.Creating, checkout.Open, checkout.Processing, checkout.Completed, checkout.Canceled, checkout.Expired,
+		checkout.Creating, checkout.Open, checkout.Processing, checkout.Completed, checkout.Canceled,
+		checkout.Expired,
 	}
 	next.State = states[w.random.IntN(len(states))]
 	next.Page().Quote.Quantity = 1 + w.random.Int64N(5)
@@ -270,7 +271,8 @@ func TestUnpaidSessionsEnd(t *testing.T) {
 		if diff := cmp.Diff(sumOfSessions(t, db), taken); diff != "" || err != nil {
 			t.Errorf("Taken after deleting: %v\n%s", err, diff)
 		}
-		if n := queryStock(t, db, `SELECT 'rows', COUNT(*) FROM watermark WHERE name LIKE 'retention%'`)["rows"]; n != 0 {
+		if n := queryStock(t, db, `SELECT 'rows', COUNT(*) FROM watermark WHERE name LIKE `+
+			`'retention%'`)["rows"]; n != 0 {
 			t.Errorf("%d positions are left after everything was looked at", n)
 		}
 	})
@@ -325,7 +327,8 @@ func TestStockOfExistingSessions(t *testing.T) {
 	t.Parallel()
 	eachWithDB(t, func(t *testing.T, db *sqldb.DB, s *storage.Store) {
 		for _, state := range []checkout.State{
-			checkout.Creating, checkout.Open, checkout.Processing, checkout.Completed, checkout.Canceled, checkout.Expired,
+			checkout.Creating, checkout.Open, checkout.Processing, checkout.Completed, checkout.Canceled,
+			checkout.Expired,
 		} {
 			session := newSession("box", 3)
 			session.State = state
@@ -337,7 +340,8 @@ func TestStockOfExistingSessions(t *testing.T) {
 		}
 		_, fill, _ := strings.Cut(string(text), ");\n")
 		fill, _, _ = strings.Cut(fill, ";")
-		all := `SELECT offer_id || ' held', held FROM offer_stock UNION ALL SELECT offer_id || ' sold', sold FROM offer_stock`
+		all := `SELECT offer_id || ' held', held FROM offer_stock UNION ALL SELECT offer_id || ' sold', sold FROM
+			offer_stock`
 		want := queryStock(t, db, all)
 		if err := db.Tx(t.Context(), func(tx *sql.Tx) error {
 			for _, statement := range []string{`DELETE FROM offer_stock`, fill} {
@@ -363,7 +367,8 @@ func TestStockOfExistingSessions(t *testing.T) {
 			}
 		}
 		for wrong, statement := range []string{
-			`UPDATE offer_stock SET held = held`, `UPDATE offer_stock SET held = -1, sold = 7`, `DELETE FROM offer_stock`,
+			`UPDATE offer_stock SET held =
+				held`, `UPDATE offer_stock SET held = -1, sold = 7`, `DELETE FROM offer_stock`,
 			`INSERT INTO offer_stock (offer_id, held, sold) VALUES ('gone', 1, 1)`,
 		} {
 			set(statement)

@@ -101,7 +101,8 @@ func hostileSite(origin string) http.Handler {
 	}))
 	mux.HandleFunc("GET /sitemap-circle.xml", whole("application/xml", func() string {
 		return `<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><sitemap><loc>` + origin +
-			`/sitemap-circle.xml</loc></sitemap><sitemap><loc>http://169.254.169.254/sitemap.xml</loc></sitemap></sitemapindex>`
+			`/sitemap-circle.xml</loc></sitemap><sitemap><loc>http://169.254.169.254/sitemap.xml</loc></sitemap>` +
+			`</sitemapindex>`
 	}))
 	return mux
 }

@@ -84,7 +84,8 @@ func challengeSite(string) http.Handler {
 		w.WriteHeader(http.StatusForbidden)
 		_, _ = io.WriteString(
 			w,
-			`<!doctype html><title>Just a moment...</title><h1>Checking whether you are human</h1><div class="g-recaptcha"></div>`,
+			`<!doctype html><title>Just a moment...</title><h1>Checking whether you are human</h1>`+
+				`<div class="g-recaptcha"></div>`,
 		)
 	})
 }
@@ -98,7 +99,8 @@ func slowSite(string) http.Handler {
 		page(
 			w,
 			"A slow site",
-			`<p>This first page is quick.</p><p><a href="/drip">Drip</a> <a href="/late">Late</a> <a href="/stall">Stall</a> <a href="/pause">Pause</a> <a href="/quick">Quick</a></p>`,
+			`<p>This first page is quick.</p><p><a href="/drip">Drip</a> <a href="/late">Late</a> <a `+
+				`href="/stall">Stall</a> <a href="/pause">Pause</a> <a href="/quick">Quick</a></p>`,
 		)
 	})
 	mux.HandleFunc("GET /quick",
@@ -207,7 +209,8 @@ func encodingsSite(string) http.Handler {
 		{
 			"/sjis", "Shift JIS", "text/html; charset=shift_jis",
 			"<!doctype html><html " +
-				"lang=\"ja\"><title>\x93\xfa\x96\x7b\x8c\xea</title><h1>\x93\xfa\x96\x7b\x8c\xea</h1><p>\x93\xfa\x96\x7b\x8c\xea</p>",
+				"lang=\"ja\"><title>\x93\xfa\x96\x7b\x8c\xea</title><h1>\x93\xfa\x96\x7b\x8c\xea</h1>" +
+				"<p>\x93\xfa\x96\x7b\x8c\xea</p>",
 		},
 		{
 			"/unknown", "A charset that nobody knows", "text/html; charset=klingon-1",
@@ -273,7 +276,11 @@ func bombSite(origin string) http.Handler {
 	mux.HandleFunc("GET /{$}",
 		compressed(
 			"text/html; charset=utf-8",
-			`<!doctype html><html lang="en"><title>A site of bombs</title><meta name="description" content="Small answers that want to be large."><main><h1>A site of bombs</h1><p>This page is honest. <a href="/bomb">Bomb</a> <a href="/nested">Nested</a> <a href="/cut">Cut</a> <a href="/lie">Lie</a> <a href="/honest">Honest</a></p></main>`,
+			`<!doctype html><html lang="en"><title>A site of bombs</title>`+
+				`<meta name="description" content="Small answers that want to be large."><main>`+
+				`<h1>A site of bombs</h1><p>This page is honest. <a href="/bomb">Bomb</a> <a `+
+				`href="/nested">Nested</a> <a href="/cut">Cut</a> <a href="/lie">Lie</a> <a `+
+				`href="/honest">Honest</a></p></main>`,
 		))
 	mux.HandleFunc("GET /honest",
 		compressed("text/html",

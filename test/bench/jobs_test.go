@@ -148,7 +148,8 @@ func benchmarkACE(b *testing.B, dsn string, waiting int) {
 				ctx,
 				`INSERT INTO job (kind, ref, lane, run_at, ready_at, lease_until, tries, token, sequence, reason)
 				WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $1)
-				SELECT 'deliver', 'evt_' || i || '|sink', 'deliver', 1000000000000 + i, 1000000000000 + i, 0, 0, 0, 0, '' FROM n`,
+				SELECT 'deliver', 'evt_' || i || '|sink', 'deliver', 1000000000000 + i, 1000000000000 + i, 0, 0, 0,
+				0, '' FROM n`,
 				waiting,
 			)
 			return err

@@ -393,7 +393,8 @@ func TestOIDCProviderMachine(t *testing.T) {
 	made, err := app.Parse([]byte(strings.ReplaceAll(`
 id: app
 name: App
-auth: [{type: client_credentials, fields: [{name: client_id}, {name: client_secret, secret: true}], oauth: {client: {method: basic}, token: {url: "ORIGIN/token"}}}]`, "ORIGIN", a.origin)))
+auth: [{type: client_credentials, fields: [{name: client_id}, {name: client_secret, secret: true}],
+  oauth: {client: {method: basic}, token: {url: "ORIGIN/token"}}}]`, "ORIGIN", a.origin)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,8 +44,10 @@ func newSeller(t *testing.T, database string) *seller {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = w.Write(
 			[]byte(
-				`<!doctype html><html lang="en"><head><title>Quay Bakery</title><meta name="description" content="Bread from the old quay, baked every morning."></head>` +
-					`<body><main><h1>Quay Bakery</h1><p>We bake rye and wheat bread in a wood oven and sell it at the quay.</p></main></body></html>`,
+				`<!doctype html><html lang="en"><head><title>Quay Bakery</title>` +
+					`<meta name="description" content="Bread from the old quay, baked every morning."></head>` +
+					`<body><main><h1>Quay Bakery</h1><p>We bake rye and wheat bread in a wood oven and sell it at ` +
+					`the quay.</p></main></body></html>`,
 			))
 	}))
 	t.Cleanup(site.Close)

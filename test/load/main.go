@@ -248,7 +248,8 @@ func (a *agent) ask() {
 	a.rpc(
 		"mcp init",
 		"/mcp",
-		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"load","version":"1"}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},`+
+			`"clientInfo":{"name":"load","version":"1"}}}`,
 	)
 	a.rpc("mcp list", "/mcp", `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`)
 	for _, tool := range []string{
@@ -259,7 +260,8 @@ func (a *agent) ask() {
 	}
 	a.rpc("a2a send", "/agent/a2a",
 		`{"jsonrpc":"2.0","id":4,"method":"SendMessage","params":{"message":{"messageId":"`+rand.Text()+
-			`","role":"ROLE_USER","parts":[{"data":{"skill":"site","action":"search_pages","input":{"query":"refund"}}}]}}}`)
+			`","role":"ROLE_USER","parts":[{"data":{"skill":"site","action":"search_pages",`+
+			`"input":{"query":"refund"}}}]}}}`)
 }
 
 // rpc calls a JSON-RPC method; an error inside the response is a failure as well.

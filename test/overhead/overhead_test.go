@@ -107,7 +107,8 @@ func speak(t testing.TB, server string) func(context.Context) (string, error) {
 	_, answered, err := send(
 		t.Context(),
 		server,
-		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"caller","version":"1"}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},`+
+			`"clientInfo":{"name":"caller","version":"1"}}}`,
 		header,
 	)
 	if err != nil {

@@ -296,7 +296,8 @@ func mcpServerCard(s *scan) error {
 	live, err := s.do(
 		http.MethodPost,
 		c.Remotes[0].URL,
-		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"scanner","version":"1"}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},`+
+			`"clientInfo":{"name":"scanner","version":"1"}}}`,
 		"Content-Type",
 		"application/json",
 		"Accept",

@@ -74,7 +74,8 @@ func TestDefinitionsFitTheModelsTypes(t *testing.T) {
 			node,
 			"--input-type=module",
 			"-e",
-			`import { ACE } from "./ace.mjs"; console.log(JSON.stringify(await new ACE("k").tools.definitions({format: "`+
+			`import { ACE } from "./ace.mjs"; console.log(JSON.stringify(await new `+
+				`ACE("k").tools.definitions({format: "`+
 				dialect+`"})))`,
 		)
 		single := output(
@@ -83,9 +84,11 @@ func TestDefinitionsFitTheModelsTypes(t *testing.T) {
 			nil,
 			node,
 			"-p",
-			`JSON.stringify(JSON.parse(require("fs").readFileSync("../../sdk/exchanges/definitions_`+dialect+`.json")).returns)`,
+			`JSON.stringify(JSON.parse(require("fs").readFileSync("../../sdk/exchanges/`+
+				`definitions_`+dialect+`.json")).returns)`,
 		)
-		files[dialect+".ts"] = declaration + "\nexport const six: Item[] = " + six + ";\nexport const single: Item[] = " +
+		files[dialect+".ts"] = declaration + "\nexport const six: " +
+			"Item[] = " + six + ";\nexport const single: Item[] = " +
 			single + ";\n"
 	}
 	typescript(t, files)

@@ -80,7 +80,8 @@ func serveFile(w http.ResponseWriter, r *http.Request, s site) {
 	kind := map[string]string{
 		".html": "text/html", ".htm": "text/html", ".css": "text/css", ".js": "text/javascript",
 		".xml": "application/xml", ".rss": "application/rss+xml", ".atom": "application/atom+xml",
-		".png": "image/png", ".jpg": "image/jpeg", ".svg": "image/svg+xml", ".txt": "text/plain", ".pdf": "application/pdf",
+		".png": "image/png", ".jpg": "image/jpeg", ".svg": "image/svg+xml", ".txt": "text/plain",
+		".pdf": "application/pdf",
 	}[path.Ext(file)]
 	if kind == "" {
 		kind = "application/octet-stream"

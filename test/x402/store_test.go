@@ -90,8 +90,10 @@ func newWebsite(t *testing.T) *website {
 		out.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = io.WriteString(
 			out,
-			`<!doctype html><html lang="en"><title>Small Shop</title><meta name="description" content="A shop that sells one good thing.">`+
-				`<body><main><h1>Small Shop</h1><p>We sell one good thing, and have done so for years. It costs ten euros and lasts for life.</p></main></body></html>`,
+			`<!doctype html><html lang="en"><title>Small Shop</title>`+
+				`<meta name="description" content="A shop that sells one good thing.">`+
+				`<body><main><h1>Small Shop</h1><p>We sell one good thing, `+
+				`and have done so for years. It costs ten euros and lasts for life.</p></main></body></html>`,
 		)
 	}))
 	if l, err := net.Listen("tcp", fmt.Sprintf("127.0.%d.2:0", hosts.Add(1))); err == nil { // not everywhere

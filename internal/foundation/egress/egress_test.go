@@ -201,14 +201,38 @@ func TestTrusted(t *testing.T) {
 		{"an origin", []string{live.URL}, egress.Options{OnlyTrusted: true}, live.URL + "/a", ""},
 		{"an origin with a slash", []string{live.URL + "/"}, egress.Options{}, live.URL + "/a", ""},
 		{"another port of its host", []string{live.URL}, egress.Options{}, "https://127.0.0.1:1", egress.ReasonPort},
-		{"only what is trusted", []string{live.URL}, egress.Options{OnlyTrusted: true}, "https://example.com", egress.ReasonHost},
-		{"never metadata", []string{"http://169.254.169.254"}, egress.Options{}, "http://169.254.169.254", egress.ReasonAddress},
+		{
+			"only what is trusted",
+			[]string{live.URL},
+			egress.Options{OnlyTrusted: true},
+			"https://example.com",
+			egress.ReasonHost,
+		},
+		{
+			"never metadata",
+			[]string{"http://169.254.169.254"},
+			egress.Options{},
+			"http://169.254.169.254",
+			egress.ReasonAddress,
+		},
 		{"a path", []string{live.URL + "/site"}, egress.Options{}, live.URL + "/site", ""},
 		{"below a path", []string{live.URL + "/site/"}, egress.Options{}, live.URL + "/site/b", ""},
 		{"beside a path", []string{live.URL + "/site"}, egress.Options{}, live.URL + "/sites", egress.ReasonScheme},
-		{"out of a path", []string{live.URL + "/site"}, egress.Options{}, live.URL + "/site/../stripe", egress.ReasonScheme},
-		{"out of a path, encoded", []string{live.URL + "/site"}, egress.Options{}, live.URL + "/site/%2e%2e/stripe", egress.ReasonScheme},
-		{"out of a path by an encoded slash", []string{live.URL + "/site"}, egress.Options{}, live.URL + "/site/..%2fstripe", egress.ReasonScheme},
+		{
+			"out of a path",
+			[]string{live.URL + "/site"},
+			egress.Options{},
+			live.URL + "/site/../stripe",
+			egress.ReasonScheme,
+		},
+		{"out of a path, encoded", []string{live.URL + "/site"}, egress.Options{}, live.URL + "/site/%2e%2e/" +
+			"stripe", egress.ReasonScheme},
+		{
+			"out of a path by an encoded slash",
+			[]string{live.URL + "/site"},
+			egress.Options{},
+			live.URL + "/site/..%2fstripe", egress.ReasonScheme,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -251,10 +275,26 @@ func TestOwnListeners(t *testing.T) {
 		{"listener on every address", anywhere, nil, nil, "http://alias.test" + port, egress.ReasonLoop},
 		{"another port", other, nil, nil, live.URL, ""},
 		{"host", other, []string{"store.test"}, nil, "http://store.test" + port, egress.ReasonLoop},
-		{"host with its port", other, []string{"store.test" + port}, nil, "http://store.test" + port, egress.ReasonLoop},
+		{
+			"host with its port", other,
+			[]string{"store.test" + port},
+			nil, "http://store.test" + port,
+			egress.ReasonLoop,
+		},
 		{"host with another port", other, []string{"store.test:1"}, nil, "http://store.test" + port, ""},
-		{"a host that the purpose may call", at, []string{"store.test"}, []string{"store.test"}, "http://store.test" + port, ""},
-		{"another name of it", at, []string{"store.test"}, []string{"store.test"}, "http://alias.test" + port, egress.ReasonLoop},
+		{
+			"a host that the purpose may call", at,
+			[]string{"store.test"},
+			[]string{"store.test"},
+			"http://store.test" + port, "",
+		},
+		{
+			"another name of it", at,
+			[]string{"store.test"},
+			[]string{"store.test"},
+			"http://alias.test" + port,
+			egress.ReasonLoop,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

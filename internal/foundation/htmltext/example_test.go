@@ -9,7 +9,8 @@ import (
 )
 
 func ExampleParse() {
-	page := `<title>Lamps</title><nav><a href="/">Home</a></nav><main><h1>Lamps</h1><p>We sell <a href="desk">desk lamps</a>.</p></main>`
+	page := `<title>Lamps</title><nav><a href="/">Home</a></nav><main><h1>Lamps</h1>` +
+		`<p>We sell <a href="desk">desk lamps</a>.</p></main>`
 	base, err := url.Parse("https://shop.example/lamps/")
 	if err != nil {
 		return

@@ -88,7 +88,8 @@ func TestConvert(t *testing.T) {
 		},
 		{
 			"main part",
-			"<nav>menu</nav><header>top</header><main><header><h1>T</h1></header>body<aside>ad</aside></main><footer>foot</footer>",
+			"<nav>menu</nav><header>top</header><main><header><h1>T</h1></header>body<aside>ad</aside></main>" +
+				"<footer>foot</footer>",
 			"# T\n\nbody\n",
 			"T\n\nbody\n",
 		},
@@ -101,7 +102,8 @@ func TestConvert(t *testing.T) {
 		},
 		{
 			"hidden",
-			`<p hidden>a</p><p style="display : NONE">b</p><div aria-hidden="true">c</div><p style="font-size:0">d</p><p>e</p>`,
+			`<p hidden>a</p><p style="display : NONE">b</p><div aria-hidden="true">c</div>` +
+				`<p style="font-size:0">d</p><p>e</p>`,
 			"e\n",
 			"e\n",
 		},
@@ -152,7 +154,8 @@ func TestRoundTrip(t *testing.T) {
 
 func TestWords(t *testing.T) {
 	t.Parallel()
-	in := `<main><h1>T</h1><p>See <a href="/x">this page</a> and <img src="/i.png" alt="a lamp">.</p><ul><li><a href="/y">one</a></ul></main>`
+	in := `<main><h1>T</h1><p>See <a href="/x">this page</a> and <img src="/i.png" alt="a lamp">.</p><ul><li>` +
+		`<a href="/y">one</a></ul></main>`
 	if got, want := parse(t, in).Words(), "T\n\nSee this page and a lamp.\n\n- one\n"; got != want {
 		t.Errorf("Words(%q) = %q, want %q", in, got, want)
 	}
@@ -161,8 +164,10 @@ func TestWords(t *testing.T) {
 func TestHead(t *testing.T) {
 	t.Parallel()
 	d := parse(t, `<html lang="de-AT"><head><title> A &amp;
-		b </title><meta name=Description content="what  it is"><meta property="og:description" content="no"><meta name="robots" content="follow, NoIndex">
-		<link rel="Canonical" href="/c"><base href="https://cdn.example/x/"></head><body><nav><a href="n#1">n</a></nav><a href="n#2">n</a><a href="mailto:x@y.example">m</a></body>`)
+		b </title><meta name=Description content="what  it is"><meta property="og:description" content="no">`+
+		`<meta name="robots" content="follow, NoIndex">
+		<link rel="Canonical" href="/c"><base href="https://cdn.example/x/"></head><body><nav><a href="n#1">n</a>`+
+		`</nav><a href="n#2">n</a><a href="mailto:x@y.example">m</a></body>`)
 	if d.Title != "A & b" || d.Description != "what it is" || d.Lang != "de-AT" || !d.NoIndex || d.Canonical == nil ||
 		d.Canonical.String() != "https://shop.example/c" {
 		t.Errorf("head = %q %q %q %v %v", d.Title, d.Description, d.Lang, d.NoIndex, d.Canonical)

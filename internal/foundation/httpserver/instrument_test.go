@@ -162,7 +162,10 @@ func TestWriteProblem(t *testing.T) {
 			problem.New(problem.Invalid, "offer_required", "Name the offer to buy.").At("/offer_id").Advise(
 				"fix_arguments"),
 			400,
-			`{"type":"https://store.example/problems/offer-required","title":"Invalid request","status":400,"detail":"Name the offer to buy.","instance":"/a%20b","code":"offer_required","errors":[{"pointer":"/offer_id","code":"offer_required","detail":"Name the offer to buy."}],"next_action":"fix_arguments","request_id":"caller-0001"}`,
+			`{"type":"https://store.example/problems/offer-required","title":"Invalid request","status":400,` +
+				`"detail":"Name the offer to buy.","instance":"/a%20b","code":"offer_required",` +
+				`"errors":[{"pointer":"/offer_id","code":"offer_required","detail":"Name the offer to buy."}],` +
+				`"next_action":"fix_arguments","request_id":"caller-0001"}`,
 			"",
 			1,
 		},
@@ -170,7 +173,9 @@ func TestWriteProblem(t *testing.T) {
 			"retry is rounded up",
 			problem.New(problem.RateLimited, "rate_limited", "Wait.").After(1100 * time.Millisecond),
 			429,
-			`{"type":"https://store.example/problems/rate-limited","title":"Too many requests","status":429,"detail":"Wait.","instance":"/a%20b","code":"rate_limited","next_action":"retry_later","request_id":"caller-0001","retry_after_seconds":2}`,
+			`{"type":"https://store.example/problems/rate-limited","title":"Too many requests","status":429,` +
+				`"detail":"Wait.","instance":"/a%20b","code":"rate_limited","next_action":"retry_later",` +
+				`"request_id":"caller-0001","retry_after_seconds":2}`,
 			"2",
 			1,
 		},
@@ -178,7 +183,10 @@ func TestWriteProblem(t *testing.T) {
 			"internal fault is logged, not shown",
 			errors.New("password=hunter2"),
 			500,
-			`{"type":"https://store.example/problems/internal-error","title":"Internal error","status":500,"detail":"Something went wrong on our side. It has been logged; please try again.","instance":"/a%20b","code":"internal_error","next_action":"none","request_id":"caller-0001"}`,
+			`{"type":"https://store.example/problems/internal-error","title":"Internal error","status":500,` +
+				`"detail":"Something went wrong on our side. It has been logged; ` +
+				`please try again.","instance":"/a%20b","code":"internal_error","next_action":"none",` +
+				`"request_id":"caller-0001"}`,
 			"",
 			2,
 		},
@@ -186,7 +194,9 @@ func TestWriteProblem(t *testing.T) {
 			"oversized body",
 			&http.MaxBytesError{Limit: 10},
 			413,
-			`{"type":"https://store.example/problems/body-too-large","title":"Too large","status":413,"detail":"The request body is larger than 10 bytes. Send less.","instance":"/a%20b","code":"body_too_large","next_action":"fix_arguments","request_id":"caller-0001"}`,
+			`{"type":"https://store.example/problems/body-too-large","title":"Too large","status":413,` +
+				`"detail":"The request body is larger than 10 bytes. Send less.","instance":"/a%20b",` +
+				`"code":"body_too_large","next_action":"fix_arguments","request_id":"caller-0001"}`,
 			"",
 			1,
 		},

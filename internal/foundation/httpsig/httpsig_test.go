@@ -88,10 +88,11 @@ func TestSignAndVerify(t *testing.T) {
 func TestBaseText(t *testing.T) {
 	t.Parallel()
 	r := request(t, http.MethodGet, "https://Store.example:443", map[string]string{
-		"X-Two":           " a ",
-		"X-Dict":          `x=1;q="y", flag, list=(1 2);z`,
-		"Signature-Input": `s=("@path" "@query" "@target-uri" "x-two" "x-dict";key="x" "x-dict";key="flag" "x-dict";key="list" "content-length");alg="ed25519";created=7;other=tok`,
-		"Signature":       "s=:AA==:",
+		"X-Two":  " a ",
+		"X-Dict": `x=1;q="y", flag, list=(1 2);z`,
+		"Signature-Input": `s=("@path" "@query" "@target-uri" "x-two" "x-dict";key="x" "x-dict";key="flag" ` +
+			`"x-dict";key="list" "content-length");alg="ed25519";created=7;other=tok`,
+		"Signature": "s=:AA==:",
 	}, "12345")
 	r.Header.Add("X-Two", "b\t")
 	signatures, err := httpsig.Parse(r.Header)
@@ -107,7 +108,8 @@ func TestBaseText(t *testing.T) {
 "x-dict";key="flag": ?1
 "x-dict";key="list": (1 2);z
 "content-length": 5
-"@signature-params": ("@path" "@query" "@target-uri" "x-two" "x-dict";key="x" "x-dict";key="flag" "x-dict";key="list" "content-length");alg="ed25519";created=7;other=tok`
+"@signature-params": ("@path" "@query" "@target-uri" "x-two" "x-dict";key="x" "x-dict";key="flag" ` +
+		`"x-dict";key="list" "content-length");alg="ed25519";created=7;other=tok`
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("Base() = %v (-want +got):\n%s", err, diff)
 	}
@@ -400,7 +402,11 @@ func TestVerifyContentDigest(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	for _, seed := range [][2]string{
-		{`sig1=("@authority" "signature-agent";key="sig1");created=1;expires=2;keyid="k";alg="ed25519";nonce="n";tag="web-bot-auth"`, `sig1=:AA==:`},
+		{
+			`sig1=("@authority" "signature-agent";key="sig1");created=1;expires=2;keyid="k";` +
+				`alg="ed25519";nonce="n";tag="web-bot-auth"`,
+			`sig1=:AA==:`,
+		},
 		{`a=(), b=("x";bs "@query-param";name="q")`, `a=:AA==:, b=:AA==:`},
 		{`s=("@status";req)`, `s=:AA==:`},
 		{`s`, `s`},

@@ -160,7 +160,8 @@ func TestManyFields(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		`{"b":1.0,"a":[ ]}`, `"\ud83d\ude00"`, `"\ud800\u0041"`, `[1e21,1E-7,-0,12345678901234567890]`, `nulx`,
-		`{"a":1,"\u0061":2}`, "\"\u2028\xff\"", `1e400`, `01`, `-`, `"\u12`, `[[[[]]],{}]`, "\x00", `{"a":{"a":{"a":1}}}`,
+		`{"a":1,"\u0061":2}`, "\"\u2028\xff\"", `1e400`, `01`, `-`, `"\u12`, `[[[[]]],{}]`, "\x00",
+		`{"a":{"a":{"a":1}}}`,
 	} {
 		f.Add([]byte(seed))
 	}
@@ -202,7 +203,8 @@ func decoded(t *testing.T, text []byte) (value any) {
 	return value
 }
 
-const request = `{"line_items":[{"item":{"id":"offer_monthly"},"quantity":1},{"item":{"id":"handbook"},"quantity":2}],` +
+const request = `{"line_items":[{"item":{"id":"offer_monthly"},"quantity":1},{"item":{"id":"handbook"},` +
+	`"quantity":2}],` +
 	`"buyer":{"first_name":"Ada","last_name":"Lovelace","email":"ada@example.com"},` +
 	`"context":{"address_country":"GB","intent":"a gift for the \u201cteam\u201d"}}`
 

@@ -17,7 +17,8 @@ const schema = `{"type":"object","additionalProperties":false,"required":["to"],
 	"limit":{"type":"integer","minimum":1,"maximum":50,"default":20},
 	"kind":{"enum":["a","<b>"],"default":"a"},
 	"a/b~c":{"type":"string","pattern":"^x+$"},
-	"page":{"type":"object","properties":{"size":{"type":"integer","default":5},"sort":{"type":"object","properties":{"by":{"default":"name"}}}}},
+	"page":{"type":"object","properties":{"size":{"type":"integer","default":5},"sort":{"type":"object",` +
+	`"properties":{"by":{"default":"name"}}}}},
 	"rows":{"type":"array","items":{"type":"object","properties":{"open":{"type":"boolean","default":true}}}},
 	"either":{"anyOf":[{"type":"string"},{"type":"object","required":["id"]}]}}}`
 
@@ -50,7 +51,8 @@ func TestCheck(t *testing.T) {
 		{`{"to":["a@b.example"],"either":3}`, "/either invalid_value does not fit the schema of the tool"},
 		{
 			`{"limit":0,"kind":1}`,
-			`/kind invalid_choice must be one of "a", "<b>"; /limit out_of_range must be at least 1; /to required is required`,
+			`/kind invalid_choice must be one of "a", "<b>"; /limit out_of_range must be at least 1; ` +
+				`/to required is required`,
 		},
 	}
 	for _, tt := range tests {

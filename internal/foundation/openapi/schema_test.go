@@ -48,12 +48,15 @@ func TestSchemaOf(t *testing.T) {
 	t.Parallel()
 	item := func(closed string, extra string) string {
 		return `{` + closed + extra +
-			`"properties":{"name":{"description":"What it is called.","type":"string"},"price":{"format":"int64","minimum":0,"type":"integer"},"tags":{"items":{"type":"string"},"type":"array"}},"required":["name","price"],"type":"object"}`
+			`"properties":{"name":{"description":"What it is called.","type":"string"},"price":{"format":"int64",` +
+			`"minimum":0,"type":"integer"},"tags":{"items":{"type":"string"},"type":"array"}},"required":["name",` +
+			`"price"],"type":"object"}`
 	}
 	library := func(closed string) string {
 		return `{` + closed + `"properties":{"any":{},"best":` + item(closed,
 			`"description":"The best one.",`) + `,"rest":{"items":` + item(closed, "") +
-			`,"type":"array"},"since":{"format":"date-time","type":"string"}},"required":["best","rest","since"],"type":"object"}`
+			`,"type":"array"},"since":{"format":"date-time","type":"string"}},"required":["best","rest","since"],` +
+			`"type":"object"}`
 	}
 	tests := []struct {
 		name string
@@ -65,7 +68,9 @@ func TestSchemaOf(t *testing.T) {
 		{
 			"may be null",
 			openapi.SchemaOf[page](),
-			`{"properties":{"next":{"description":"Where to go on.","format":"int64","type":["integer","null"]},"parts":{"items":{"properties":{"why":{"type":["string","null"]}},"required":["why"],"type":"object"},"type":"array"}},"required":["parts","next"],"type":"object"}`,
+			`{"properties":{"next":{"description":"Where to go on.","format":"int64","type":["integer","null"]},` +
+				`"parts":{"items":{"properties":{"why":{"type":["string","null"]}},"required":["why"],` +
+				`"type":"object"},"type":"array"}},"required":["parts","next"],"type":"object"}`,
 		},
 		{"empty", openapi.InputSchemaOf[struct{}](), `{"additionalProperties":false,"type":"object"}`},
 	}

@@ -12,7 +12,9 @@ import (
 	"ace/internal/foundation/openapi"
 )
 
-const lineSchema = `{"type":"object","description":"A line of an order, as the buyer sees it on the page where the payment is made, and as it is kept.","properties":{"id":{"type":"string"},"amounts":{"type":"array","items":{"type":"integer"}}}}`
+const lineSchema = `{"type":"object","description":"A line of an order, ` +
+	`as the buyer sees it on the page where the payment is made, ` +
+	`and as it is kept.","properties":{"id":{"type":"string"},"amounts":{"type":"array","items":{"type":"integer"}}}}`
 
 func sharedAPI(o *openapi.Options) *openapi.API {
 	api := openapi.New(http.NewServeMux(), "Lines", "1", o)
@@ -90,7 +92,9 @@ func TestSharedSchemas(t *testing.T) {
 		"type":       "object",
 		"properties": map[string]any{"line": line, "examples": map[string]any{"type": "array", "items": line}},
 	}
-	answer := d.Paths["/lines"]["post"]["responses"].(map[string]any)["200"].(map[string]any)["content"].(map[string]any)["application/json"].(map[string]any)["schema"]
+	responses := d.Paths["/lines"]["post"]["responses"].(map[string]any)
+	content := responses["200"].(map[string]any)["content"].(map[string]any)
+	answer := content["application/json"].(map[string]any)["schema"]
 	if diff := cmp.Diff(any(want), resolve(answer, d.Components.Schemas)); diff != "" {
 		t.Errorf("answer (-want +got):\n%s", diff)
 	}

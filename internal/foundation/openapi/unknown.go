@@ -26,7 +26,8 @@ func checkParameters(op *huma.Operation, r *http.Request) error {
 	}
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return problem.New(problem.Malformed, "invalid_request", "The query of the URL cannot be read. Encode its values.").
+		return problem.New(problem.Malformed, "invalid_request", "The query of the URL cannot be read. Encode its "+
+			"values.").
 			Advise("fix_arguments")
 	}
 	var items []problem.Item

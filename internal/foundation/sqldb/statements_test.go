@@ -180,7 +180,8 @@ func BenchmarkRead(b *testing.B) {
 	}
 	for b.Loop() {
 		_ = db.Reader().QueryRowContext(b.Context(),
-			`SELECT id, name, a, b, c FROM thing WHERE name = $1 AND EXISTS (SELECT 1 FROM thing AS t WHERE t.id = thing.id)`, "x").
+			`SELECT id, name, a, b, c FROM thing WHERE name = $1 AND EXISTS (SELECT 1 FROM thing AS t WHERE t.id =
+				thing.id)`, "x").
 			Scan(new(any))
 	}
 }

@@ -103,7 +103,8 @@ func (s *Service) Create(ctx context.Context, by audit.Actor, accountID string,
 }
 
 func (in *Settings) apply(k *Key) {
-	k.Name, k.Permissions, k.Restrict, k.Approval, k.ExpiresAt = in.Name, in.Permissions, in.Restrict, in.Approval, in.ExpiresAt
+	k.Name, k.Permissions = in.Name, in.Permissions
+	k.Restrict, k.Approval, k.ExpiresAt = in.Restrict, in.Approval, in.ExpiresAt
 }
 
 func (in *Settings) check(now time.Time) error {
@@ -236,7 +237,8 @@ func (s *Service) Authenticate(ctx context.Context, presented string, from netip
 		return nil, problem.New(
 			problem.Unauthenticated,
 			"missing_key",
-			`Send an API key: the header "Authorization: Bearer ace_…". Keys are made on the account page or by "ace key create".`,
+			`Send an API key: the header "Authorization: Bearer ace_…". Keys are made on the account page or by `+
+				`"ace key create".`,
 		)
 	}
 	invalid := problem.New(problem.Unauthenticated, "invalid_key",

@@ -71,8 +71,10 @@ func TestParse(t *testing.T) {
 		t.Errorf("tools (-want +got):\n%s", diff)
 	}
 	create, _ := a.Tools.Get("create_note")
-	wantSchema := `{"additionalProperties":false,"properties":{"color":{"enum":["red","green"],"type":"string"},"labels":{"items":{"type":"string"},"type":"array"},` +
-		`"title":{"description":"What it is about.","maxLength":200,"type":"string"},"workspace_id":{"type":"string"}},"required":["workspace_id","title"],"type":"object"}`
+	wantSchema := `{"additionalProperties":false,"properties":{"color":{"enum":["red","green"],"type":"string"},` +
+		`"labels":{"items":{"type":"string"},"type":"array"},` +
+		`"title":{"description":"What it is about.","maxLength":200,"type":"string"},` +
+		`"workspace_id":{"type":"string"}},"required":["workspace_id","title"],"type":"object"}`
 	if diff := cmp.Diff(wantSchema, string(create.InputSchema)); diff != "" {
 		t.Errorf("schema (-want +got):\n%s", diff)
 	}

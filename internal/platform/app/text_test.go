@@ -138,7 +138,8 @@ func TestExpect(t *testing.T) {
 func TestExpandEd25519(t *testing.T) {
 	t.Parallel()
 	values := app.Map{"text": "\x72", "seed": "4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb"}
-	const want = "92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00"
+	const want = "92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da" +
+		"085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00"
 	got, err := app.Expand("{text|ed25519:seed}", values, nil)
 	if err != nil || got != want {
 		t.Errorf("Expand = %q, %v, want %q", got, err, want)

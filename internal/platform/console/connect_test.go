@@ -78,7 +78,7 @@ func TestConnectByKey(t *testing.T) {
 		t.Fatalf("connections: %+v", list)
 	}
 	if got := b.post(path, "scheme", "key", "field.key", "dk_good-eve"); got.Code != http.StatusGone ||
-		!strings.Contains(got.text, "has done its work") {
+		!strings.Contains(got.text, "was used") {
 		t.Errorf("using the link twice: %d", got.Code)
 	}
 	if got := b.post(path + "/undo"); got.to() != w.base+path {

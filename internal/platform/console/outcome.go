@@ -55,7 +55,8 @@ func (c *Console) showOutcome(w http.ResponseWriter, r *http.Request, visit *con
 	default:
 		view.Heading, view.Detail = visit.App.Name+" was not connected", visit.Session.Detail
 		if visit.Session.Code == "sign_in_denied" {
-			view.Heading, view.Detail, status = "Access denied", "Nothing was connected, and the requester is notified.", http.StatusOK
+			view.Heading, view.Detail, status = "Access denied", "Nothing was connected, "+
+				"and the requester is notified.", http.StatusOK
 		}
 	}
 	if view.Tone == "stop" {

@@ -53,7 +53,8 @@ domain: desk.example
 categories: [support, productivity]
 base: https://{subdomain}.desk.example/api
 params:
-  subdomain: {title: Workspace, about: The first part of its address., example: acme, strip_prefix: "https://", strip_suffix: .desk.example, match: "[a-z0-9-]+"}
+  subdomain: {title: Workspace, about: The first part of its address., example: acme, strip_prefix: "https://",
+    strip_suffix: .desk.example, match: "[a-z0-9-]+"}
   region: {title: Region, enum: [eu, us], default: eu}
 auth:
   - id: oauth

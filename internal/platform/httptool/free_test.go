@@ -39,7 +39,8 @@ func TestFreeRequests(t *testing.T) {
 		{
 			"form",
 			"key",
-			`{"method":"POST","path":"/n","headers":{"Content-Type":"application/x-www-form-urlencoded"},"body":{"a":{"b":"c d"}}}`,
+			`{"method":"POST","path":"/n","headers":{"Content-Type":"application/x-www-form-urlencoded"},` +
+				`"body":{"a":{"b":"c d"}}}`,
 			`POST /v1/n | Bearer s3cret | application/x-www-form-urlencoded | a%5Bb%5D=c+d`,
 		},
 		{
@@ -49,7 +50,9 @@ func TestFreeRequests(t *testing.T) {
 		{
 			"credentials stay",
 			"key",
-			`{"path":"/n","headers":{"authorization":"Bearer mine","Cookie":"a=b","Host":"evil.example","X-Forwarded-For":"10.0.0.1","Transfer-Encoding":"chunked","X-HTTP-Method-Override":"DELETE","Proxy-Authorization":"x"}}`,
+			`{"path":"/n","headers":{"authorization":"Bearer mine","Cookie":"a=b","Host":"evil.example",` +
+				`"X-Forwarded-For":"10.0.0.1","Transfer-Encoding":"chunked","X-HTTP-Method-Override":"DELETE",` +
+				`"Proxy-Authorization":"x"}}`,
 			"GET /v1/n | Bearer s3cret | ",
 		},
 		{

@@ -120,7 +120,8 @@ func TestRequests(t *testing.T) {
 			"key",
 			"create",
 			map[string]any{"folder": "a/b ?", "title": "Hi", "tags": []any{"x"}, "trace": "t1"},
-			`POST /folders/a%2Fb%20%3F/notes?notify=no | Bearer s3cret | 2 | {"data":{"tags":["x"],"tenant":"acme","title":"Hi"}}`,
+			`POST /folders/a%2Fb%20%3F/notes?notify=no | Bearer s3cret | 2 | {"data":{"tags":["x"],"tenant":"acme",` +
+				`"title":"Hi"}}`,
 		},
 		{
 			"form with brackets", "key", "pay",
@@ -135,7 +136,8 @@ func TestRequests(t *testing.T) {
 			"key",
 			"ask",
 			map[string]any{"id": "I1"},
-			`POST /graphql | Bearer s3cret | 2 | {"query":"query($id: ID!) { issue(id: $id) { id } }","variables":{"id":"I1"}}`,
+			`POST /graphql | Bearer s3cret | 2 | {"query":"query($id: ID!) { issue(id: $id) { id } }",` +
+				`"variables":{"id":"I1"}}`,
 		},
 		{
 			"key in the query", "query", "search",
@@ -288,7 +290,8 @@ func TestLinkHeader(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Get("page") == "" {
 			w.Header().Set("Link",
-				`<https://elsewhere.example/linked?page=2&filter=x&secret=1>; rel="next", <https://elsewhere.example/>; rel="last"`)
+				`<https://elsewhere.example/linked?page=2&filter=x&secret=1>; `+
+					`rel="next", <https://elsewhere.example/>; rel="last"`)
 		}
 		_, _ = w.Write([]byte(`[1]`))
 	}))

@@ -141,21 +141,24 @@ func TestShapes(t *testing.T) {
 			"key",
 			"issue",
 			map[string]any{"project": "P", "text": "Hi", "people": []any{"a", "b"}},
-			`POST /issues {"fields":{"description":{"content":[{"text":"Hi"}],"type":"doc"},"kind":{"name":"x-P"},"people":[{"id":"a"},{"id":"b"}],"project":{"key":"P"}},"notify":{"who":["P"]}}`,
+			`POST /issues {"fields":{"description":{"content":[{"text":"Hi"}],"type":"doc"},"kind":{"name":"x-P"},` +
+				`"people":[{"id":"a"},{"id":"b"}],"project":{"key":"P"}},"notify":{"who":["P"]}}`,
 		},
 		{
 			"variables",
 			"key",
 			"query",
 			map[string]any{"title": "T"},
-			`POST /graphql {"query":"mutation($input: I!) { make(input: $input) { id } }","variables":{"input":{"kind":"usual","title":"T"}}}`,
+			`POST /graphql {"query":"mutation($input: I!) { make(input: $input) { id } }",` +
+				`"variables":{"input":{"kind":"usual","title":"T"}}}`,
 		},
 		{
 			"what is fixed alone",
 			"key",
 			"query",
 			nil,
-			`POST /graphql {"query":"mutation($input: I!) { make(input: $input) { id } }","variables":{"input":{"kind":"usual"}}}`,
+			`POST /graphql {"query":"mutation($input: I!) { make(input: $input) { id } }",` +
+				`"variables":{"input":{"kind":"usual"}}}`,
 		},
 		{
 			"members of the body", "key", "record",

@@ -53,7 +53,8 @@ func (s *scripted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			`","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}`)
 	case m.Method == "tools/list":
 		answer(
-			`{"resultType":"complete","tools":[{"name":"Größe","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}]}`,
+			`{"resultType":"complete","tools":[{"name":"Größe","inputSchema":{"type":"object"},` +
+				`"annotations":{"readOnlyHint":true}}]}`,
 		)
 	case m.Method == "tools/call":
 		s.mu.Lock()
@@ -282,9 +283,12 @@ func TestCallIsCancelled(t *testing.T) {
 func TestResultOfEveryKind(t *testing.T) {
 	t.Parallel()
 	s := &scripted{call: says(asJSON, `{"jsonrpc":"2.0","id":ID,"result":{"content":[
-		{"type":"text","text":"one"},{"type":"image","mimeType":"image/png","data":"AAEC"},{"type":"audio","mimeType":"audio/wav","data":"AAE="},
-		{"type":"resource_link","uri":"https://a.example/x","name":"x"},{"type":"resource","resource":{"uri":"mem:1","text":"inside"}},
-		{"type":"resource","resource":{"uri":"mem:2","mimeType":"application/pdf","blob":"AAECAw=="}},{"type":"of tomorrow"},{"type":"resource"}]}}`)}
+		{"type":"text","text":"one"},{"type":"image","mimeType":"image/png","data":"AAEC"},{"type":"audio",`+
+		`"mimeType":"audio/wav","data":"AAE="},
+		{"type":"resource_link","uri":"https://a.example/x","name":"x"},{"type":"resource",`+
+		`"resource":{"uri":"mem:1","text":"inside"}},
+		{"type":"resource","resource":{"uri":"mem:2","mimeType":"application/pdf","blob":"AAECAw=="}},`+
+		`{"type":"of tomorrow"},{"type":"resource"}]}}`)}
 	got, err := s.connect(t).only(t.Context(), t)
 	if err != nil {
 		t.Fatal(err)

@@ -408,7 +408,8 @@ func TestPreview(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := `{"id":1,"jsonrpc":"2.0","method":"tools/call","params":{"arguments":{"1":"x"},"name":"Get.It"}}`; got.Body != want ||
+	if want := `{"id":1,"jsonrpc":"2.0","method":"tools/call","params":{"arguments":{"1":"x"},` +
+		`"name":"Get.It"}}`; got.Body != want ||
 		got.Headers["Authorization"] != "***" {
 		t.Errorf("Preview = %+v, want %s", got, want)
 	}

@@ -52,7 +52,8 @@ func (y anyone) Do(r *http.Request) (*http.Response, error) {
 	v := vendor{
 		handlers: map[string]func(*seen) reply{r.URL.Host +
 			r.URL.Path: says(
-			`{"ok":true,"code":0,"access_token":"at-1","refresh_token":"rt-1","expires_in":3600,"oauth_token":"at-1","oauth_token_secret":"ts-1","scope":"a b","data":{"access_token":"at-1"}}`,
+			`{"ok":true,"code":0,"access_token":"at-1","refresh_token":"rt-1","expires_in":3600,` +
+				`"oauth_token":"at-1","oauth_token_secret":"ts-1","scope":"a b","data":{"access_token":"at-1"}}`,
 		)},
 	}
 	return v.Do(r)

@@ -142,7 +142,8 @@ func signIn(a *app.App, err error) error {
 	case e.Class == connection.ClientBroken:
 		p = problem.New(problem.Unprocessable, "sign_in_failed",
 			a.Name+" does not accept the credentials that it was shown ("+e.Code+
-				"). If you typed them, check them; otherwise the operator of this platform has to fix the OAuth client.")
+				"). If you typed them, check them; otherwise the operator of this platform has to fix the OAuth "+
+				"client.")
 	case strings.HasPrefix(e.Code, "host_refused"), strings.HasPrefix(e.Code, "value_refused"),
 		strings.HasPrefix(e.Code, "target_not_allowed"):
 		p = problem.New(problem.Unprocessable, "sign_in_failed",

@@ -66,7 +66,8 @@ type mcpVendor struct {
 func newMCP(t *testing.T, change func(*mcpVendor)) *mcpVendor {
 	t.Helper()
 	m := &mcpVendor{
-		challenge: `Bearer error="invalid_token", resource_metadata="https://mcp.example/.well-known/oauth-protected-resource/v1/mcp", scope="files:read files:write"`,
+		challenge: `Bearer error="invalid_token", resource_metadata="https://mcp.example/.well-known/` +
+			`oauth-protected-resource/v1/mcp", scope="files:read files:write"`,
 		resource: map[string]any{
 			"resource":              "https://mcp.example/v1/mcp",
 			"authorization_servers": []string{"https://as.example/tenant"}, "scopes_supported": []string{"never"},
@@ -93,7 +94,8 @@ func newMCP(t *testing.T, change func(*mcpVendor)) *mcpVendor {
 		}
 		return reply{
 			status: 201,
-			body:   `{"client_id":"dyn-1","client_secret":"dyn-secret","client_secret_expires_at":0,"token_endpoint_auth_method":"` + in.Method + `"}`,
+			body: `{"client_id":"dyn-1","client_secret":"dyn-secret","client_secret_expires_at":0,` +
+				`"token_endpoint_auth_method":"` + in.Method + `"}`,
 		}
 	}
 	document := func(values *map[string]any) func(*seen) reply {
@@ -246,7 +248,8 @@ func TestQuirkMCP(t *testing.T) {
 			address: []string{"resource=https%3A%2F%2Fmcp.example&"},
 		},
 		{name: "OpenID discovery behind the path", change: func(m *mcpVendor) {
-			m.handlers["as.example/tenant/.well-known/openid-configuration"] = m.handlers["as.example/.well-known/oauth-authorization-server/tenant"]
+			m.handlers["as.example/tenant/.well-known/openid-configuration"] = m.handlers["as.example/.well-known/"+
+				"oauth-authorization-server/tenant"]
 			delete(m.handlers, "as.example/.well-known/oauth-authorization-server/tenant")
 		}},
 		{

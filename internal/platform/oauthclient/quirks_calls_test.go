@@ -64,7 +64,9 @@ func TestQuirkOAuth1(t *testing.T) {
 			t.Parallel()
 			a, s := define(t, `
 params: {screen_name: {learned: true}}
-auth: [{type: oauth1, oauth1: {request: "https://a.example/request", authorize: "https://a.example/authorize", access: "https://a.example/access", params: {name: ACE}, signature: `+method+`, capture: {screen_name: /screen_name}}}]`)
+auth: [{type: oauth1, oauth1: {request: "https://a.example/request", authorize: "https://a.example/authorize",
+  access: "https://a.example/access", params: {name: ACE}, `+
+				`signature: `+method+`, capture: {screen_name: /screen_name}}}]`)
 			v := &vendor{t: t, handlers: map[string]func(*seen) reply{
 				"a.example/request": func(s *seen) reply {
 					p := signed1(s, method, operators.Secret, "")
@@ -118,7 +120,8 @@ func TestQuirkOAuth1Typed(t *testing.T) {
 	t.Parallel()
 	a, s := define(
 		t,
-		`auth: [{type: oauth1, fields: [{name: client_id}, {name: client_secret}, {name: access_token}, {name: access_token_secret}, {name: account}], oauth1: {signature: HMAC-SHA256, realm: "{account}"}}]`,
+		`auth: [{type: oauth1, fields: [{name: client_id}, {name: client_secret}, {name: access_token}, `+
+			`{name: access_token_secret}, {name: account}], oauth1: {signature: HMAC-SHA256, realm: "{account}"}}]`,
 	)
 	if s.NeedsClient() {
 		t.Error("typed keys need a client")
@@ -167,8 +170,9 @@ func TestSignV4(t *testing.T) {
 		t.Error("without a region it signs")
 	}
 	for name, definition := range map[string]string{
-		"a bearer's":                         plainDefinition,
-		"OAuth 1 whose token goes elsewhere": `auth: [{type: oauth1, oauth1: {}, send: {query: {token: "{access_token}"}}}]`,
+		"a bearer's": plainDefinition,
+		"OAuth 1 whose token goes elsewhere": `auth: [{type: oauth1, oauth1: {}, ` +
+			`send: {query: {token: "{access_token}"}}}]`,
 	} {
 		_, other := define(t, definition)
 		r.Header.Del("Authorization")
@@ -188,7 +192,8 @@ resolve:
   - {call: "GET /resources", base: "https://api.a.example", keep: {cloud_id: /0/id}}
   - {call: "GET /me", query: {expand: all}, headers: {X-Cloud: "{cloud_id}"}, keep: {account: /id, "region?": /region}}
 release: [{call: "DELETE /hooks"}]
-auth: [{type: oauth2, send: {headers: {Authorization: "Token {access_token}"}, query: {key: "{dev_key}"}}, oauth: {authorize: {url: "https://a.example/a"}, token: {url: "https://a.example/t", hosts: [a.example]}}}]`)
+auth: [{type: oauth2, send: {headers: {Authorization: "Token {access_token}"}, query: {key: "{dev_key}"}},
+  oauth: {authorize: {url: "https://a.example/a"}, token: {url: "https://a.example/t", hosts: [a.example]}}}]`)
 	v := &vendor{t: t, handlers: map[string]func(*seen) reply{
 		"api.a.example/resources": func(s *seen) reply {
 			if s.Header.Get("Authorization") != "Token at-1" || s.query.Get("key") != "dev" {
@@ -251,7 +256,8 @@ func TestQuirkStepsStay(t *testing.T) {
 base: "{region_url}/v1"
 params: {region_url: {learned: true}}
 resolve: [{call: "GET https://a.example/me", keep: {region_url: /region}}]
-auth: [{type: oauth2, oauth: {authorize: {url: "https://a.example/a"}, token: {url: "https://a.example/t", hosts: [a.example]}}}]`)
+auth: [{type: oauth2, oauth: {authorize: {url: "https://a.example/a"}, token: {url: "https://a.example/t",
+  hosts: [a.example]}}}]`)
 	live := &connection.Live{Connection: &connection.Connection{}, Values: app.Map{"access_token": "at-1"}}
 	for region, ok := range map[string]bool{
 		"https://eu.a.example": true, "https://evil.example": false,
@@ -281,11 +287,13 @@ func playCalls(t *testing.T) {
 base: https://api.a.example
 auth: [{type: key, fields: [{name: key}], send: {headers: {X-Key: "{key}"}}}]
 who: {call: POST /whoami, body: "{}", id: /data/id, label: /data/name, expect: {pointer: /ok, equals: "true"}}
-errors: {ok: {pointer: /error_code, absent: true}, code: [/error_code], codes: {"88": app_rate_limited}, message: [/message]}
+errors: {ok: {pointer: /error_code, absent: true}, code: [/error_code], codes: {"88": app_rate_limited},
+  message: [/message]}
 rate: {at: X-Reset, remaining: X-Remaining, status: [509]}
 tools:
   limited: {call: "GET /limited", about: a}
-  listed: {call: "GET /listed", about: a, items: /items, in: {starting_after: string, limit: integer}, paging: {type: cursor, in: starting_after, out: /items/-1/id, more: /has_more}}`)
+  listed: {call: "GET /listed", about: a, items: /items, in: {starting_after: string, limit: integer},
+    paging: {type: cursor, in: starting_after, out: /items/-1/id, more: /has_more}}`)
 	answers := map[string]reply{}
 	v := &vendor{t: t, handlers: map[string]func(*seen) reply{
 		"api.a.example/whoami": func(s *seen) reply {

@@ -27,7 +27,8 @@ func TestQuirksOfConsent(t *testing.T) {
 			params: map[string]string{"subdomain": "bobs", "realm": "a/b c"},
 			definition: `
 params: {subdomain: {match: "[a-z0-9-]+", strip_suffix: .desk.example}, realm: {}}
-auth: [{type: oauth2, oauth: {authorize: {url: "https://{subdomain}.desk.example/r/{realm}/authorize?realm={realm}"}, token: {url: "https://{subdomain}.desk.example/{realm}/token"}}}]`,
+auth: [{type: oauth2, oauth: {authorize: {url: "https://{subdomain}.desk.example/r/{realm}/authorize?realm={realm}"},
+  token: {url: "https://{subdomain}.desk.example/{realm}/token"}}}]`,
 			vendor:   map[string]func(*seen) reply{"bobs.desk.example/a/b c/token": says(token)},
 			callback: "code=c-1",
 			address:  []string{"https://bobs.desk.example/r/a%2Fb%20c/authorize?realm=a%2Fb+c&"},
@@ -39,7 +40,8 @@ auth: [{type: oauth2, oauth: {authorize: {url: "https://{subdomain}.desk.example
 			params: map[string]string{"subdomain": "evil.example/"},
 			definition: `
 params: {subdomain: {}}
-auth: [{type: oauth2, oauth: {authorize: {url: "https://{subdomain}.desk.example/authorize"}, token: {url: "https://{subdomain}.desk.example/token"}}}]`,
+auth: [{type: oauth2, oauth: {authorize: {url: "https://{subdomain}.desk.example/authorize"},
+  token: {url: "https://{subdomain}.desk.example/token"}}}]`,
 			fails: "sign_in_failed", silent: true,
 		},
 		{
@@ -110,7 +112,9 @@ auth:
 			row: "2 data centre elsewhere",
 			definition: `
 params: {accounts_server: {learned: true}}
-auth: [{type: oauth2, oauth: {authorize: {url: "https://accounts.zone.example/auth"}, callback: {capture: {accounts_server: accounts-server}, hosts: [zone.example]}, token: {url: "{accounts_server}/token"}}}]`,
+auth: [{type: oauth2, oauth: {authorize: {url: "https://accounts.zone.example/auth"},
+  callback: {capture: {accounts_server: accounts-server},
+    hosts: [zone.example]}, token: {url: "{accounts_server}/token"}}}]`,
 			callback: "code=c-1&accounts-server=https%3A%2F%2Fzone.example.evil.test", fails: "sign_in_failed",
 			silent: true,
 		},
@@ -119,7 +123,9 @@ auth: [{type: oauth2, oauth: {authorize: {url: "https://accounts.zone.example/au
 			definition: `
 base: "{instance_url}/services/data"
 params: {instance_url: {learned: true}}
-auth: [{type: oauth2, oauth: {authorize: {url: "https://login.force.example/authorize"}, token: {url: "https://login.force.example/token", hosts: [.force.example], capture: {instance_url: /instance_url, bot: /bot/id}}}}]`,
+auth: [{type: oauth2, oauth: {authorize: {url: "https://login.force.example/authorize"},
+  token: {url: "https://login.force.example/token", hosts: [.force.example], capture: {instance_url: /instance_url,
+    bot: /bot/id}}}}]`,
 			vendor: map[string]func(*seen) reply{
 				"login.force.example/token": says(
 					`{"access_token":"at-1","instance_url":"https://eu7.force.example","bot":{"id":42}}`),
@@ -132,7 +138,9 @@ auth: [{type: oauth2, oauth: {authorize: {url: "https://login.force.example/auth
 			definition: `
 base: "{instance_url}/services/data"
 params: {instance_url: {learned: true}}
-auth: [{type: oauth2, oauth: {authorize: {url: "https://login.force.example/authorize"}, token: {url: "https://login.force.example/token", hosts: [.force.example], capture: {instance_url: /instance_url}}}}]`,
+auth: [{type: oauth2, oauth: {authorize: {url: "https://login.force.example/authorize"},
+  token: {url: "https://login.force.example/token", hosts: [.force.example],
+    capture: {instance_url: /instance_url}}}}]`,
 			vendor: map[string]func(*seen) reply{
 				"login.force.example/token": says(
 					`{"access_token":"at-1","instance_url":"https://force.example@evil.test"}`),
@@ -143,13 +151,15 @@ auth: [{type: oauth2, oauth: {authorize: {url: "https://login.force.example/auth
 			row: "4 ids in the callback",
 			definition: `
 params: {realm_id: {learned: true}}
-auth: [{type: oauth2, oauth: {authorize: {url: "https://books.example/a"}, token: {url: "https://books.example/t"}, callback: {capture: {realm_id: realmId}}}}]`,
+auth: [{type: oauth2, oauth: {authorize: {url: "https://books.example/a"}, token: {url: "https://books.example/t"},
+  callback: {capture: {realm_id: realmId}}}}]`,
 			vendor:   map[string]func(*seen) reply{"books.example/t": says(token)},
 			callback: "code=c-1&realmId=9130", learned: map[string]string{"realm_id": "9130"}, lives: hour,
 		},
 		{
-			row:        "5 code under another name",
-			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://seller.example/a"}, token: {url: "https://seller.example/t"}, callback: {code: spapi_oauth_code}}}]`,
+			row: "5 code under another name",
+			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://seller.example/a"}, ` +
+				`token: {url: "https://seller.example/t"}, callback: {code: spapi_oauth_code}}}]`,
 			vendor: map[string]func(*seen) reply{
 				"seller.example/t": when(func(s *seen) bool { return s.form.Get("code") == "c-1" }, token),
 			},
@@ -160,7 +170,9 @@ auth: [{type: oauth2, oauth: {authorize: {url: "https://books.example/a"}, token
 			row: "5 consent of an administrator, without a code",
 			definition: `
 params: {tenant: {learned: true}}
-auth: [{type: oauth2, oauth: {authorize: {url: "https://login.example/adminconsent", drop: [response_type, scope]}, pkce: off, scopes: {default: [graph/.default]}, callback: {no_code: true, capture: {tenant: tenant}}, token: {url: "https://login.example/{tenant}/token"}}}]`,
+auth: [{type: oauth2, oauth: {authorize: {url: "https://login.example/adminconsent", drop: [response_type, scope]},
+  pkce: off, scopes: {default: [graph/.default]}, callback: {no_code: true,
+    capture: {tenant: tenant}}, token: {url: "https://login.example/{tenant}/token"}}}]`,
 			vendor: map[string]func(*seen) reply{"login.example/t-1/token": when(func(s *seen) bool {
 				return s.form.Get("grant_type") == "client_credentials" && s.form.Get("scope") == "graph/.default"
 			}, `{"access_token":"at-1","expires_in":3600}`)},
@@ -168,8 +180,9 @@ auth: [{type: oauth2, oauth: {authorize: {url: "https://login.example/adminconse
 			learned: map[string]string{"tenant": "t-1"}, lives: hour,
 		},
 		{
-			row:        "6 state under another name",
-			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://chat.example/a"}, token: {url: "https://chat.example/t"}, callback: {state: payload}}}]`,
+			row: "6 state under another name",
+			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://chat.example/a"}, ` +
+				`token: {url: "https://chat.example/t"}, callback: {state: payload}}}]`,
 			address:    []string{"payload=state-of-the-attempt"},
 			notAddress: []string{"&state="},
 		},
@@ -179,7 +192,8 @@ auth: [{type: oauth2, oauth: {authorize: {url: "https://login.example/adminconse
 auth:
   - type: oauth2
     oauth:
-      authorize: {url: "https://clips.example/a", rename: {client_id: client_key, redirect_uri: redirect_url}, drop: [response_type]}
+      authorize: {url: "https://clips.example/a", rename: {client_id: client_key, redirect_uri: redirect_url},
+        drop: [response_type]}
       token: {url: "https://clips.example/t", rename: {client_id: client_key}, drop: [redirect_uri]}`,
 			vendor: map[string]func(*seen) reply{"clips.example/t": when(func(s *seen) bool {
 				return s.form.Get("client_key") == "cid" && !s.form.Has("client_id") && !s.form.Has("redirect_uri")
@@ -188,8 +202,9 @@ auth:
 			notAddress: []string{"client_id", "response_type", "redirect_uri"}, lives: hour,
 		},
 		{
-			row:        "8 scopes with commas",
-			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://a.example/a"}, token: {url: "https://a.example/t"}, scopes: {default: [read, write], separator: ","}}}]`,
+			row: "8 scopes with commas",
+			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://a.example/a"}, ` +
+				`token: {url: "https://a.example/t"}, scopes: {default: [read, write], separator: ","}}}]`,
 			vendor: map[string]func(*seen) reply{
 				"a.example/t": says(`{"access_token":"at-1","scope":"read,write"}`),
 			},
@@ -198,38 +213,47 @@ auth:
 			granted:  []string{"read", "write"},
 		},
 		{
-			row:        "8 scopes with plus signs, as they are",
-			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://a.example/a"}, token: {url: "https://a.example/t"}, scopes: {default: ["https://a.example/read", "b:w"], separator: "+", raw: true}}}]`,
-			address:    []string{"&scope=https://a.example/read+b:w"},
+			row: "8 scopes with plus signs, as they are",
+			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://a.example/a"}, ` +
+				`token: {url: "https://a.example/t"}, scopes: {default: ["https://a.example/read", "b:w"], ` +
+				`separator: "+", raw: true}}}]`,
+			address: []string{"&scope=https://a.example/read+b:w"},
 		},
 		{
-			row:        "8 scopes as they are, with what no scope holds",
-			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://a.example/a"}, token: {url: "https://a.example/t"}, scopes: {separator: "+", raw: true}}}]`,
-			scopes:     []string{"a&client_id=evil"},
-			fails:      "invalid_request",
+			row: "8 scopes as they are, with what no scope holds",
+			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://a.example/a"}, ` +
+				`token: {url: "https://a.example/t"}, scopes: {separator: "+", raw: true}}}]`,
+			scopes: []string{"a&client_id=evil"},
+			fails:  "invalid_request",
 		},
 		{
-			row:        "8 no scope, no parameter",
-			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://a.example/a"}, token: {url: "https://a.example/t"}, scopes: {default: [a], omit_empty: true}}}]`,
+			row: "8 no scope, no parameter",
+			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://a.example/a"}, ` +
+				`token: {url: "https://a.example/t"}, scopes: {default: [a], omit_empty: true}}}]`,
 			scopes:     []string{},
 			notAddress: []string{"scope"},
 		},
 		{
-			row:        "9 two lists of scopes",
-			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://a.example/a"}, token: {url: "https://a.example/t"}, scopes: {default: ["chat:write"], separator: ",", params: {user_scope: ["search:read", "users:read"]}}}}]`,
-			address:    []string{"scope=chat%3Awrite", "user_scope=search%3Aread%2Cusers%3Aread"},
+			row: "9 two lists of scopes",
+			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://a.example/a"}, ` +
+				`token: {url: "https://a.example/t"}, scopes: {default: ["chat:write"], separator: ",", ` +
+				`params: {user_scope: ["search:read", "users:read"]}}}}]`,
+			address: []string{"scope=chat%3Awrite", "user_scope=search%3Aread%2Cusers%3Aread"},
 		},
 		{
-			row:        "10 lasting access",
-			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://a.example/a?tenant=1", params: {access_type: offline, prompt: consent, audience: "api.{client_id}"}}, token: {url: "https://a.example/t"}}}]`,
+			row: "10 lasting access",
+			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://a.example/a?tenant=1", ` +
+				`params: {access_type: offline, prompt: consent, audience: "api.{client_id}"}}, ` +
+				`token: {url: "https://a.example/t"}}}]`,
 			address: []string{
 				"https://a.example/a?tenant=1&", "access_type=offline", "prompt=consent",
 				"audience=api.cid",
 			},
 		},
 		{
-			row:        "11 PKCE refused",
-			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://a.example/a"}, token: {url: "https://a.example/t"}, pkce: off}}]`,
+			row: "11 PKCE refused",
+			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://a.example/a"}, ` +
+				`token: {url: "https://a.example/t"}, pkce: off}}]`,
 			vendor: map[string]func(*seen) reply{
 				"a.example/t": when(func(s *seen) bool { return !s.form.Has("code_verifier") }, token),
 			},
@@ -238,8 +262,9 @@ auth:
 			lives:      hour,
 		},
 		{
-			row:        "11 PKCE plain",
-			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://a.example/a"}, token: {url: "https://a.example/t"}, pkce: plain}}]`,
+			row: "11 PKCE plain",
+			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://a.example/a"}, ` +
+				`token: {url: "https://a.example/t"}, pkce: plain}}]`,
 			vendor: map[string]func(*seen) reply{
 				"a.example/t": when(func(s *seen) bool { return len(s.form.Get("code_verifier")) == 43 }, token),
 			},
@@ -248,8 +273,9 @@ auth:
 			lives:    hour,
 		},
 		{
-			row:        "11 PKCE S256",
-			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://a.example/a"}, token: {url: "https://a.example/t"}}}]`,
+			row: "11 PKCE S256",
+			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://a.example/a"}, ` +
+				`token: {url: "https://a.example/t"}}}]`,
 			vendor: map[string]func(*seen) reply{
 				"a.example/t": when(func(s *seen) bool { return len(s.form.Get("code_verifier")) == 43 }, token),
 			},
@@ -258,8 +284,9 @@ auth:
 			lives:    hour,
 		},
 		{
-			row:        "12 Basic, as RFC 6749 writes it",
-			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://a.example/a"}, token: {url: "https://a.example/t"}, client: {method: basic}}}]`,
+			row: "12 Basic, as RFC 6749 writes it",
+			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://a.example/a"}, ` +
+				`token: {url: "https://a.example/t"}, client: {method: basic}}}]`,
 			vendor: map[string]func(*seen) reply{
 				"a.example/t": when(func(s *seen) bool { return !s.form.Has("client_secret") }, token),
 			},
@@ -268,8 +295,9 @@ auth:
 			lives:    hour,
 		},
 		{
-			row:        "12 Basic, raw",
-			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://a.example/a"}, token: {url: "https://a.example/t"}, client: {method: basic, encoding: raw, both: true}}}]`,
+			row: "12 Basic, raw",
+			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://a.example/a"}, ` +
+				`token: {url: "https://a.example/t"}, client: {method: basic, encoding: raw, both: true}}}]`,
 			vendor: map[string]func(*seen) reply{"a.example/t": when(func(s *seen) bool {
 				id, secret, _ := s.BasicAuth()
 				return id == "cid" && secret == operators.Secret && s.form.Get("client_secret") == operators.Secret
@@ -278,8 +306,10 @@ auth:
 			lives:    hour,
 		},
 		{
-			row:        "12 the secret as user name",
-			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://a.example/a"}, token: {url: "https://a.example/t"}, client: {method: basic, user: "{client_secret}", pass: "", encoding: raw}}}]`,
+			row: "12 the secret as user name",
+			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://a.example/a"}, ` +
+				`token: {url: "https://a.example/t"}, client: {method: basic, user: "{client_secret}", pass: "", ` +
+				`encoding: raw}}}]`,
 			vendor: map[string]func(*seen) reply{"a.example/t": when(func(s *seen) bool {
 				id, secret, _ := s.BasicAuth()
 				return id == "s3cret/+" && secret == ":&x:" || id+":"+secret == operators.Secret+":"
@@ -288,8 +318,10 @@ auth:
 			lives:    hour,
 		},
 		{
-			row:        "12 in a header",
-			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://a.example/a"}, token: {url: "https://a.example/t"}, client: {method: header, headers: {X-Client: "{client_id}:{client_secret|sha256_hex|substr:0:8}"}}}}]`,
+			row: "12 in a header",
+			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://a.example/a"}, ` +
+				`token: {url: "https://a.example/t"}, client: {method: header, ` +
+				`headers: {X-Client: "{client_id}:{client_secret|sha256_hex|substr:0:8}"}}}}]`,
 			vendor: map[string]func(*seen) reply{
 				"a.example/t": when(func(s *seen) bool { return !s.form.Has("client_id") }, token),
 			},
@@ -298,9 +330,10 @@ auth:
 			lives:    hour,
 		},
 		{
-			row:        "12 public client",
-			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://a.example/a"}, token: {url: "https://a.example/t"}}}]`,
-			client:     &connection.Client{ID: "cid"},
+			row: "12 public client",
+			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://a.example/a"}, ` +
+				`token: {url: "https://a.example/t"}}}]`,
+			client: &connection.Client{ID: "cid"},
 			vendor: map[string]func(*seen) reply{
 				"a.example/t": when(func(s *seen) bool {
 					return s.form.Get("client_id") == "cid" &&
@@ -324,13 +357,15 @@ auth:
 			params:   map[string]string{"shop": "bobs.shop.example"}, fails: "sign_in_failed", silent: true,
 		},
 		{
-			row:        "28 parameters behind #",
-			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://sales.example/#/oauth/authorize", fragment: true}, token: {url: "https://sales.example/t"}}}]`,
-			address:    []string{"https://sales.example/#/oauth/authorize?", "client_id=cid"},
+			row: "28 parameters behind #",
+			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://sales.example/#/oauth/authorize", ` +
+				`fragment: true}, token: {url: "https://sales.example/t"}}}]`,
+			address: []string{"https://sales.example/#/oauth/authorize?", "client_id=cid"},
 		},
 		{
-			row:        "28 code that is encoded twice",
-			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://pay.example/a"}, token: {url: "https://pay.example/t"}, callback: {decode: true}}}]`,
+			row: "28 code that is encoded twice",
+			definition: `auth: [{type: oauth2, oauth: {authorize: {url: "https://pay.example/a"}, ` +
+				`token: {url: "https://pay.example/t"}, callback: {decode: true}}}]`,
 			vendor: map[string]func(*seen) reply{
 				"pay.example/t": when(func(s *seen) bool { return s.form.Get("code") == "c/1+2" }, token),
 			},
@@ -370,7 +405,8 @@ auth:
 	})
 }
 
-const plainDefinition = `auth: [{type: oauth2, oauth: {authorize: {url: "https://a.example/a"}, token: {url: "https://a.example/t"}}}]`
+const plainDefinition = `auth: [{type: oauth2, oauth: {authorize: {url: "https://a.example/a"}, ` +
+	`token: {url: "https://a.example/t"}}}]`
 
 const shopDefinition = `
 params: {shop: {host: true, match: "[a-z0-9-]+\\.shop\\.example"}}

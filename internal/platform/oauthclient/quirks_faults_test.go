@@ -98,11 +98,12 @@ func TestQuirksAtTheEdge(t *testing.T) {
 			definition: code(`token: {url: "https://a.example/t"}, introspect: "https://a.example/i"`),
 		},
 		{
-			row:        "an assertion of a type that must not be fetched by GET without a key",
-			typed:      connection.Credentials{"key": "k"},
-			fails:      "sign_in_failed",
-			definition: `auth: [{type: jwt, fields: [{name: key}], jwt: {alg: HS256, key: "{key}", grant: {call: "GET https://a.example/t", keep: {other: /x}}}}]`,
-			vendor:     at(says(`{"x":"1"}`)),
+			row:   "an assertion of a type that must not be fetched by GET without a key",
+			typed: connection.Credentials{"key": "k"},
+			fails: "sign_in_failed",
+			definition: `auth: [{type: jwt, fields: [{name: key}], jwt: {alg: HS256, key: "{key}", ` +
+				`grant: {call: "GET https://a.example/t", keep: {other: /x}}}}]`,
+			vendor: at(says(`{"x":"1"}`)),
 		},
 		{
 			row: "the client is not known here", callback: "error=unauthorized_client", definition: plainDefinition,
@@ -162,12 +163,14 @@ func TestDefinitionsThatCannotBe(t *testing.T) {
 		t.Errorf("the vendor was sent:\n%s", v.transcript())
 	}
 	begins := map[string]string{
-		"PKCE of no kind":           code(`pkce: S512, token: {url: "https://a.example/t"}`),
-		"a parameter without value": `auth: [{type: oauth2, oauth: {authorize: {url: "https://a.example/a", params: {x: "{nobody}"}}}}]`,
-		"no address":                `auth: [{type: oauth2, oauth: {authorize: {url: "https://{nobody}.a.example/a"}}}]`,
-		"a key is not begun":        `auth: [{type: key}]`,
-		"no profile":                `auth: [{type: oauth2}]`,
-		"no profile of OAuth 1":     `auth: [{type: oauth1}]`,
+		"PKCE of no kind": code(`pkce: S512, token: {url: "https://a.example/t"}`),
+		"a parameter without value": `auth: [{type: oauth2, oauth: {authorize: {url: "https://a.example/a", ` +
+			`params: {x: "{nobody}"}}}}]`,
+		"no address": `auth: [{type: oauth2, ` +
+			`oauth: {authorize: {url: "https://{nobody}.a.example/a"}}}]`,
+		"a key is not begun":    `auth: [{type: key}]`,
+		"no profile":            `auth: [{type: oauth2}]`,
+		"no profile of OAuth 1": `auth: [{type: oauth1}]`,
 	}
 	for name, definition := range begins {
 		a, s := define(t, definition)

@@ -126,7 +126,8 @@ func TestQuirksOfAssertions(t *testing.T) {
 		{
 			row: "12 private_key_jwt with an issuer and an audience of its own",
 			definition: code(
-				`token: {url: "https://a.example/t"}, client: {method: private_key_jwt, jwt: {alg: ES256, key: "{signing_key}", claims: {iss: "{redirect_host}", aud: "https://bank.example", jti: ""}}}`,
+				`token: {url: "https://a.example/t"}, client: {method: private_key_jwt, jwt: {alg: ES256, ` +
+					`key: "{signing_key}", claims: {iss: "{redirect_host}", aud: "https://bank.example", jti: ""}}}`,
 			), callback: "code=c-1", lives: hour,
 			client: &connection.Client{ID: "cid", Extra: map[string]string{"signing_key": all["ES256"].pem}},
 			vendor: map[string]func(*seen) reply{"a.example/t": when(func(s *seen) bool {
@@ -167,7 +168,9 @@ auth:
       pkce: off
       callback: {no_code: true, capture: {installation_id: installation_id}, pending: {setup_action: request}}
       token: {url: "https://hub.example/none"}
-    jwt: {alg: RS256, lifetime: 540, claims: {iss: "{client_id}"}, grant: {call: "POST /app/installations/{installation_id}/access_tokens", headers: {Authorization: "Bearer {assertion}"}, keep: {access_token: /token, expires_at: /expires_at}}}`,
+    jwt: {alg: RS256, lifetime: 540, claims: {iss: "{client_id}"},
+      grant: {call: "POST /app/installations/{installation_id}/access_tokens",
+        headers: {Authorization: "Bearer {assertion}"}, keep: {access_token: /token, expires_at: /expires_at}}}`,
 			callback: "installation_id=77&setup_action=install", learned: map[string]string{"installation_id": "77"},
 			credentials: connection.Credentials{"access_token": "ghs-1"}, lives: hour,
 			address: []string{"https://hub.example/apps/ace/new?state=state-of-the-attempt"},
@@ -199,7 +202,11 @@ auth:
 auth:
   - type: jwt
     fields: [{name: account, secret: true}]
-    jwt: {alg: RS256, key: "{account|json:/private_key}", lifetime: 3600, claims: {iss: "{account|json:/client_email}", scope: drive, aud: "https://a.example/t"}, grant: {call: "POST https://a.example/t", form: {grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer", assertion: "{assertion}"}, keep: {access_token: /access_token, expires_in: /expires_in}}}`,
+    jwt: {alg: RS256, key: "{account|json:/private_key}", lifetime: 3600,
+      claims: {iss: "{account|json:/client_email}", scope: drive,
+        aud: "https://a.example/t"}, grant: {call: "POST https://a.example/t", ` +
+				`form: {grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer", assertion: "{assertion}"}, ` +
+				`keep: {access_token: /access_token, expires_in: /expires_in}}}`,
 			vendor: map[string]func(*seen) reply{"a.example/t": when(func(s *seen) bool {
 				claims := signedBy(all["RS256"], s.form.Get("assertion"))
 				return s.form.Get("grant_type") == jwtBearer && claims["iss"] == "robot@a.example" &&
@@ -211,7 +218,9 @@ auth:
 			row:   "31 an admin key in two parts, sent itself",
 			typed: connection.Credentials{"key": "k1:746f6f20736563726574"},
 			definition: `
-auth: [{type: jwt, fields: [{name: key, secret: true, match: "[^:]+:[0-9a-f]+"}], send: {headers: {Authorization: "Blog {access_token}"}}, jwt: {alg: HS256, key: "{key|after::}", encoding: hex, kid: "{key|before::}", lifetime: 300, claims: {aud: /admin/}}}]`,
+auth: [{type: jwt, fields: [{name: key, secret: true, match: "[^:]+:[0-9a-f]+"}],
+  send: {headers: {Authorization: "Blog {access_token}"}}, jwt: {alg: HS256, key: "{key|after::}", encoding: hex,
+    kid: "{key|before::}", lifetime: 300, claims: {aud: /admin/}}}]`,
 			lives: 5 * time.Minute, silent: true,
 		},
 		{
@@ -220,7 +229,10 @@ auth: [{type: jwt, fields: [{name: key, secret: true, match: "[^:]+:[0-9a-f]+"}]
 				"private_key":  all["EdDSA"].pem,
 				"access_token": "old",
 			},
-			definition: `auth: [{type: jwt, fields: [{name: private_key, secret: true}], jwt: {alg: EdDSA, lifetime: 600, claims: {sub: me, exp: "{now}9"}, grant: {call: "POST https://a.example/t", body: {assertion: "{assertion}", nested: [{deep: "{assertion|substr:0:3}"}]}, keep: {access_token: /jwt}}}}]`,
+			definition: `auth: [{type: jwt, fields: [{name: private_key, secret: true}], jwt: {alg: EdDSA, ` +
+				`lifetime: 600, claims: {sub: me, exp: "{now}9"}, grant: {call: "POST https://a.example/t", ` +
+				`body: {assertion: "{assertion}", nested: [{deep: "{assertion|substr:0:3}"}]}, ` +
+				`keep: {access_token: /jwt}}}}]`,
 			vendor: map[string]func(*seen) reply{
 				"a.example/t": when(func(s *seen) bool { return strings.Contains(s.body, `"nested":[{"deep":"eyJ"}]`) },
 					`{"jwt":"at-1"}`),
@@ -238,7 +250,10 @@ auth: [{type: jwt, fields: [{name: key, secret: true, match: "[^:]+:[0-9a-f]+"}]
 				"client_id":     "own",
 				"client_secret": "hush-hush",
 			},
-			definition: `auth: [{type: client_credentials, fields: [{name: client_id}, {name: client_secret, secret: true}], oauth: {client: {method: basic}, scopes: {default: [a, b]}, token: {url: "https://a.example/t", map: {access_token: [/data/token, /jwt]}, expires: {default: 60}}}}]`,
+			definition: `auth: [{type: client_credentials, fields: [{name: client_id}, {name: client_secret, ` +
+				`secret: true}], oauth: {client: {method: basic}, scopes: {default: [a, b]}, ` +
+				`token: {url: "https://a.example/t", map: {access_token: [/data/token, /jwt]}, ` +
+				`expires: {default: 60}}}}]`,
 			vendor: map[string]func(*seen) reply{"a.example/t": when(func(s *seen) bool {
 				id, secret, _ := s.BasicAuth()
 				return id == "own" && secret == "hush-hush" && s.form.Get("grant_type") == "client_credentials" &&
@@ -253,7 +268,8 @@ auth: [{type: jwt, fields: [{name: key, secret: true, match: "[^:]+:[0-9a-f]+"}]
 				"client_id":     "own",
 				"client_secret": "wrong-one",
 			},
-			definition: `auth: [{type: client_credentials, fields: [{name: client_id}, {name: client_secret, secret: true}], oauth: {token: {url: "https://a.example/t"}}}]`,
+			definition: `auth: [{type: client_credentials, fields: [{name: client_id}, {name: client_secret, ` +
+				`secret: true}], oauth: {token: {url: "https://a.example/t"}}}]`,
 			vendor: map[string]func(*seen) reply{"a.example/t": func(*seen) reply {
 				return reply{
 					status: 401,
@@ -275,7 +291,9 @@ func TestQuirkInstalledFromOutside(t *testing.T) {
 	t.Parallel()
 	a, s := define(t,
 		code(
-			`token: {url: "https://a.example/t", map: {access_token: [/token], refresh_token: [/refreshToken]}, ok: {status: [201]}}, pkce: off, install: {code: /data/installation/code, id: /data/installation/uuid}`,
+			`token: {url: "https://a.example/t", map: {access_token: [/token], refresh_token: [/refreshToken]}, `+
+				`ok: {status: [201]}}, pkce: off, install: {code: /data/installation/code, `+
+				`id: /data/installation/uuid}`,
 		))
 	callback, err := oauthclient.Installed(s,
 		[]byte(`{"action":"created","data":{"installation":{"uuid":"i-1","code":"c-1"}}}`))
@@ -369,8 +387,11 @@ auth:
   - type: token_exchange
     fields: [{name: username}, {name: password, secret: true}]
     steps:
-      - {call: "POST /3.4/signin", body: {credentials: {name: "{username}", password: "{password}"}}, keep: {challenge: /challenge, session: "cookie:sid"}}
-      - {call: "POST /3.4/answer", form: {answer: "{challenge|hmac_sha256:password}", sid: "{session}"}, ok: {pointer: /done, equals: "true"}, keep: {access_token: "header:X-Token", site_id: /site/id, expires_in: /ttl, "nothing?": /nowhere}}
+      - {call: "POST /3.4/signin", body: {credentials: {name: "{username}", password: "{password}"}},
+          keep: {challenge: /challenge, session: "cookie:sid"}}
+      - {call: "POST /3.4/answer", form: {answer: "{challenge|hmac_sha256:password}", sid: "{session}"},
+          ok: {pointer: /done, equals: "true"}, keep: {access_token: "header:X-Token", site_id: /site/id,
+            expires_in: /ttl, "nothing?": /nowhere}}
     send: {headers: {X-Auth: "{access_token}"}}`
 	vendor := map[string]func(*seen) reply{
 		"bobs.example/api/3.4/signin": func(s *seen) reply {
@@ -424,8 +445,10 @@ auth:
   - type: token_exchange
     fields: [{name: username}, {name: password, secret: true}]
     steps:
-      - {call: "POST https://idp.example/saml", xml: "<Envelope><User>{username}</User><Password>{password}</Password></Envelope>", keep: {assertion: /Envelope/Body/Assertion}}
-      - {call: "POST https://a.example/token", form: {grant_type: "urn:ietf:params:oauth:grant-type:saml2-bearer", assertion: "{assertion|base64}"}, keep: {access_token: /access_token, refresh_token: /refresh_token}}
+      - {call: "POST https://idp.example/saml", xml: "<Envelope><User>{username}</User>` +
+				`<Password>{password}</Password></Envelope>", keep: {assertion: /Envelope/Body/Assertion}}
+      - {call: "POST https://a.example/token", form: {grant_type: "urn:ietf:params:oauth:grant-type:saml2-bearer",
+          assertion: "{assertion|base64}"}, keep: {access_token: /access_token, refresh_token: /refresh_token}}
     oauth: {token: {expires: {default: 60}}}`,
 			vendor: map[string]func(*seen) reply{
 				"idp.example/saml": when(func(s *seen) bool {
@@ -436,16 +459,22 @@ auth:
 			}, credentials: connection.Credentials{"access_token": "at-1", "refresh_token": "rt-1"}, lives: time.Minute,
 		},
 		{
-			row:        "30 its refresh token first",
-			definition: `auth: [{type: token_exchange, fields: [{name: password}], steps: [{call: "POST https://a.example/login", form: {p: "{password}"}, keep: {access_token: /at}}], oauth: {client: {method: none}, token: {url: "https://a.example/t"}, refresh: {url: "https://a.example/r"}}}]`,
-			old:        connection.Credentials{"password": "pw", "refresh_token": "rt-0"},
-			vendor:     map[string]func(*seen) reply{"a.example/r": says(token)},
-			lives:      hour,
-			notSends:   []string{"/login"},
+			row: "30 its refresh token first",
+			definition: `auth: [{type: token_exchange, fields: [{name: password}], ` +
+				`steps: [{call: "POST https://a.example/login", form: {p: "{password}"}, ` +
+				`keep: {access_token: /at}}], oauth: {client: {method: none}, token: {url: "https://a.example/t"}, ` +
+				`refresh: {url: "https://a.example/r"}}}]`,
+			old:      connection.Credentials{"password": "pw", "refresh_token": "rt-0"},
+			vendor:   map[string]func(*seen) reply{"a.example/r": says(token)},
+			lives:    hour,
+			notSends: []string{"/login"},
 		},
 		{
-			row:         "30 and the password when that is over",
-			definition:  `auth: [{type: token_exchange, fields: [{name: password}], steps: [{call: "POST https://a.example/login", form: {p: "{password}"}, keep: {access_token: /at}}], oauth: {client: {method: none}, token: {url: "https://a.example/t"}, refresh: {url: "https://a.example/r"}}}]`,
+			row: "30 and the password when that is over",
+			definition: `auth: [{type: token_exchange, fields: [{name: password}], ` +
+				`steps: [{call: "POST https://a.example/login", form: {p: "{password}"}, ` +
+				`keep: {access_token: /at}}], oauth: {client: {method: none}, token: {url: "https://a.example/t"}, ` +
+				`refresh: {url: "https://a.example/r"}}}]`,
 			old:         connection.Credentials{"password": "pw", "refresh_token": "rt-0"},
 			credentials: connection.Credentials{"access_token": "again"},
 			vendor: map[string]func(*seen) reply{
@@ -454,11 +483,12 @@ auth:
 			},
 		},
 		{
-			row:        "30 a step that does not answer what is needed",
-			typed:      connection.Credentials{"password": "pw"},
-			definition: `auth: [{type: token_exchange, fields: [{name: password}], steps: [{call: "GET https://a.example/login", keep: {access_token: /at}}]}]`,
-			vendor:     map[string]func(*seen) reply{"a.example/login": says(`{"other":1}`)},
-			fails:      "sign_in_failed",
+			row:   "30 a step that does not answer what is needed",
+			typed: connection.Credentials{"password": "pw"},
+			definition: `auth: [{type: token_exchange, fields: [{name: password}], ` +
+				`steps: [{call: "GET https://a.example/login", keep: {access_token: /at}}]}]`,
+			vendor: map[string]func(*seen) reply{"a.example/login": says(`{"other":1}`)},
+			fails:  "sign_in_failed",
 		},
 	})
 }

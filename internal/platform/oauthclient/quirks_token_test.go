@@ -69,7 +69,8 @@ func TestQuirksOfTokens(t *testing.T) {
 		{
 			row: "13 one parameter in the query and a JSON body",
 			definition: code(
-				`token: {url: "https://a.example/t", body: json, drop: [redirect_uri], query: {redirect_uri: "{redirect_uri}"}}`,
+				`token: {url: "https://a.example/t", body: json, drop: [redirect_uri], ` +
+					`query: {redirect_uri: "{redirect_uri}"}}`,
 			), callback: "code=c-1", lives: hour,
 			vendor: at(when(func(s *seen) bool {
 				return s.query.Get("redirect_uri") == redirect &&
@@ -79,18 +80,22 @@ func TestQuirksOfTokens(t *testing.T) {
 		{
 			row: "13 XML",
 			definition: code(
-				`token: {url: "https://a.example/t", body: xml, xml: "<r><code>{code}</code><s>{client_secret}</s></r>", map: {access_token: [/response/data/api/sessionid]}}`,
+				`token: {url: "https://a.example/t", body: xml, ` +
+					`xml: "<r><code>{code}</code><s>{client_secret}</s></r>", ` +
+					`map: {access_token: [/response/data/api/sessionid]}}`,
 			), callback: "code=c-1",
 			vendor: at(when(
 				func(s *seen) bool { return s.body == "<r><code>c-1</code><s>s3cret/+:&amp;x</s></r>" },
-				`<?xml version="1.0"?><response><status>ok</status><data><api><sessionid>at-1</sessionid></api></data></response>`,
+				`<?xml version="1.0"?><response><status>ok</status><data><api><sessionid>at-1</sessionid></api>`+
+					`</data></response>`,
 			)),
 			credentials: connection.Credentials{"access_token": "at-1"},
 		},
 		{
 			row: "14 further headers",
 			definition: code(
-				`token: {url: "https://a.example/t", headers: {X-Version: "2026-01-01", User-Agent: "ace:{client_id}:1"}}`,
+				`token: {url: "https://a.example/t", headers: {X-Version: "2026-01-01", ` +
+					`User-Agent: "ace:{client_id}:1"}}`,
 			), callback: "code=c-1", lives: hour,
 			vendor: at(when(func(s *seen) bool {
 				return s.Header.Get("X-Version") != "" &&
@@ -124,7 +129,9 @@ func TestQuirksOfTokens(t *testing.T) {
 		{
 			row: "16 wrapped, renamed and 201",
 			definition: code(
-				`token: {url: "https://a.example/t", map: {access_token: [/data/accessToken, /data/token], refresh_token: [/data/refreshToken], expires: [/data/expiresAt], scope: [/data/scopes]}, expires: {kind: at, parse: iso}, ok: {status: [201]}}`,
+				`token: {url: "https://a.example/t", map: {access_token: [/data/accessToken, /data/token], ` +
+					`refresh_token: [/data/refreshToken], expires: [/data/expiresAt], scope: [/data/scopes]}, ` +
+					`expires: {kind: at, parse: iso}, ok: {status: [201]}}`,
 			), callback: "code=c-1",
 			vendor: at(func(*seen) reply {
 				return reply{
@@ -147,7 +154,8 @@ func TestQuirksOfTokens(t *testing.T) {
 		{
 			row: "17 an error by number, at a refresh",
 			definition: code(
-				`token: {url: "https://a.example/t", ok: {pointer: /code, equals: "0"}, map: {access_token: [/data/access_token], error: [/code]}}, refresh: {gone: ["10010"]}`,
+				`token: {url: "https://a.example/t", ok: {pointer: /code, equals: "0"}, ` +
+					`map: {access_token: [/data/access_token], error: [/code]}}, refresh: {gone: ["10010"]}`,
 			),
 			old:    connection.Credentials{"refresh_token": "rt-1"},
 			vendor: at(says(`{"code":10010,"message":"expired"}`)), fails: "grant_over 10010",
@@ -155,11 +163,13 @@ func TestQuirksOfTokens(t *testing.T) {
 		{
 			row: "18 tokens of the person beside the bot's",
 			definition: code(
-				`token: {url: "https://a.example/t", alternates: [/authed_user]}, extra: {user: {path: /authed_user, refresh: independent}}`,
+				`token: {url: "https://a.example/t", alternates: [/authed_user]}, ` +
+					`extra: {user: {path: /authed_user, refresh: independent}}`,
 			), callback: "code=c-1",
 			vendor: at(
 				says(
-					`{"ok":true,"access_token":"xoxb-1","refresh_token":"xoxe-1","expires_in":43200,"authed_user":{"id":"U1","access_token":"xoxp-1","refresh_token":"xoxe-u","expires_in":3600}}`,
+					`{"ok":true,"access_token":"xoxb-1","refresh_token":"xoxe-1","expires_in":43200,` +
+						`"authed_user":{"id":"U1","access_token":"xoxp-1","refresh_token":"xoxe-u","expires_in":3600}}`,
 				)),
 			credentials: connection.Credentials{
 				"access_token": "xoxb-1", "refresh_token": "xoxe-1", "user": "xoxp-1",
@@ -169,7 +179,8 @@ func TestQuirksOfTokens(t *testing.T) {
 		{
 			row: "18 tokens of the person alone",
 			definition: code(
-				`token: {url: "https://a.example/t", alternates: [/authed_user]}, extra: {user: {path: /authed_user, refresh: independent}}`,
+				`token: {url: "https://a.example/t", alternates: [/authed_user]}, ` +
+					`extra: {user: {path: /authed_user, refresh: independent}}`,
 			), callback: "code=c-1",
 			vendor: at(
 				says(`{"ok":true,"authed_user":{"access_token":"xoxp-1","refresh_token":"xoxe-u","expires_in":3600}}`)),
@@ -179,7 +190,8 @@ func TestQuirksOfTokens(t *testing.T) {
 		{
 			row: "18 both are renewed, each by its own",
 			definition: code(
-				`token: {url: "https://a.example/t"}, refresh: {rotation: always}, extra: {user: {path: /authed_user, refresh: independent}}`,
+				`token: {url: "https://a.example/t"}, refresh: {rotation: always}, ` +
+					`extra: {user: {path: /authed_user, refresh: independent}}`,
 			),
 			old: connection.Credentials{
 				"access_token": "xoxb-1", "refresh_token": "xoxe-1", "user": "xoxp-1",
@@ -328,7 +340,9 @@ func TestQuirksOfRefreshes(t *testing.T) {
 		{
 			row: "22 another address, other parameters",
 			definition: code(
-				`token: {url: "https://a.example/t", params: {only: first}, headers: {X-V: "1"}}, refresh: {url: "https://a.example/r", params: {type: refresh, resource: "https://a.example/", scope: all}, headers: {X-W: "2"}, drop: [grant_type]}`,
+				`token: {url: "https://a.example/t", params: {only: first}, headers: {X-V: "1"}}, ` +
+					`refresh: {url: "https://a.example/r", params: {type: refresh, resource: "https://a.example/", ` +
+					`scope: all}, headers: {X-W: "2"}, drop: [grant_type]}`,
 			),
 			old: old, lives: hour,
 			vendor: at(when(func(s *seen) bool {
@@ -340,7 +354,10 @@ func TestQuirksOfRefreshes(t *testing.T) {
 		{
 			row: "23 a short token for a long one",
 			definition: code(
-				`token: {url: "https://a.example/t"}, after_code: [{call: "GET https://a.example/x", query: {grant_type: fb_exchange_token, client_id: "{client_id}", client_secret: "{client_secret}", fb_exchange_token: "{access_token}"}, keep: {access_token: /access_token, "expires_in?": /expires_in}}]`,
+				`token: {url: "https://a.example/t"}, after_code: [{call: "GET https://a.example/x", ` +
+					`query: {grant_type: fb_exchange_token, client_id: "{client_id}", ` +
+					`client_secret: "{client_secret}", fb_exchange_token: "{access_token}"}, ` +
+					`keep: {access_token: /access_token, "expires_in?": /expires_in}}]`,
 			),
 			callback: "code=c-1", lives: 60 * 24 * hour,
 			credentials: connection.Credentials{"access_token": "long-1"},
@@ -353,7 +370,9 @@ func TestQuirksOfRefreshes(t *testing.T) {
 		{
 			row: "23 a living token buys the next",
 			definition: code(
-				`token: {url: "https://a.example/t"}, refresh: {kind: exchange_access_token, url: "https://a.example/r", method: GET, params: {grant_type: ig_refresh_token, access_token: "{access_token}"}, min_age: 86400}`,
+				`token: {url: "https://a.example/t"}, refresh: {kind: exchange_access_token, ` +
+					`url: "https://a.example/r", method: GET, params: {grant_type: ig_refresh_token, ` +
+					`access_token: "{access_token}"}, min_age: 86400}`,
 			),
 			old: connection.Credentials{"access_token": "long-1", "access_token_at": ago(25 * hour)}, lives: 60 *
 				24 * hour, credentials: connection.Credentials{"access_token": "long-2", "refresh_token": ""},
@@ -396,7 +415,8 @@ func TestQuirksOfRefreshes(t *testing.T) {
 		{
 			row: "25 the administrator's consent is used again",
 			definition: code(
-				`pkce: off, scopes: {default: [all/.default]}, callback: {no_code: true}, token: {url: "https://a.example/t"}`,
+				`pkce: off, scopes: {default: [all/.default]}, callback: {no_code: true}, ` +
+					`token: {url: "https://a.example/t"}`,
 			), old: connection.Credentials{"access_token": "at-0"}, lives: hour,
 			vendor: at(when(func(s *seen) bool {
 				return s.form.Get("grant_type") == "client_credentials" && s.form.Get("scope") == "all/.default"
@@ -406,7 +426,9 @@ func TestQuirksOfRefreshes(t *testing.T) {
 		{
 			row: "25 a signed request", old: old, lives: hour,
 			definition: code(
-				`token: {url: "https://a.example/t"}, refresh: {kind: signed, url: "https://a.example/r", body: json, params: {}, headers: {appkey: "{client_id}", timestamp: "{ts}"}, sign: {alg: hmac_sha256, key: "{client_secret}", over: "{body}{ts}", header: sign}}`,
+				`token: {url: "https://a.example/t"}, refresh: {kind: signed, url: "https://a.example/r", ` +
+					`body: json, params: {}, headers: {appkey: "{client_id}", timestamp: "{ts}"}, ` +
+					`sign: {alg: hmac_sha256, key: "{client_secret}", over: "{body}{ts}", header: sign}}`,
 			),
 			vendor: at(when(func(s *seen) bool {
 				mac := hmac.New(sha256.New, []byte(operators.Secret))
@@ -418,7 +440,9 @@ func TestQuirksOfRefreshes(t *testing.T) {
 		{
 			row: "25 a call that lets the same token live on",
 			definition: code(
-				`token: {url: "https://a.example/t", ok: {pointer: /result, equals: "0000"}, expires: {default: 2592000}}, refresh: {kind: extend, url: "https://a.example/r", params: {refreshToken: "{refresh_token}"}}`,
+				`token: {url: "https://a.example/t", ok: {pointer: /result, equals: "0000"}, ` +
+					`expires: {default: 2592000}}, refresh: {kind: extend, url: "https://a.example/r", ` +
+					`params: {refreshToken: "{refresh_token}"}}`,
 			),
 			old: old, lives: 30 * 24 * hour, credentials: connection.Credentials{
 				"access_token":  "at-0",
@@ -429,7 +453,8 @@ func TestQuirksOfRefreshes(t *testing.T) {
 		{
 			row: "26 a digest with a prefix",
 			definition: code(
-				`token: {url: "https://a.example/t", params: {hash: "{client_id}-{client_secret|md5_hex}"}, drop: [client_secret]}`,
+				`token: {url: "https://a.example/t", params: {hash: "{client_id}-{client_secret|md5_hex}"}, ` +
+					`drop: [client_secret]}`,
 			), callback: "code=c-1", lives: hour,
 			vendor: at(when(func(s *seen) bool {
 				sum := md5.Sum([]byte(operators.Secret))
@@ -444,7 +469,8 @@ auth:
     let: {whole: "{nonce}{now_iso}{client_secret}", digest: "{whole|sha1_base64}"}
     oauth:
       authorize: {url: "https://a.example/a"}
-      client: {method: header, headers: {X-WSSE: "UsernameToken Username=\"{client_id}\", PasswordDigest=\"{digest}\", Nonce=\"{nonce|base64}\", Created=\"{now_iso}\""}}
+      client: {method: header, headers: {X-WSSE: "UsernameToken Username=\"{client_id}\", ` +
+				`PasswordDigest=\"{digest}\", Nonce=\"{nonce|base64}\", Created=\"{now_iso}\""}}
       token: {url: "https://a.example/t"}`,
 			vendor: at(when(func(s *seen) bool {
 				part := func(name string) string {
@@ -460,7 +486,8 @@ auth:
 		{
 			row: "26 the query is signed, with its time", callback: "code=c-1", lives: hour,
 			definition: code(
-				`token: {url: "https://a.example/t", body: query, sign: {alg: hmac_sha1, key: "{client_secret}", over: "{query}", query: sig, enc: base64, ts: at}}`,
+				`token: {url: "https://a.example/t", body: query, sign: {alg: hmac_sha1, key: "{client_secret}", ` +
+					`over: "{query}", query: sig, enc: base64, ts: at}}`,
 			),
 			vendor: at(when(func(s *seen) bool {
 				signed := s.query.Get("sig")
@@ -473,7 +500,8 @@ auth:
 		{
 			row: "26 Signature Version 4", callback: "code=c-1", lives: hour,
 			definition: code(
-				`token: {url: "https://a.example/t", sign: {alg: sigv4, id: "{client_id}", key: "{client_secret}", region: eu-west-1, service: execute-api}}`,
+				`token: {url: "https://a.example/t", sign: {alg: sigv4, id: "{client_id}", key: "{client_secret}", ` +
+					`region: eu-west-1, service: execute-api}}`,
 			),
 			vendor: at(when(func(s *seen) bool {
 				return strings.HasPrefix(s.Header.Get("Authorization"), "AWS4-HMAC-SHA256 Credential=cid/") &&
@@ -484,7 +512,9 @@ auth:
 		{
 			row: "33 several audiences",
 			definition: code(
-				`token: {url: "https://a.example/t"}, extra: {sharepoint: {fatal: true, url: "https://a.example/r", grant: {grant_type: refresh_token, refresh_token: "{refresh_token}", scope: "https://bobs.sharepoint.example/.default"}}}`,
+				`token: {url: "https://a.example/t"}, extra: {sharepoint: {fatal: true, url: "https://a.example/r", ` +
+					`grant: {grant_type: refresh_token, refresh_token: "{refresh_token}", ` +
+					`scope: "https://bobs.sharepoint.example/.default"}}}`,
 			),
 			callback: "code=c-1", lives: hour, credentials: connection.Credentials{
 				"access_token": "at-1",
@@ -501,7 +531,8 @@ auth:
 		{
 			row: "33 without which the connection does not stand",
 			definition: code(
-				`token: {url: "https://a.example/t"}, extra: {bot: {fatal: true, url: "https://a.example/r", grant: {grant_type: client_credentials}}}`,
+				`token: {url: "https://a.example/t"}, extra: {bot: {fatal: true, url: "https://a.example/r", ` +
+					`grant: {grant_type: client_credentials}}}`,
 			),
 			callback: "code=c-1", fails: "sign_in_failed",
 			vendor: map[string]func(*seen) reply{"a.example/t": says(token)},

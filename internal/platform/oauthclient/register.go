@@ -196,7 +196,8 @@ func (d *exchange) unregistered(a *reply.Reply) error {
 	}
 	return problem.New(problem.Conflict, "oauth_client_missing",
 		d.app.Name+
-			" signs in only clients that it knows, and does not register ours by itself. The operator of this platform "+
+			" signs in only clients that it knows, and does not register ours by itself. The operator of this "+
+			"platform "+
 			"has to register an OAuth client with it.").
 		With("app", d.app.ID).With("reason", "registration_refused")
 }

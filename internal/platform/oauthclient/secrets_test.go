@@ -88,7 +88,8 @@ auth:
     type: oauth2
     oauth:
       authorize: {url: "ORIGIN/authorize"}
-      token: {url: "ORIGIN/token?in={client_secret}", query: {also: "{client_secret}"}, headers: {X-Secret: "{client_secret}"}, hosts: [a.example], capture: {instance_url: /instance_url}}
+      token: {url: "ORIGIN/token?in={client_secret}", query: {also: "{client_secret}"},
+        headers: {X-Secret: "{client_secret}"}, hosts: [a.example], capture: {instance_url: /instance_url}}
       client: {method: basic, both: true}
       revoke: {url: "ORIGIN/revoke"}
       introspect: "ORIGIN/introspect"
@@ -99,11 +100,13 @@ auth:
   - id: steps
     type: token_exchange
     fields: [{name: password, secret: true}]
-    steps: [{call: "GET ORIGIN/login/{password}", query: {p: "{password}"}, headers: {X-P: "{password}"}, body: {p: "{password}"}, keep: {access_token: /at}}]
+    steps: [{call: "GET ORIGIN/login/{password}", query: {p: "{password}"}, headers: {X-P: "{password}"},
+      body: {p: "{password}"}, keep: {access_token: /at}}]
   - id: jwt
     type: jwt
     fields: [{name: private_key, secret: true}]
-    jwt: {alg: HS256, key: "{private_key}", grant: {call: "POST ORIGIN/token", form: {assertion: "{assertion}"}, keep: {access_token: /at}}}
+    jwt: {alg: HS256, key: "{private_key}", grant: {call: "POST ORIGIN/token", form: {assertion: "{assertion}"},
+      keep: {access_token: /at}}}
   - id: bad
     type: jwt
     fields: [{name: private_key, secret: true}]
@@ -205,7 +208,8 @@ func TestNoHeaderInjection(t *testing.T) {
 	t.Parallel()
 	a, s := define(t, `
 base: https://a.example
-auth: [{type: token_exchange, fields: [{name: key}], steps: [{call: "GET /login", headers: {X-Key: "{key}"}, keep: {access_token: /at}}]}]`)
+auth: [{type: token_exchange, fields: [{name: key}], steps: [{call: "GET /login", headers: {X-Key: "{key}"},
+  keep: {access_token: /at}}]}]`)
 	v := &vendor{t: t, handlers: map[string]func(*seen) reply{"a.example/login": says(`{"at":"a\r\nX-Evil: 1"}`)}}
 	c := oauthclient.New(v, nil)
 	if _, err := c.Exchange(t.Context(), a, s, nil,

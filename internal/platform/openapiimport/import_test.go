@@ -56,8 +56,10 @@ paths:
       operationId: listOrders
       summary: List orders
       parameters:
-        - {name: status, in: query, schema: {type: array, items: {type: string, enum: [open, paid]}}, style: form, explode: false}
-        - {name: 'filter', in: query, style: deepObject, schema: {type: object, properties: {from: {type: string, format: date}}}}
+        - {name: status, in: query, schema: {type: array, items: {type: string, enum: [open, paid]}}, style: form,
+            explode: false}
+        - {name: 'filter', in: query, style: deepObject, schema: {type: object,
+            properties: {from: {type: string, format: date}}}}
         - {name: 'page[size]', in: query, schema: {type: integer, maximum: 100}}
         - {name: Authorization, in: header, schema: {type: string}, required: true}
     post:
@@ -71,7 +73,8 @@ paths:
       parameters: [{name: order id, in: path, required: true, schema: {type: string}}]
     put:
       operationId: replaceOrder
-      parameters: [{name: order id, in: path, required: true, schema: {type: string}}, {name: lines, in: query, schema: {type: string}}]
+      parameters: [{name: order id, in: path, required: true, schema: {type: string}}, {name: lines, in: query,
+        schema: {type: string}}]
       requestBody: {content: {application/json: {schema: {$ref: '#/components/schemas/Order'}}}}
   /old: {get: {deprecated: true, operationId: old}}
   /feed: {get: {operationId: feed, responses: {'200': {content: {application/xml: {schema: {type: object}}}}}}}
@@ -79,7 +82,8 @@ components:
   schemas:
     Order:
       allOf:
-        - {type: object, required: [lines], properties: {id: {type: integer, readOnly: true}, note: {type: string, nullable: true}}}
+        - {type: object, required: [lines], properties: {id: {type: integer, readOnly: true}, note: {type: string,
+            nullable: true}}}
         - type: object
           properties:
             lines: {type: array, items: {$ref: '#/components/schemas/Line'}}
@@ -93,14 +97,17 @@ func TestImport(t *testing.T) {
 	r := load(t, orders)
 	line := `{"items":{"properties":{"sku":{"pattern":"^[A-Z]+$","type":"string"}},"type":"object"},"type":"array"}`
 	want := map[string]string{
-		"list_orders": `GET /orders read none | status query  comma {"items":{"enum":["open","paid"],"type":"string"},"type":"array"}` +
-			` | filter query  deep {"properties":{"from":{"format":"date","type":"string"}},"type":"object"} | page_size query page[size]  {"maximum":100,"type":"integer"}` +
+		"list_orders": `GET /orders read none | status query  comma {"items":{"enum":["open","paid"],` +
+			`"type":"string"},"type":"array"}` +
+			` | filter query  deep {"properties":{"from":{"format":"date","type":"string"}},` +
+			`"type":"object"} | page_size query page[size]  {"maximum":100,"type":"integer"}` +
 			` | X-Tenant header   {"type":"string"}`,
 		"create_order": `POST /orders write json | X-Tenant header   {"type":"string"} | lines! body   ` + line +
 			` | note body   {"type":["string","null"]}` +
 			` | parent body   {"type":"object"}` +
 			` | pay body   {"anyOf":[{"type":"string"},{"type":"integer"}]}`,
-		"delete_orders_order_id": `DELETE /orders/{order_id} destructive none | order_id! path order id  {"type":"string"}`,
+		"delete_orders_order_id": `DELETE /orders/{order_id} destructive none | order_id! path order id  ` +
+			`{"type":"string"}`,
 	}
 	got := wire(r.Tools)
 	replace := got["replace_order"]
@@ -112,7 +119,8 @@ func TestImport(t *testing.T) {
 	}
 	if !strings.HasPrefix(
 		replace,
-		`PUT /orders/{order_id} write raw | order_id! path order id  {"type":"string"} | lines query   {"type":"string"} | body body   {`,
+		`PUT /orders/{order_id} write raw | order_id! path order id  {"type":"string"} | lines query   `+
+			`{"type":"string"} | body body   {`,
 	) {
 		t.Errorf("names that clash: %s", replace)
 	}
@@ -132,10 +140,16 @@ func TestSwagger2(t *testing.T) {
 	t.Parallel()
 	r, err := openapiimport.Import(
 		[]byte(
-			`{"swagger":"2.0","info":{"title":"Pets"},"host":"pets.example","basePath":"/v1","consumes":["application/json"],"paths":{
-		"/pets":{"get":{"operationId":"findPets","parameters":[{"name":"tags","in":"query","type":"array","items":{"type":"string"}},{"name":"ids","in":"query","type":"array","items":{"type":"integer"},"collectionFormat":"multi"}]},
-			"post":{"operationId":"addPet","parameters":[{"name":"pet","in":"body","required":true,"schema":{"$ref":"#/definitions/Pet"}}]}},
-		"/pets/{id}/photo":{"post":{"operationId":"uploadPhoto","consumes":["multipart/form-data"],"parameters":[{"name":"id","in":"path","required":true,"type":"string"},{"name":"photo","in":"formData","type":"file","required":true}]}}},
+			`{"swagger":"2.0","info":{"title":"Pets"},"host":"pets.example","basePath":"/v1",`+
+				`"consumes":["application/json"],"paths":{
+		"/pets":{"get":{"operationId":"findPets","parameters":[{"name":"tags","in":"query","type":"array",`+
+				`"items":{"type":"string"}},{"name":"ids","in":"query","type":"array","items":{"type":"integer"},`+
+				`"collectionFormat":"multi"}]},
+			"post":{"operationId":"addPet","parameters":[{"name":"pet","in":"body","required":true,`+
+				`"schema":{"$ref":"#/definitions/Pet"}}]}},
+		"/pets/{id}/photo":{"post":{"operationId":"uploadPhoto","consumes":["multipart/form-data"],`+
+				`"parameters":[{"name":"id","in":"path","required":true,"type":"string"},{"name":"photo",`+
+				`"in":"formData","type":"file","required":true}]}}},
 		"definitions":{"Pet":{"type":"object","required":["name"],"properties":{"name":{"type":"string"}}}}}`,
 		),
 		openapiimport.Options{AppID: "x-pets"})
@@ -143,9 +157,11 @@ func TestSwagger2(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]string{
-		"find_pets":    `GET /pets read none | tags query  comma {"items":{"type":"string"},"type":"array"} | ids query   {"items":{"type":"integer"},"type":"array"}`,
-		"add_pet":      `POST /pets write json | name! body   {"type":"string"}`,
-		"upload_photo": `POST /pets/{id}/photo write multipart | id! path   {"type":"string"} | photo! body   {"description":"","format":"ace-file","type":"string"}`,
+		"find_pets": `GET /pets read none | tags query  comma {"items":{"type":"string"},` +
+			`"type":"array"} | ids query   {"items":{"type":"integer"},"type":"array"}`,
+		"add_pet": `POST /pets write json | name! body   {"type":"string"}`,
+		"upload_photo": `POST /pets/{id}/photo write multipart | id! path   {"type":"string"} | photo! body   ` +
+			`{"description":"","format":"ace-file","type":"string"}`,
 	}
 	if diff := cmp.Diff(want, wire(r.Tools)); diff != "" {
 		t.Errorf("tools (-want +got):\n%s", diff)
@@ -191,17 +207,20 @@ func TestHostile(t *testing.T) {
 		{
 			"laughs by references",
 			head +
-				`"/a":{"post":{"requestBody":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/L29"}}}}}}},"components":{"schemas":{` + laughs + `}}}`, false, "",
+				`"/a":{"post":{"requestBody":{"content":{"application/json":{"schema":{"$ref":"#/components/` +
+				`schemas/L29"}}}}}}},"components":{"schemas":{` + laughs + `}}}`, false, "",
 		},
 		{
 			"reference to itself",
 			head +
-				`"/a":{"post":{"requestBody":{"content":{"application/json":{"schema":{"$ref":"#/x"}}}}}}},"x":{"$ref":"#/x"}}`, false, "ref_missing",
+				`"/a":{"post":{"requestBody":{"content":{"application/json":{"schema":{"$ref":"#/x"}}}}}}},` +
+				`"x":{"$ref":"#/x"}}`, false, "ref_missing",
 		},
 		{
 			"recursive allOf",
 			head +
-				`"/a":{"post":{"requestBody":{"content":{"application/json":{"schema":{"$ref":"#/x"}}}}}}},"x":{"allOf":[{"$ref":"#/x"},{"$ref":"#/x"}]}}`, false, "",
+				`"/a":{"post":{"requestBody":{"content":{"application/json":{"schema":{"$ref":"#/x"}}}}}}},` +
+				`"x":{"allOf":[{"$ref":"#/x"},{"$ref":"#/x"}]}}`, false, "",
 		},
 		{"remote reference", op("/a", `"parameters":[{"$ref":"https://evil.example/p.json"}]`), false, "ref_remote"},
 		{
@@ -239,13 +258,15 @@ func TestHostile(t *testing.T) {
 		{
 			"pointer as a name",
 			head +
-				`"/a":{"post":{"requestBody":{"content":{"application/json":{"schema":{"type":"object","properties":{"/a/b":{"type":"string"}}}}}}}}}}`, false, "",
+				`"/a":{"post":{"requestBody":{"content":{"application/json":{"schema":{"type":"object",` +
+				`"properties":{"/a/b":{"type":"string"}}}}}}}}}}`, false, "",
 		},
 		{
 			"patterns that are none",
 			op(
 				"/a",
-				`"parameters":[{"name":"a","in":"query","schema":{"type":"string","pattern":"(((","minLength":-1,"maxLength":1e400}}]`,
+				`"parameters":[{"name":"a","in":"query","schema":{"type":"string","pattern":"(((","minLength":-1,`+
+					`"maxLength":1e400}}]`,
 			),
 			false,
 			"",
@@ -253,7 +274,8 @@ func TestHostile(t *testing.T) {
 		{
 			"kind of body",
 			head +
-				`"/a":{"post":{"requestBody":{"content":{"application/x\r\nHost: a+json":{"schema":{"type":"array"}}}}}}}}`, false, "",
+				`"/a":{"post":{"requestBody":{"content":{"application/x\r\n` +
+				`Host: a+json":{"schema":{"type":"array"}}}}}}}}`, false, "",
 		},
 	}
 	for _, tt := range tests {
@@ -319,7 +341,8 @@ func TestNamesThatCollide(t *testing.T) {
 		"/a":{"get":{"operationId":"getIt"},"post":{"operationId":"get-it"},"put":{"operationId":"GET_IT"}},
 		"/b":{"get":{"operationId":"`+long+`1"},"post":{"operationId":"`+long+
 		`2"},"put":{"operationId":"request"},"patch":{"operationId":"é"},"delete":{"operationId":"9"}},
-		"/c":{"get":{"operationId":"x","parameters":[{"name":"a b","in":"query"},{"name":"a_b","in":"query"},{"name":"a-b","in":"header"},{"name":"","in":"query"},{"name":"`+long+`","in":"query"}]}}}}`)
+		"/c":{"get":{"operationId":"x","parameters":[{"name":"a b","in":"query"},{"name":"a_b","in":"query"},`+
+		`{"name":"a-b","in":"header"},{"name":"","in":"query"},{"name":"`+long+`","in":"query"}]}}}}`)
 	if len(r.Tools) != 9 {
 		t.Errorf("%d tools, want 9; skipped %v", len(r.Tools), r.Skipped)
 	}
@@ -390,7 +413,8 @@ func FuzzImport(f *testing.F) {
 	f.Add([]byte(`{"openapi":"3.1.0","paths":{"/a":{"get":{"parameters":[{"name":"a","in":"query"}]}}}}`))
 	f.Add(
 		[]byte(
-			`{"swagger":"2.0","host":"a","paths":{"/a":{"post":{"parameters":[{"name":"a","in":"formData","type":"file"}]}}}}`,
+			`{"swagger":"2.0","host":"a","paths":{"/a":{"post":{"parameters":[{"name":"a","in":"formData",` +
+				`"type":"file"}]}}}}`,
 		))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := openapiimport.Import(data, openapiimport.Options{AppID: "x-a"})

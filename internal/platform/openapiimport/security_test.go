@@ -27,9 +27,11 @@ func TestFlows(t *testing.T) {
 	}{
 		{
 			"version 3",
-			`{"openapi":"3.1.0","security":[{"login":["read"]},{"login":["write","read"],"key":[]}],"components":{"securitySchemes":{
+			`{"openapi":"3.1.0","security":[{"login":["read"]},{"login":["write","read"],"key":[]}],` +
+				`"components":{"securitySchemes":{
 			"machine":{"$ref":"#/components/securitySchemes/there"},"there":{"type":"apiKey"},
-			"login":{"type":"oauth2","flows":{"authorizationCode":{"authorizationUrl":"https://id.example/authorize?tenant=a","tokenUrl":"/oauth/token","scopes":{"read":"","admin":""}}}},
+			"login":{"type":"oauth2","flows":{"authorizationCode":{"authorizationUrl":"https://id.example/` +
+				`authorize?tenant=a","tokenUrl":"/oauth/token","scopes":{"read":"","admin":""}}}},
 			"key":{"type":"apiKey"}}}}`,
 			[]openapiimport.Flow{code},
 		},
@@ -37,14 +39,20 @@ func TestFlows(t *testing.T) {
 			"x":{"type":"oauth2","flows":{"clientCredentials":{"tokenUrl":"token"}}}}}`, []openapiimport.Flow{client}},
 		{
 			"version 2", `{"swagger":"2.0","security":[{"login":["read","write"]}],"securityDefinitions":{
-			"login":{"type":"oauth2","flow":"accessCode","authorizationUrl":"https://id.example/authorize?tenant=a","tokenUrl":"https://api.example/oauth/token"},
-			"machine":{"type":"oauth2","flow":"application","tokenUrl":"https://api.example/v1/token"},"old":{"type":"oauth2","flow":"implicit","authorizationUrl":"https://id.example/"}}}`,
+			"login":{"type":"oauth2","flow":"accessCode","authorizationUrl":"https://id.example/` +
+				`authorize?tenant=a","tokenUrl":"https://api.example/oauth/token"},
+			"machine":{"type":"oauth2","flow":"application","tokenUrl":"https://api.example/v1/token"},` +
+				`"old":{"type":"oauth2","flow":"implicit","authorizationUrl":"https://id.example/"}}}`,
 			[]openapiimport.Flow{code, client},
 		},
 		{"hostile addresses", `{"openapi":"3.1.0","components":{"securitySchemes":{
-			"a":{"type":"oauth2","flows":{"clientCredentials":{"tokenUrl":"file:///etc/passwd"}}},"b":{"type":"oauth2","flows":{"clientCredentials":{"tokenUrl":"https://u:p@api.example/"}}},
-			"c":{"type":"oauth2","flows":{"clientCredentials":{"tokenUrl":"https://{tenant}.example/"}}},"d":{"type":"oauth2","flows":{"authorizationCode":{"authorizationUrl":"javascript:alert(1)","tokenUrl":"/t"}}},
-			"e":{"type":"oauth2","flows":[]},"f":"x","g":{"type":"oauth2","flows":{"clientCredentials":{"tokenUrl":7}}},"h":{"$ref":"#/components/securitySchemes/h"}}}}`, nil},
+			"a":{"type":"oauth2","flows":{"clientCredentials":{"tokenUrl":"file:///etc/passwd"}}},` +
+			`"b":{"type":"oauth2","flows":{"clientCredentials":{"tokenUrl":"https://u:p@api.example/"}}},
+			"c":{"type":"oauth2","flows":{"clientCredentials":{"tokenUrl":"https://{tenant}.example/"}}},` +
+			`"d":{"type":"oauth2","flows":{"authorizationCode":{"authorizationUrl":"javascript:alert(1)",` +
+			`"tokenUrl":"/t"}}},
+			"e":{"type":"oauth2","flows":[]},"f":"x","g":{"type":"oauth2",` +
+			`"flows":{"clientCredentials":{"tokenUrl":7}}},"h":{"$ref":"#/components/securitySchemes/h"}}}}`, nil},
 		{"none", `{"openapi":"3.1.0"}`, nil},
 	}
 	for _, tt := range tests {

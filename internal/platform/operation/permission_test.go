@@ -116,19 +116,34 @@ func TestOperationsAuthorizeThemselves(t *testing.T) {
 	ctx, reader := t.Context(), keyed(apikey.Run, apikey.Restrictions{})
 	auditor := person(account.Auditor)
 	calls := map[string]func() error{
-		"list keys":          func() error { _, err := s.ListKeys(ctx, reader); return err },
-		"create a key":       func() error { _, _, err := s.CreateKey(ctx, reader, "", operation.KeyRequest{}); return err },
-		"rotate a key":       func() error { _, _, err := s.RotateKey(ctx, auditor, "", "key_1", operation.KeyRotation{}); return err },
-		"change a key":       func() error { _, err := s.ChangeKey(ctx, auditor, "key_1", operation.KeyChange{}); return err },
+		"list keys": func() error { _, err := s.ListKeys(ctx, reader); return err },
+		"create a key": func() error {
+			_, _, err := s.CreateKey(ctx, reader, "", operation.KeyRequest{})
+			return err
+		},
+		"rotate a key": func() error {
+			_, _, err := s.RotateKey(ctx, auditor, "", "key_1", operation.KeyRotation{})
+			return err
+		},
+		"change a key": func() error {
+			_, err := s.ChangeKey(ctx, auditor, "key_1", operation.KeyChange{})
+			return err
+		},
 		"revoke a key":       func() error { return s.RevokeKey(ctx, auditor, "key_1") },
 		"me":                 func() error { _, err := s.Me(ctx, auditor); return err },
 		"revoke the own key": func() error { return s.RevokeOwnKey(ctx, auditor) },
-		"set redirect URLs":  func() error { _, err := s.SetRedirectURLs(ctx, auditor, operation.RedirectURLs{}); return err },
+		"set redirect URLs": func() error {
+			_, err := s.SetRedirectURLs(ctx, auditor, operation.RedirectURLs{})
+			return err
+		},
 		"edit redirect URLs": func() error { _, err := s.EditRedirectURLs(ctx, auditor, nil, nil); return err },
 		"set a password":     func() error { return s.SetPassword(ctx, reader, "correct horse battery") },
 		"read the audit log": func() error { _, err := s.AuditLog(ctx, reader, operation.AuditRequest{}); return err },
-		"list connections":   func() error { _, err := s.ListConnections(ctx, reader, operation.ListConnectionsRequest{}); return err },
-		"get a connection":   func() error { _, err := s.Connection(ctx, reader, "con_1"); return err },
+		"list connections": func() error {
+			_, err := s.ListConnections(ctx, reader, operation.ListConnectionsRequest{})
+			return err
+		},
+		"get a connection": func() error { _, err := s.Connection(ctx, reader, "con_1"); return err },
 		"change a connection": func() error {
 			_, err := s.ChangeConnection(ctx, auditor, "con_1", operation.ConnectionChange{})
 			return err
@@ -179,19 +194,28 @@ func TestOperationsAuthorizeThemselves(t *testing.T) {
 			_, err := s.RunTool(ctx, auditor, "", "notes__add", false, &operation.RunRequest{})
 			return err
 		},
-		"request an app":  func() error { _, err := s.RequestApp(ctx, reader, "", "notes", &operation.FreeRequest{}); return err },
-		"list runs":       func() error { _, err := s.ListRuns(ctx, reader, operation.ListRunsRequest{}); return err },
-		"get a run":       func() error { _, err := s.Run(ctx, reader, "run_1"); return err },
-		"cancel a run":    func() error { _, err := s.CancelRun(ctx, auditor, "run_1"); return err },
-		"read an output":  func() error { _, err := s.RunOutput(ctx, reader, "run_1", ""); return err },
-		"count runs":      func() error { _, err := s.Usage(ctx, reader, operation.UsageRequest{}); return err },
-		"get a tool":      func() error { _, err := s.Tool(ctx, reader, "notes__add", ""); return err },
-		"list tools":      func() error { _, err := s.ListTools(ctx, reader, operation.ListToolsRequest{App: "notes"}); return err },
+		"request an app": func() error {
+			_, err := s.RequestApp(ctx, reader, "", "notes", &operation.FreeRequest{})
+			return err
+		},
+		"list runs":      func() error { _, err := s.ListRuns(ctx, reader, operation.ListRunsRequest{}); return err },
+		"get a run":      func() error { _, err := s.Run(ctx, reader, "run_1"); return err },
+		"cancel a run":   func() error { _, err := s.CancelRun(ctx, auditor, "run_1"); return err },
+		"read an output": func() error { _, err := s.RunOutput(ctx, reader, "run_1", ""); return err },
+		"count runs":     func() error { _, err := s.Usage(ctx, reader, operation.UsageRequest{}); return err },
+		"get a tool":     func() error { _, err := s.Tool(ctx, reader, "notes__add", ""); return err },
+		"list tools": func() error {
+			_, err := s.ListTools(ctx, reader, operation.ListToolsRequest{App: "notes"})
+			return err
+		},
 		"upload a file":   func() error { _, err := s.UploadFile(ctx, auditor, nil); return err },
 		"download a file": func() error { _, _, err := s.File(ctx, reader, "file_1"); return err },
 		"list approvals":  func() error { _, err := s.ListApprovals(ctx, reader); return err },
 		"get an approval": func() error { _, err := s.Approval(ctx, reader, "apr_1"); return err },
-		"decide":          func() error { _, err := s.DecideApproval(ctx, auditor, "apr_1", operation.Decision{}); return err },
+		"decide": func() error {
+			_, err := s.DecideApproval(ctx, auditor, "apr_1", operation.Decision{})
+			return err
+		},
 	}
 	for name, call := range calls {
 		p, ok := problem.From(call())

@@ -136,9 +136,10 @@ func build(d Deps) (*server, gate.Mux) {
 	s.gate = gate.New(table, d.Keys, d.Accounts, d.Limits, strings.HasPrefix(d.Site.BaseURL, "https://"))
 	mux := gate.Mux{Mux: httpserver.NewMux(nil), Gate: s.gate}
 	s.api = openapi.New(mux, d.Site.Name, Version, &openapi.Options{
-		Description: "One API key gives an agent the apps that its account has connected. Errors are problems (RFC 9457) with a stable code and a next_action.",
-		Servers:     []string{d.Site.BaseURL},
-		Strict:      true,
+		Description: "One API key gives an agent the apps that its account has connected. Errors are problems (RFC " +
+			"9457) with a stable code and a next_action.",
+		Servers: []string{d.Site.BaseURL},
+		Strict:  true,
 		Security: map[string]openapi.Security{
 			keyScheme: {Type: "http", Scheme: "bearer", Description: "An API key: ace_ and 36 letters and digits."},
 			sessionScheme: {

@@ -64,11 +64,12 @@ func TestURLOfThePlatform(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"module":                             `const BASE_URL = "https://apps.example";`,
-		"tgz package/ace.mjs":                `const BASE_URL = "https://apps.example";`,
-		"tgz package/README.md":              "npm install https://apps.example/sdk/ace-1.0.0.tgz",
-		"tgz package/package.json":           `"version": "` + sdkfiles.Version + `"`,
-		"wheel ace/_platform.py":             `BASE_URL = "https://apps.example"` + "\n" + `VERSION = "` + sdkfiles.Version + `"`,
+		"module":                   `const BASE_URL = "https://apps.example";`,
+		"tgz package/ace.mjs":      `const BASE_URL = "https://apps.example";`,
+		"tgz package/README.md":    "npm install https://apps.example/sdk/ace-1.0.0.tgz",
+		"tgz package/package.json": `"version": "` + sdkfiles.Version + `"`,
+		"wheel ace/_platform.py": `BASE_URL = ` +
+			`"https://apps.example"` + "\n" + `VERSION = "` + sdkfiles.Version + `"`,
 		"wheel ace-1.0.0.dist-info/METADATA": "Name: ace\nVersion: 1.0.0\n",
 		"wheel ace/py.typed":                 "",
 	} {

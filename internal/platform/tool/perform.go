@@ -204,7 +204,8 @@ func interrupted() outcome {
 	return outcome{failure: &Failure{
 		Code:       CodeRunInterrupted,
 		NextAction: "none",
-		Detail: "The platform stopped while the app was working on it. It may have been carried out; check before you " +
+		Detail: "The platform stopped while the app was working on it. It may have been carried out; " +
+			"check before you " +
 			"run it again.",
 	}}
 }

@@ -35,7 +35,8 @@ tools:
     call: GET /search
     about: Finds tickets.
     phrases: [find a ticket]
-    in: {query!: {type: string, minLength: 2}, limit: {type: integer, minimum: 1, maximum: 50, default: 20}, kind: {enum: [open, closed]}}
+    in: {query!: {type: string, minLength: 2}, limit: {type: integer, minimum: 1, maximum: 50, default: 20},
+      kind: {enum: [open, closed]}}
     items: /results
     paging: {type: cursor, out: /next, in: cursor}
     scopes: [desk.read]

@@ -18,8 +18,10 @@ categories: [email]
 about: Mail of Google.
 base: https://gmail.example
 tools:
-  send_email: {call: POST /send, title: Send e-mail, about: Sends a mail., phrases: [send an email to someone, write a mail], in: {to!: string, subject: string}}
-  list_emails: {call: GET /list, title: List e-mails, about: Lists mails., phrases: [show my inbox, read my latest emails]}
+  send_email: {call: POST /send, title: Send e-mail, about: Sends a mail., phrases: [send an email to someone,
+    write a mail], in: {to!: string, subject: string}}
+  list_emails: {call: GET /list, title: List e-mails, about: Lists mails., phrases: [show my inbox,
+    read my latest emails]}
   delete_email: {call: "DELETE /x/{id}", title: Delete e-mail, about: Deletes a mail., in: {id!: string}}
 `
 
@@ -31,7 +33,8 @@ categories: [developer]
 about: Code and issues.
 base: https://api.github.example
 tools:
-  create_issue: {call: POST /issues, title: Create issue, about: Opens an issue., phrases: [report a bug, open an issue]}
+  create_issue: {call: POST /issues, title: Create issue, about: Opens an issue., phrases: [report a bug,
+    open an issue]}
   list_issues: {call: GET /issues, title: List issues, about: Lists issues., phrases: [show open issues]}
   close_issue: {call: PATCH /issues, title: Close issue, about: Closes an issue., phrases: [close an issue]}
   merge_pull_request: {call: PUT /merge, title: Merge pull request, about: Merges a pull request.}
@@ -184,8 +187,10 @@ categories: [calendar]
 about: Days and what is planned on them.
 base: https://planner.example
 tools:
-  list_planners: {call: GET /planners, title: List planners, about: Lists the planners., phrases: [which planners are there]}
-  list_meetings: {call: GET /meetings, title: List meetings, about: Lists what is planned., phrases: [what is on my planner tomorrow, show my appointments]}
+  list_planners: {call: GET /planners, title: List planners, about: Lists the planners.,
+    phrases: [which planners are there]}
+  list_meetings: {call: GET /meetings, title: List meetings, about: Lists what is planned.,
+    phrases: [what is on my planner tomorrow, show my appointments]}
 `
 
 // TestNamesSayWhichAppAndNotWhat: the words of an app's name are no words for its

@@ -28,7 +28,8 @@ func (echo) Send(_ context.Context, _ *a2a.Call, req *a2a.SendRequest) (*a2a.Tas
 func ExampleServer() {
 	server := a2a.New(echo{}, nil)
 	r := httptest.NewRequestWithContext(context.Background(), "POST", "/agent/a2a", strings.NewReader(
-		`{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"Hello"}]}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m","role":"ROLE_USER",`+
+			`"parts":[{"text":"Hello"}]}}}`,
 	))
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("A2A-Version", "1.0")

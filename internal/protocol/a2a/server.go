@@ -188,7 +188,8 @@ func checkVersion(r *http.Request) *jsonrpc.Error {
 		return nil
 	case "":
 		return versionError(
-			"The request names no A2A version, which means 0.3. That version is not supported; send the header A2A-Version: "+
+			"The request names no A2A version, which means 0.3. That version is not supported; "+
+				"send the header A2A-Version: "+
 				Version,
 			"0.3",
 		)

@@ -15,7 +15,8 @@ import (
 // task can complete.
 func TestMoves(t *testing.T) {
 	t.Parallel()
-	const s, w, i, a, c, f, x, r = a2a.Submitted, a2a.Working, a2a.InputRequired, a2a.AuthRequired, a2a.Completed, a2a.Failed, a2a.Canceled, a2a.Rejected
+	const s, w, i, a, c, f, x, r = a2a.Submitted, a2a.Working, a2a.InputRequired, a2a.AuthRequired,
+		a2a.Completed, a2a.Failed, a2a.Canceled, a2a.Rejected
 	want := map[a2a.State][]a2a.State{
 		"": {s, w, i, a, c, f, x, r},
 		s:  {w, i, a, c, f, x, r}, w: {w, i, a, c, f, x, r}, i: {i, w, c, f, x, r}, a: {w, i, c, f, x, r},

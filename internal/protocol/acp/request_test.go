@@ -92,7 +92,8 @@ func TestReadCreate(t *testing.T) {
 		},
 		{
 			"everything else", `{"line_items":[{"id":"a","name":7,"unit_amount":"x"}],
-			"buyer":{"first_name":"A","last_name":"B","full_name":"A B","email":"a@b.example","phone_number":"1","loyalty":7},
+			"buyer":{"first_name":"A","last_name":"B","full_name":"A B","email":"a@b.example","phone_number":"1",` +
+				`"loyalty":7},
 			"locale":"de-DE","quote_id":"q","order_notes":"ring","fulfillment_details":7,"metadata":[],"unknown":{},
 			"affiliate_attribution":{"provider":"p","token":"t","touchpoint":"first","metadata":{"x":1}}` + rest,
 			strict,
@@ -326,7 +327,8 @@ func TestReadCancel(t *testing.T) {
 	}
 	got, err := readCancel(
 		[]byte(
-			`{"intent_trace":{"reason_code":"shipping_cost","trace_summary":"Too dear.","metadata":{"target":0,"rival":"x","sure":true}}}`,
+			`{"intent_trace":{"reason_code":"shipping_cost","trace_summary":"Too dear.","metadata":{"target":0,` +
+				`"rival":"x","sure":true}}}`,
 		))
 	want := &acp.IntentTrace{
 		ReasonCode: "shipping_cost", Summary: "Too dear.",
@@ -368,7 +370,8 @@ func TestSchemasAndReaderAgree(t *testing.T) {
 		set := schematest.ACP(t, string(v))
 		for _, body := range []string{
 			`{"line_items":[{"id":"a"}],"currency":"usd","capabilities":{}}`,
-			`{"line_items":[{"id":"a"}],"currency":"usd","capabilities":{"interventions":{"supported":["3ds"]}},"buyer":{"email":"a@b.example"},"quote_id":"q"}`,
+			`{"line_items":[{"id":"a"}],"currency":"usd","capabilities":{"interventions":{"supported":["3ds"]}},` +
+				`"buyer":{"email":"a@b.example"},"quote_id":"q"}`,
 			`{"line_items":[{"id":"a"}],"currency":"usd"}`, `{"line_items":[{"id":"a"}],"capabilities":{}}`,
 			`{"currency":"usd","capabilities":{}}`,
 			`{"line_items":[],"currency":"usd","capabilities":{}}`,

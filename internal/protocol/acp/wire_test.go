@@ -160,7 +160,8 @@ func TestResponsesMatchTheSchemas(t *testing.T) {
 	set.Validate(t, "Error", encode(t, acp.NewError(acp.UnsupportedAPIVersion, "", "No.")))
 	for _, config := range []acp.DiscoveryConfig{
 		{
-			APIBaseURL: "https://shop.test/acp", DocumentationURL: "https://shop.test/docs", Currencies: []string{"usd"},
+			APIBaseURL: "https://shop.test/acp", DocumentationURL: "https://shop.test/" +
+				"docs", Currencies: []string{"usd"},
 			Locales: []string{"en-US"},
 		},
 		{APIBaseURL: "https://shop.test/acp"},

@@ -242,7 +242,8 @@ func FuzzParse(f *testing.F) {
 
 func BenchmarkParse(b *testing.B) {
 	data := []byte(
-		`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"list_products","arguments":{"query":"camera","available":true,"cursor":"abc"}}}`,
+		`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"list_products",` +
+			`"arguments":{"query":"camera","available":true,"cursor":"abc"}}}`,
 	)
 	b.ReportAllocs()
 	for b.Loop() {

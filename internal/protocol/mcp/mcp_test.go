@@ -68,7 +68,8 @@ func newServer(o *mcp.Options) *mcp.Server {
 	s.AddRawTool(mcp.Tool{
 		Name: "strict", Description: "Fails although it has an output schema.",
 		InputSchema: json.RawMessage(
-			`{"type":"object","properties":{"when":{"type":"string","format":"date"},"x":{"oneOf":[{"type":"string"},{"type":"object","required":["y"]}]}}}`,
+			`{"type":"object","properties":{"when":{"type":"string","format":"date"},` +
+				`"x":{"oneOf":[{"type":"string"},{"type":"object","required":["y"]}]}}}`,
 		),
 		OutputSchema: json.RawMessage(`{"type":"object","required":["a"]}`),
 	}, func(context.Context, *mcp.Call, json.RawMessage) (*mcp.Result, error) {

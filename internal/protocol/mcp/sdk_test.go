@@ -190,7 +190,8 @@ func eachServer(b *testing.B, run func(b *testing.B, h http.Handler, message str
 		{"list", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`},
 		{
 			"call",
-			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_products_3","arguments":{"query":"camera","available":true,"limit":10,"tags":["a","b"]}}}`,
+			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_products_3",` +
+				`"arguments":{"query":"camera","available":true,"limit":10,"tags":["a","b"]}}}`,
 		},
 	}
 	servers := []struct {

@@ -12,7 +12,8 @@ import (
 
 func BenchmarkReadCreate(b *testing.B) {
 	body := []byte(
-		`{"line_items":[{"item":{"id":"a"},"quantity":1}],"buyer":{"email":"a@b.example"},"context":{"currency":"USD"}}`,
+		`{"line_items":[{"item":{"id":"a"},"quantity":1}],"buyer":{"email":"a@b.example"},` +
+			`"context":{"currency":"USD"}}`,
 	)
 	b.ReportAllocs()
 	for b.Loop() {
@@ -50,7 +51,10 @@ func BenchmarkVerifyRequest(b *testing.B) {
 // BenchmarkRequestBody is what a keyed request costs before anything is done:
 // parsed once, compared by its canonical form, read.
 func BenchmarkRequestBody(b *testing.B) {
-	const body = `{"line_items":[{"item":{"id":"offer_monthly"},"quantity":1},{"item":{"id":"handbook"},"quantity":2}],"buyer":{"first_name":"Ada","last_name":"Lovelace","email":"ada@example.com"},"context":{"address_country":"GB","language":"en","intent":"a gift for the \u201cteam\u201d"},"attribution":{"source":"agent","campaign":"spring"}}`
+	const body = `{"line_items":[{"item":{"id":"offer_monthly"},"quantity":1},{"item":{"id":"handbook"},` +
+		`"quantity":2}],"buyer":{"first_name":"Ada","last_name":"Lovelace","email":"ada@example.com"},` +
+		`"context":{"address_country":"GB","language":"en","intent":"a gift for the \u201cteam\u201d"},` +
+		`"attribution":{"source":"agent","campaign":"spring"}}`
 	b.ReportAllocs()
 	for b.Loop() {
 		v, err := jsonread.Parse([]byte(body))

@@ -21,7 +21,8 @@ func TestFromProblem(t *testing.T) {
 			problem.New(problem.Conflict, "profile_unreachable", "It timed out."),
 			424,
 			-32001,
-			`{"code":"profile_unreachable","content":"It timed out.","messages":[{"type":"error","code":"profile_unreachable","severity":"unrecoverable","content":"It timed out."}]}`,
+			`{"code":"profile_unreachable","content":"It timed out.","messages":[{"type":"error",` +
+				`"code":"profile_unreachable","severity":"unrecoverable","content":"It timed out."}]}`,
 		},
 		{
 			"faults",
@@ -31,42 +32,48 @@ func TestFromProblem(t *testing.T) {
 			}),
 			400,
 			-32602,
-			`{"code":"missing_field","content":"Name it.","messages":[{"type":"error","code":"missing_field","severity":"recoverable","path":"$.line_items","content":"Name it."}]}`,
+			`{"code":"missing_field","content":"Name it.","messages":[{"type":"error","code":"missing_field",` +
+				`"severity":"recoverable","path":"$.line_items","content":"Name it."}]}`,
 		},
 		{
 			"rate",
 			problem.New(problem.RateLimited, "rate_limited", "Slow down.").After(1500 * 1e6),
 			429,
 			-32000,
-			`{"code":"rate_limited","content":"Slow down.","messages":[{"type":"error","code":"rate_limited","severity":"recoverable","content":"Slow down."}],"retry_after":2}`,
+			`{"code":"rate_limited","content":"Slow down.","messages":[{"type":"error","code":"rate_limited",` +
+				`"severity":"recoverable","content":"Slow down."}],"retry_after":2}`,
 		},
 		{
 			"away",
 			problem.New(problem.Timeout, "processor_timeout", "Try again."),
 			503,
 			-32000,
-			`{"code":"service_unavailable","content":"Try again.","messages":[{"type":"error","code":"service_unavailable","severity":"recoverable","content":"Try again."}]}`,
+			`{"code":"service_unavailable","content":"Try again.","messages":[{"type":"error",` +
+				`"code":"service_unavailable","severity":"recoverable","content":"Try again."}]}`,
 		},
 		{
 			"key reused",
 			problem.New(problem.Conflict, "idempotency_conflict", "Use a new key."),
 			409,
 			-32000,
-			`{"code":"idempotency_conflict","content":"Use a new key.","messages":[{"type":"error","code":"idempotency_conflict","severity":"unrecoverable","content":"Use a new key."}]}`,
+			`{"code":"idempotency_conflict","content":"Use a new key.","messages":[{"type":"error",` +
+				`"code":"idempotency_conflict","severity":"unrecoverable","content":"Use a new key."}]}`,
 		},
 		{
 			"own kind",
 			problem.New(problem.TooLarge, "body_too_large", "Smaller."),
 			413,
 			-32000,
-			`{"code":"body_too_large","content":"Smaller.","messages":[{"type":"error","code":"body_too_large","severity":"recoverable","content":"Smaller."}]}`,
+			`{"code":"body_too_large","content":"Smaller.","messages":[{"type":"error","code":"body_too_large",` +
+				`"severity":"recoverable","content":"Smaller."}]}`,
 		},
 		{
 			"internal",
 			problem.New(problem.Internal, "internal_error", "Sorry."),
 			500,
 			-32603,
-			`{"code":"internal_error","content":"Sorry.","messages":[{"type":"error","code":"internal_error","severity":"unrecoverable","content":"Sorry."}]}`,
+			`{"code":"internal_error","content":"Sorry.","messages":[{"type":"error","code":"internal_error",` +
+				`"severity":"unrecoverable","content":"Sorry."}]}`,
 		},
 	}
 	for _, tt := range tests {

@@ -69,14 +69,16 @@ func TestReadCreate(t *testing.T) {
 		{"item alone", `{"id":"chk_9","item":{"id":"a"}}`, plain, &ucp.CheckoutRequest{LineItems: line("a", 1, "$")}},
 		{
 			"null is absent",
-			`{"line_items":[{"item":{"id":"a"},"quantity":1,"parent_id":null}],"buyer":null,"context":null,"payment":null}`,
+			`{"line_items":[{"item":{"id":"a"},"quantity":1,"parent_id":null}],"buyer":null,"context":null,` +
+				`"payment":null}`,
 			strict,
 			&ucp.CheckoutRequest{LineItems: line("a", 1, first)},
 		},
 		{
 			"response-only fields are ignored",
 			`{"ucp":1,"id":2,"status":[],"currency":{},"totals":"x","messages":1,"links":1,"expires_at":1,
-			"continue_url":1,"order":1,"unknown":{"deep":[1]},"line_items":[{"item":{"id":"a","title":1,"price":"x"},"quantity":1,"totals":7}]}`, strict,
+			"continue_url":1,"order":1,"unknown":{"deep":[1]},"line_items":[{"item":{"id":"a","title":1,` +
+				`"price":"x"},"quantity":1,"totals":7}]}`, strict,
 			&ucp.CheckoutRequest{LineItems: line("a", 1, first)},
 		},
 		{
@@ -89,7 +91,8 @@ func TestReadCreate(t *testing.T) {
 		{
 			"everything else", `{"line_items":[{"item":{"id":"a"},"quantity":1}],
 			"buyer":{"first_name":"A","last_name":"B","email":"a@b.example","phone_number":"+1","extra":1},
-			"context":{"address_country":"DE","address_region":"BE","postal_code":"10115","intent":"a gift","language":"de","currency":"EUR",
+			"context":{"address_country":"DE","address_region":"BE","postal_code":"10115","intent":"a gift",` +
+				`"language":"de","currency":"EUR",
 				"eligibility":["com.example.gold","not a name"],"payment":[{"handler":"x"}]},
 			"signals":{"dev.ucp.buyer_ip":"192.0.2.1","dev.ucp.user_agent":"UA","com.example.x":{"y":1}},
 			"attribution":{"utm_source":"agent"}}`, strict,
@@ -107,7 +110,8 @@ func TestReadCreate(t *testing.T) {
 		},
 		{
 			"unit",
-			`{"line_items":[{"item":{"id":"a","quantity_unit":{"unit":"LBR","scale":2,"display_text":"lb","increment":25}},"quantity":1}]}`,
+			`{"line_items":[{"item":{"id":"a","quantity_unit":{"unit":"LBR","scale":2,"display_text":"lb",` +
+				`"increment":25}},"quantity":1}]}`,
 			strict,
 			&ucp.CheckoutRequest{LineItems: []ucp.RequestLine{{
 				ItemID: "a", Quantity: 1, Path: first,
@@ -194,7 +198,8 @@ func TestReadCreateRefuses(t *testing.T) {
 		},
 		{
 			"several faults",
-			`{"line_items":[{"item":{"id":1},"quantity":-1},{"quantity":"x"}],"buyer":{"email":[]},"context":{"eligibility":"x"}}`,
+			`{"line_items":[{"item":{"id":1},"quantity":-1},{"quantity":"x"}],"buyer":{"email":[]},` +
+				`"context":{"eligibility":"x"}}`,
 			strict,
 			[]string{
 				"$.line_items[0].item.id invalid_type", "$.line_items[0].quantity invalid_value",
@@ -237,7 +242,8 @@ const secret = "4242424242424242"
 
 func TestPaymentInstrumentIsDropped(t *testing.T) {
 	t.Parallel()
-	const instrument = `{"instruments":[{"id":"i","handler_id":"h","type":"card","credential":{"type":"card","number":"` + secret + `"}}]}`
+	const instrument = `{"instruments":[{"id":"i","handler_id":"h","type":"card","credential":{"type":"card",` +
+		`"number":"` + secret + `"}}]}`
 	tests := []struct {
 		name, payment string
 		sent          bool
@@ -443,7 +449,8 @@ func TestSchemasAndReaderAgree(t *testing.T) {
 	t.Parallel()
 	bodies := []string{
 		`{"line_items":[{"item":{"id":"a"},"quantity":1}]}`,
-		`{"line_items":[{"item":{"id":"a"},"quantity":1}],"buyer":{"email":"x"},"context":{"eligibility":["com.example.gold"]},"attribution":{"a":"b"}}`,
+		`{"line_items":[{"item":{"id":"a"},"quantity":1}],"buyer":{"email":"x"},` +
+			`"context":{"eligibility":["com.example.gold"]},"attribution":{"a":"b"}}`,
 		`{"line_items":[]}`,
 		`{"line_items":[{"item":{"id":"a"}}]}`,
 		`{"line_items":[{"quantity":1}]}`,

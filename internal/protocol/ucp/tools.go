@@ -84,24 +84,33 @@ func meta(withKey bool) string {
 	}
 	return `{"type":"object","description":"Request metadata.","required":[` + required + `],"properties":{` +
 		`"ucp-agent":{"type":"object","description":"The calling platform.","required":["profile"],"properties":{` +
-		`"profile":{"type":"string","minLength":1,"maxLength":2048,"description":"https URL of the platform's UCP profile."}}},` +
-		`"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"description":"An idempotency key, for example a UUID, that makes retries safe."}}}`
+		`"profile":{"type":"string","minLength":1,"maxLength":2048,` +
+		`"description":"https URL of the platform's UCP profile."}}},` +
+		`"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"description":"An idempotency key, ` +
+		`for example a UUID, that makes retries safe."}}}`
 }
 
 const (
 	checkoutID = `{"type":"string","minLength":1,"maxLength":255,"description":"ID of the checkout."}`
 
 	contextInput = `{"type":"object","description":"Hints about the buyer.","properties":{` +
-		`"address_country":{"type":"string","description":"ISO 3166-1 alpha-2."},"address_region":{"type":"string"},"postal_code":{"type":"string"},` +
-		`"intent":{"type":"string","maxLength":1000},"language":{"type":"string","description":"BCP 47."},"currency":{"type":"string","description":"ISO 4217."},` +
+		`"address_country":{"type":"string","description":"ISO 3166-1 alpha-2."},` +
+		`"address_region":{"type":"string"},"postal_code":{"type":"string"},` +
+		`"intent":{"type":"string","maxLength":1000},"language":{"type":"string","description":"BCP 47."},` +
+		`"currency":{"type":"string","description":"ISO 4217."},` +
 		`"eligibility":{"type":"array","maxItems":50,"items":{"type":"string"}}}}`
 
-	checkoutInput = `{"type":"object","description":"Contents of the checkout.","required":["line_items"],"properties":{` +
-		`"line_items":{"type":"array","minItems":1,"maxItems":100,"description":"What to buy. This store accepts one line.","items":{"type":"object","required":["item","quantity"],"properties":{` +
+	checkoutInput = `{"type":"object","description":"Contents of the checkout.","required":["line_items"],` +
+		`"properties":{` +
+		`"line_items":{"type":"array","minItems":1,"maxItems":100,` +
+		`"description":"What to buy. This store accepts one line.","items":{"type":"object","required":["item",` +
+		`"quantity"],"properties":{` +
 		`"id":{"type":"string","maxLength":255,"description":"ID of the line, in updates."},` +
-		`"item":{"type":"object","required":["id"],"properties":{"id":{"type":"string","minLength":1,"maxLength":255,"description":"ID of a variant of the catalog."}}},` +
+		`"item":{"type":"object","required":["id"],"properties":{"id":{"type":"string","minLength":1,` +
+		`"maxLength":255,"description":"ID of a variant of the catalog."}}},` +
 		`"quantity":{"type":"integer","minimum":1,"maximum":9007199254740991}}}},` +
-		`"buyer":{"type":"object","description":"Prefills the payment page.","properties":{"first_name":{"type":"string"},"last_name":{"type":"string"},` +
+		`"buyer":{"type":"object","description":"Prefills the payment page.",` +
+		`"properties":{"first_name":{"type":"string"},"last_name":{"type":"string"},` +
 		`"email":{"type":"string","maxLength":320},"phone_number":{"type":"string"}}},` +
 		`"context":` + contextInput + `,` +
 		`"signals":{"type":"object","description":"The platform's observations about the buyer."},` +
@@ -109,17 +118,20 @@ const (
 
 	completeInput = `{"type":"object","description":"May be empty. Payment instruments are discarded."}`
 
-	filtersInput = `{"type":"object","properties":{"categories":{"type":"array","maxItems":50,"items":{"type":"string"}},` +
+	filtersInput = `{"type":"object","properties":{"categories":{"type":"array","maxItems":50,` +
+		`"items":{"type":"string"}},` +
 		`"price":{"type":"object","description":"In minor units of context.currency.","properties":{` +
 		`"min":{"type":"integer","minimum":0},"max":{"type":"integer","minimum":0}}}}}`
 
 	searchInput = `{"type":"object","description":"What to search for: query, filters or both.","properties":{` +
 		`"query":{"type":"string","maxLength":1000,"description":"Plain words."},"filters":` + filtersInput +
 		`,"context":` + contextInput + `,` +
-		`"pagination":{"type":"object","properties":{"cursor":{"type":"string","maxLength":1000},"limit":{"type":"integer","minimum":1}}}}}`
+		`"pagination":{"type":"object","properties":{"cursor":{"type":"string","maxLength":1000},` +
+		`"limit":{"type":"integer","minimum":1}}}}}`
 
 	lookupInput = `{"type":"object","required":["ids"],"properties":{` +
-		`"ids":{"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","minLength":1,"maxLength":255},"description":"IDs of products or variants."},` +
+		`"ids":{"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","minLength":1,"maxLength":255},` +
+		`"description":"IDs of products or variants."},` +
 		`"filters":` + filtersInput + `,"context":` + contextInput + `}}`
 
 	productInput = `{"type":"object","required":["id"],"properties":{` +

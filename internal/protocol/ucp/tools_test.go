@@ -12,7 +12,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-const metaText = `"meta":{"ucp-agent":{"profile":"https://p.example/ucp","version":"2026-04-08"},"idempotency-key":"k-1"}`
+const metaText = `"meta":{"ucp-agent":{"profile":"https://p.example/ucp","version":"2026-04-08"},` +
+	`"idempotency-key":"k-1"}`
 
 func compileTool(t testing.TB, tool ucp.Tool) *jsonschema.Schema {
 	t.Helper()

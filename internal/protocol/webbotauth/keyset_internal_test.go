@@ -8,7 +8,8 @@ import (
 
 // FuzzKeySet parses the response of a hostile server.
 func FuzzKeySet(f *testing.F) {
-	const set = `{"keys":[{"kty":"OKP","crv":"Ed25519","kid":"Kb29PoKF6HzDo9rDUodpixEBeKN20sGZ3IrObGLriB8","x":"UWWj9OT73tmZuQKu9ABXMpFfUwxK0H_LilgiB7M2E7U"}]}`
+	const set = `{"keys":[{"kty":"OKP","crv":"Ed25519","kid":"Kb29PoKF6HzDo9rDUodpixEBeKN20sGZ3IrObGLriB8",` +
+		`"x":"UWWj9OT73tmZuQKu9ABXMpFfUwxK0H_LilgiB7M2E7U"}]}`
 	const at = "https://bot.example/card"
 	f.Add(set, "max-age=60")
 	f.Add(`{"client_id":"`+at+`","jwks":`+set+`}`, "no-store")

@@ -231,7 +231,8 @@ func TestVerify(t *testing.T) {
 					// it.
 					r.Header.Set(
 						"Signature-Input",
-						`sig1=("@authority" "signature-agent";key="c");created=946684800;expires=946684900;keyid="k";tag="web-bot-auth"`,
+						`sig1=("@authority" "signature-agent";key="c");created=946684800;expires=946684900;`+
+							`keyid="k";tag="web-bot-auth"`,
 					)
 					r.Header.Set("Signature", "sig1=:AA==:")
 				}

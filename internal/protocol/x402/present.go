@@ -62,7 +62,8 @@ func FromHTTP(h http.Header) (*PaymentPayload, error) {
 	if found == nil && h.Get(headerV1) != "" {
 		return nil,
 			invalid(
-				"X-PAYMENT is the header of x402 version 1. This store supports version 2: send the payment payload in " +
+				"X-PAYMENT is the header of x402 version 1. This store supports version 2: send the payment " +
+					"payload in " +
 					"PAYMENT-SIGNATURE.",
 			)
 	}
@@ -123,7 +124,8 @@ func fromMeta(meta *jsonread.Value) (*PaymentPayload, error) {
 	if meta.Field(metaV1).Kind() > jsonread.Null {
 		return nil,
 			invalid(
-				`_meta["x402.payment"] is of x402 version 1. This store speaks version 2: send the payment payload in _meta["x402/payment"] or as payment_signature.`,
+				`_meta["x402.payment"] is of x402 version 1. This store speaks version 2: send the payment payload ` +
+					`in _meta["x402/payment"] or as payment_signature.`,
 			)
 	}
 	return nil, nil

@@ -85,7 +85,8 @@ func readPayload(v *jsonread.Value) (*PaymentPayload, error) {
 func wrongVersion(version int64) *problem.Problem {
 	if version == 1 {
 		return invalid(
-			"This store supports x402 version 2. Sign the quote of version 2 and send the whole payment in the header " +
+			"This store supports x402 version 2. Sign the quote of version 2 and send the whole payment in the " +
+				"header " +
 				"PAYMENT-SIGNATURE or as payment_signature.",
 		)
 	}

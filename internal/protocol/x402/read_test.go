@@ -16,11 +16,14 @@ import (
 )
 
 // validPayment is a payment as a client library writes it.
-const validPayment = `{"x402Version":2,"payload":{"authorization":{"from":"0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC",` +
+const validPayment = `{"x402Version":2,"payload":{"authorization":{"from":` +
+	`"0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC",` +
 	`"to":"0x90F79bf6EB2c4f870365E785982E1f101E93b906","value":"250000","validAfter":"0","validBefore":"1795218824",` +
 	`"nonce":"0xC1326e18534ee5a8d6c4c1611bea9d2bfb0749cfbb8c9b468ad2bb6e9418cb7a"},"signature":"0xcc98226b73ce1f42"},` +
-	`"resource":{"url":"http://127.0.0.1:14121/v1/services/ai-search-audit/run"},"accepted":{"scheme":"exact","network":"eip155:31337",` +
-	`"amount":"250000","asset":"0x5fbdb2315678afecb367f032d93f642f64180aa3","payTo":"0x90F79bf6EB2c4f870365E785982E1f101E93b906",` +
+	`"resource":{"url":"http://127.0.0.1:14121/v1/services/ai-search-audit/run"},"accepted":{"scheme":"exact",` +
+	`"network":"eip155:31337",` +
+	`"amount":"250000","asset":"0x5fbdb2315678afecb367f032d93f642f64180aa3",` +
+	`"payTo":"0x90F79bf6EB2c4f870365E785982E1f101E93b906",` +
 	`"maxTimeoutSeconds":60,"extra":{"name":"Dev USD","version":"1"}}}`
 
 // altered returns validPayment with one text replaced by another.
@@ -318,7 +321,8 @@ func TestReadResponses(t *testing.T) {
 	t.Parallel()
 	settled, err := x402.ReadSettle(
 		[]byte(
-			`{"success":false,"errorReason":"settlement_pending","transaction":"0xab","network":"eip155:1","extra":{"a":1},"later":true}`,
+			`{"success":false,"errorReason":"settlement_pending","transaction":"0xab","network":"eip155:1",` +
+				`"extra":{"a":1},"later":true}`,
 		))
 	if err != nil || settled.ErrorReason != x402.ReasonSettlementPending || settled.Transaction != "0xab" {
 		t.Errorf("ReadSettle = %+v, %v", settled, err)
@@ -329,7 +333,8 @@ func TestReadResponses(t *testing.T) {
 	}
 	supported, err := x402.ReadSupported(
 		[]byte(
-			`{"kinds":[{"x402Version":2,"scheme":"exact","network":"eip155:8453"},{"x402Version":1,"scheme":"exact","network":"base"}],"extensions":["bazaar"],"signers":{"eip155:*":["0x1"]}}`,
+			`{"kinds":[{"x402Version":2,"scheme":"exact","network":"eip155:8453"},{"x402Version":1,` +
+				`"scheme":"exact","network":"base"}],"extensions":["bazaar"],"signers":{"eip155:*":["0x1"]}}`,
 		))
 	if err != nil || !supported.Supports("exact", "eip155:8453") || supported.Supports("exact", "base") ||
 		supported.Supports("upto", "eip155:8453") {
@@ -375,7 +380,8 @@ func TestReadFacilitatorRequest(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		``, `[]`, `{}`, `{"x402Version":2}`, `{"x402Version":1,"paymentPayload":` + validPayment + `,"paymentRequirements":{}}`,
+		``, `[]`, `{}`, `{"x402Version":2}`, `{"x402Version":1,` +
+			`"paymentPayload":` + validPayment + `,"paymentRequirements":{}}`,
 		`{"x402Version":2,"paymentPayload":` + validPayment + `,"paymentRequirements":7}`,
 		`{"x402Version":2,"paymentPayload":{},"paymentRequirements":{}}`,
 		`{"x402Version":2,"x402Version":2,"paymentPayload":` + validPayment + `,"paymentRequirements":{}}`,

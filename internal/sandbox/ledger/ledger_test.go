@@ -366,7 +366,8 @@ func TestPaths(t *testing.T) {
 			"/supported",
 			"",
 			200,
-			`{"kinds":[{"x402Version":2,"scheme":"exact","network":"eip155:31337"}],"extensions":[],"signers":{"eip155:*":[]}}`,
+			`{"kinds":[{"x402Version":2,"scheme":"exact","network":"eip155:31337"}],"extensions":[],` +
+				`"signers":{"eip155:*":[]}}`,
 		},
 		{"POST", "/verify", "", 400, `"invalidReason":"invalid_payload"`},
 		{"POST", "/settle", "{}", 400, `"errorReason":"invalid_payload"`},

@@ -79,7 +79,8 @@ func Open(ctx context.Context, db *sqldb.DB, o *Options) (*Notes, error) {
 	}
 	return n, n.write(
 		ctx,
-		`INSERT INTO notes_client (id, digest, name, redirects, created_at) VALUES ($1, $2, $3, '[]', $4) ON CONFLICT (id) DO NOTHING`,
+		`INSERT INTO notes_client (id, digest, name, redirects, created_at) VALUES ($1, $2, $3, '[]', $4) ON
+			CONFLICT (id) DO NOTHING`,
 		ClientID,
 		digest(ClientSecret),
 		"ACE platform",

@@ -123,7 +123,8 @@ func (n *Notes) issueCode(ctx context.Context, r *request, person string) (strin
 	}
 	return code, n.write(
 		ctx,
-		`INSERT INTO notes_code (digest, client_id, person, redirect, challenge, scope, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+		`INSERT INTO notes_code (digest, client_id, person, redirect, challenge, scope, expires_at) VALUES ($1, $2,
+			$3, $4, $5, $6, $7)`,
 		digest(code),
 		r.client.id,
 		person,
@@ -190,7 +191,8 @@ func (n *Notes) redeem(ctx context.Context, c *client, form url.Values) (*token,
 	err := n.db.Tx(ctx, func(tx *sql.Tx) (err error) {
 		ok, err = found(tx.QueryRowContext(
 			ctx,
-			`DELETE FROM notes_code WHERE digest = $1 RETURNING client_id, person, redirect, challenge, scope, expires_at`,
+			`DELETE FROM notes_code WHERE digest = $1 RETURNING client_id, person, redirect, challenge, scope,
+				expires_at`,
 			digest(form.Get("code")),
 		).Scan(&clientID, &person, &redirect, &challenge, &scope, &expires))
 		return err
@@ -207,7 +209,8 @@ func (n *Notes) redeem(ctx context.Context, c *client, form url.Values) (*token,
 		t.Scope = scope
 		_, err := tx.ExecContext(
 			ctx,
-			`INSERT INTO notes_grant (id, client_id, person, scope, access, refresh, spent, access_until, refreshes, created_at)
+			`INSERT INTO notes_grant (id, client_id, person, scope, access, refresh, spent, access_until, refreshes,
+				created_at)
 			VALUES ($1, $2, $3, $4, $5, $6, '', $7, 0, $8)`,
 			typeid.New("grant"),
 			c.id,
@@ -247,7 +250,8 @@ func (n *Notes) refresh(ctx context.Context, c *client, presented string) (*toke
 		stolen = false
 		ok, err := found(tx.QueryRowContext(
 			ctx,
-			`UPDATE notes_grant SET spent = refresh, refresh = $3, access = $4, access_until = $5, refreshes = refreshes + 1
+			`UPDATE notes_grant SET spent = refresh, refresh = $3, access = $4, access_until = $5, refreshes =
+				refreshes + 1
 			WHERE refresh = $1 AND client_id = $2 RETURNING scope`,
 			digest(presented),
 			c.id,

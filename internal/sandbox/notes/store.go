@@ -84,7 +84,8 @@ func (n *Notes) change(ctx context.Context, person, id string, title, body *stri
 	err := n.db.Tx(ctx, func(tx *sql.Tx) error {
 		changed, err := scanNote(tx.QueryRowContext(
 			ctx,
-			`UPDATE notes_note SET title = COALESCE(CAST($3 AS TEXT), title), body = COALESCE(CAST($4 AS TEXT), body), updated_at = $5
+			`UPDATE notes_note SET title = COALESCE(CAST($3 AS TEXT), title), body = COALESCE(CAST($4 AS TEXT),
+				body), updated_at = $5
 			WHERE id = $1 AND person = $2 RETURNING `+noteColumns,
 			id,
 			person,
@@ -225,7 +226,8 @@ func (n *Notes) deliverOne(ctx context.Context) bool {
 	var id, url, key, event, body string
 	var attempts int
 	ok, err := found(n.db.Reader().QueryRowContext(ctx,
-		`SELECT d.id, h.url, h.secret, d.event, d.body, d.attempts FROM notes_delivery d JOIN notes_hook h ON h.id = d.hook_id
+		`SELECT d.id, h.url, h.secret, d.event, d.body, d.attempts FROM notes_delivery d JOIN notes_hook h ON h.id =
+			d.hook_id
 		WHERE d.due_at <= $1 ORDER BY d.due_at, d.id LIMIT 1`, now()).
 		Scan(&id, &url, &key, &event, &body, &attempts))
 	if err != nil || !ok {

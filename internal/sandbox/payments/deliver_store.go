@@ -35,7 +35,8 @@ func putDelivery(ctx context.Context, tx *sql.Tx, d delivery) error {
 		(event_id, endpoint_id, seq, state, attempts, copies, next_at, last_status)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 		ON CONFLICT (event_id, endpoint_id) DO UPDATE SET seq = excluded.seq, state = excluded.state,
-		attempts = excluded.attempts, copies = excluded.copies, next_at = excluded.next_at, last_status = excluded.last_status`,
+		attempts = excluded.attempts, copies = excluded.copies, next_at = excluded.next_at, last_status =
+		excluded.last_status`,
 		d.event, d.endpoint, d.seq, d.state, d.attempts, d.copies, rowstore.OrNull(d.nextAt), d.lastStatus)
 	if err != nil {
 		return fmt.Errorf("storing the delivery of %s: %w", d.event, err)

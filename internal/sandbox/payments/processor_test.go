@@ -314,7 +314,8 @@ func TestTrialWithoutCard(t *testing.T) {
 			t.Parallel()
 			p, _ := open(t, sqldbtest.SQLite(t), nil)
 			in := params("price_test_assistant_pro_monthly")
-			in.Mode, in.MethodCollection, in.SubscriptionGiven, in.TrialDays, in.MissingMethodEnd = object.ModeSubscription, "if_required", true, 14, tt.end
+			in.Mode, in.MethodCollection = object.ModeSubscription, "if_required"
+			in.SubscriptionGiven, in.TrialDays, in.MissingMethodEnd = true, 14, tt.end
 			o := write(t,
 				p, func(ctx context.Context, tx *Tx) (*object.Session, error) { return tx.CreateSession(ctx, in) })
 			f := form("")

@@ -123,7 +123,8 @@ func (tx *Tx) chargeInvoice(ctx context.Context, sub *object.Subscription, o *ob
 		return nil
 	}
 	intent := tx.newIntent(o.ID, o.Total, o.Currency)
-	intent.Customer, intent.ReceiptEmail, intent.Status, intent.Received = &sub.Customer, &o.CustomerEmail, "succeeded", o.Total
+	intent.Customer, intent.ReceiptEmail = &sub.Customer, &o.CustomerEmail
+	intent.Status, intent.Received = "succeeded", o.Total
 	intent.MethodTypes = []string{sub.Private.Method.Type}
 	charge := tx.newCharge(intent, sub.Private.Billing, sub.Private.Method, "succeeded")
 	intent.LatestCharge = &charge.ID

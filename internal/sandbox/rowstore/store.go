@@ -34,7 +34,8 @@ type Row struct {
 	Doc, Private string
 }
 
-const rowColumns = `id, kind, seq, created_at, status, link, COALESCE(unique_key, ''), COALESCE(due_at, 0), doc, private`
+const rowColumns = `id, kind, seq, created_at, status, link, COALESCE(unique_key, ''), COALESCE(due_at, 0), doc,
+	private`
 
 func scanRow(scan func(...any) error) (Row, error) {
 	var r Row

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// Start runs the binary that ACE_STRIPE_MOCK names, until the test ends, and returns its address. Without one the test is skipped.
+// Start runs the binary that ACE_STRIPE_MOCK names, until the test ends, and
+// returns its URL. Without one the test is skipped.
 func Start(t *testing.T) string {
 	t.Helper()
 	binary := os.Getenv("ACE_STRIPE_MOCK")

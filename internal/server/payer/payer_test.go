@@ -94,9 +94,11 @@ func says(status int, body string, headers ...string) step {
 const (
 	orderURL  = "https://public.example/v1/orders/svo_1"
 	completed = `{"object":"service_order","id":"svo_1","url":"` + orderURL +
-		`","state":"completed","payment":{"transaction":"0xab"},"result":{"score":71},"files":[{"name":"report.html","url":"https://public.example/f"}]}`
+		`","state":"completed","payment":{"transaction":"0xab"},"result":{"score":71},` +
+		`"files":[{"name":"report.html","url":"https://public.example/f"}]}`
 	running = `{"object":"service_order","id":"svo_1","url":"` + orderURL +
-		`","state":"running","next_action":"wait","progress":{"stage":"crawling","pages_done":%d,"pages_total":10},"payment":{}}`
+		`","state":"running","next_action":"wait","progress":{"stage":"crawling","pages_done":%d,"pages_total":10},` +
+		`"payment":{}}`
 	pending = `{"object":"service_order","id":"svo_1","url":"` + orderURL +
 		`","state":"settlement_pending","next_action":"retry_with_same_payment","payment":{}}`
 	awaiting = `{"object":"service_order","id":"svo_1","url":"` + orderURL +
@@ -252,7 +254,8 @@ func TestBuy(t *testing.T) {
 	}
 }
 
-const quoteBody = `{"x402Version":2,"resource":{"url":"u"},"accepts":[{"scheme":"exact","network":"eip155:31337","amount":"90000",` +
+const quoteBody = `{"x402Version":2,"resource":{"url":"u"},"accepts":[{"scheme":"exact","network":"eip155:31337",` +
+	`"amount":"90000",` +
 	`"asset":"0xDE00000000000000000000000000000000000402","payTo":"` + receiver +
 	`","maxTimeoutSeconds":300,"extra":{"name":"Dev USD","version":"1"}}]}`
 

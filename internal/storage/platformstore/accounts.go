@@ -29,8 +29,10 @@ func scanAccount(r row.Scanner) (*account.Account, error) {
 	return a, nil
 }
 
-const userColumns = `account_user.id, account_user.account_id, COALESCE(account_user.email, ''), account_user.name, account_user.role,
-	account_user.password_hash, COALESCE(account_user.subject, ''), account_user.failures, account_user.blocked_until, account_user.created_at`
+const userColumns = `account_user.id, account_user.account_id, COALESCE(account_user.email, ''), account_user.name, ` +
+	`account_user.role,
+	account_user.password_hash, COALESCE(account_user.subject, ''), account_user.failures, ` +
+	`account_user.blocked_until, account_user.created_at`
 
 // userRow is a user with the kept digest of the password.
 type userRow struct {
@@ -67,7 +69,8 @@ func (s *Store) InsertAccount(ctx context.Context, a *account.Account, owner *ac
 		if _, err := row.Exec(
 			ctx,
 			tx,
-			`INSERT INTO account_user (id, account_id, email, name, role, password_hash, subject, failures, blocked_until, created_at)
+			`INSERT INTO account_user (id, account_id, email, name, role, password_hash, subject, failures,
+				blocked_until, created_at)
 			VALUES ($1, $2, NULLIF($3, ''), $4, $5, '', NULL, 0, 0, $6)`,
 			owner.ID,
 			owner.AccountID,
@@ -138,7 +141,8 @@ func (s *Store) UserByEmail(ctx context.Context, email string) (*account.User, s
 func (s *Store) OwnerOf(ctx context.Context, name string) (*account.User, string, error) {
 	return s.user(
 		ctx,
-		`account_user.role = 'owner' AND account_user.account_id = (SELECT id FROM account WHERE name = $1) ORDER BY created_at, id LIMIT 1`,
+		`account_user.role = 'owner' AND account_user.account_id = (SELECT id FROM account WHERE name = $1) ORDER `+
+			`BY created_at, id LIMIT 1`,
 		name,
 	)
 }

@@ -50,7 +50,8 @@ func record(ctx context.Context, tx *sql.Tx, e audit.Entry) error {
 	_, err = row.Exec(
 		ctx,
 		tx,
-		`INSERT INTO audit_entry (account_id, seq, at, actor, actor_id, action, target, detail, hash) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+		`INSERT INTO audit_entry (account_id, seq, at, actor, actor_id, action, target, detail, hash) VALUES ($1,
+			$2, $3, $4, $5, $6, $7, $8, $9)`,
 		e.AccountID,
 		e.Seq,
 		row.Millis(e.At),
@@ -70,7 +71,8 @@ func (s *Store) RecordAudit(ctx context.Context, e audit.Entry) error {
 }
 
 // auditWhere selects the entries of a query; its values are $1 to $4.
-const auditWhere = `account_id = $1 AND (CAST($2 AS TEXT) = '' OR action = $2) AND (CAST($3 AS TEXT) = '' OR target = $3) AND (CAST($4 AS TEXT) = '' OR actor_id = $4)`
+const auditWhere = `account_id = $1 AND (CAST($2 AS TEXT) = '' OR action = $2) AND (CAST($3 AS TEXT) = '' OR target
+	= $3) AND (CAST($4 AS TEXT) = '' OR actor_id = $4)`
 
 // AuditEntries implements audit.Store.
 func (s *Store) AuditEntries(ctx context.Context, accountID string, q audit.Query) ([]audit.Entry, error) {

@@ -17,7 +17,8 @@ import (
 // Connections implements connection.Store.
 type Connections struct{ *Store }
 
-const connectionColumns = `id, account_id, app, scheme, label, is_default, end_user, params, identity, status, reason, scopes, created_at, last_used_at, last_checked_at,
+const connectionColumns = `id, account_id, app, scheme, label, is_default, end_user, params, identity, status,
+	reason, scopes, created_at, last_used_at, last_checked_at,
 	version, token_expires_at, refreshed_at, next_refresh_at, refresh_tried_at, refresh_failed, refresh_class`
 
 // connectionRow is a connection on its way out of a row.
@@ -169,7 +170,8 @@ func (s Connections) ChangeConnection(ctx context.Context, accountID, id string,
 		if _, err := row.Exec(
 			ctx,
 			tx,
-			`UPDATE connection SET label = $3, is_default = $4, identity = $5, search = $6, status = $7, reason = $8, last_checked_at = $9, next_refresh_at = $10
+			`UPDATE connection SET label = $3, is_default = $4, identity = $5, search = $6, status = $7, reason =
+				$8, last_checked_at = $9, next_refresh_at = $10
 			WHERE account_id = $1 AND id = $2`,
 			accountID,
 			id,
@@ -201,7 +203,8 @@ func onlyDefault(ctx context.Context, tx *sql.Tx, c *connection.Connection) erro
 	_, err := row.Exec(
 		ctx,
 		tx,
-		`UPDATE connection SET is_default = $5 WHERE account_id = $1 AND app = $2 AND end_user = $3 AND id <> $4 AND is_default`,
+		`UPDATE connection SET is_default = $5 WHERE account_id = $1 AND app = $2 AND end_user = $3 AND id <> $4 AND
+			is_default`,
 		c.AccountID,
 		c.App,
 		c.EndUser,

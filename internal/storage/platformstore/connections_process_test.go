@@ -290,7 +290,8 @@ func TestSwappedSecretsDoNotOpen(t *testing.T) {
 			execute(
 				t,
 				db,
-				`UPDATE connection SET secret = (SELECT secret FROM connection AS other WHERE other.id = $2) WHERE id = $1`,
+				`UPDATE connection SET secret = (SELECT secret FROM connection AS other WHERE other.id = $2) WHERE
+					id = $1`,
 				first,
 				second,
 			)

@@ -15,7 +15,8 @@ import (
 	"ace/internal/storage/row"
 )
 
-const connectSessionColumns = `id, account_id, token_digest, browser_digest, COALESCE(state_digest, ''), flow_digest, app, status, wish, asked_by, connection_id, code, detail, attempt, confirmed,
+const connectSessionColumns = `id, account_id, token_digest, browser_digest, COALESCE(state_digest, ''),
+	flow_digest, app, status, wish, asked_by, connection_id, code, detail, attempt, confirmed,
 	created_at, expires_at, ended_at, version`
 
 func scanConnectSession(r row.Scanner) (*connection.Session, error) {
@@ -53,7 +54,8 @@ func (s Connections) InsertSession(ctx context.Context, in *connection.Session,
 		n, err := row.Exec(
 			ctx,
 			tx,
-			`INSERT INTO connect_session (id, account_id, token_digest, browser_digest, flow_digest, app, status, wish, asked_by, connection_id, code, detail, attempt, confirmed,
+			`INSERT INTO connect_session (id, account_id, token_digest, browser_digest, flow_digest, app, status,
+				wish, asked_by, connection_id, code, detail, attempt, confirmed,
 				created_at, expires_at, ended_at, version)
 			VALUES ($1, $2, $3, '', '', $4, $5, $6, $7, '', '', '', '', $8, $9, $10, 0, 1) ON CONFLICT (id) DO NOTHING`,
 			in.ID,
@@ -148,7 +150,8 @@ func (s Connections) saveSession(ctx context.Context, tx *sql.Tx, in *connection
 	n, err := row.Exec(
 		ctx,
 		tx,
-		`UPDATE connect_session SET browser_digest = $4, state_digest = $5, flow_digest = $6, status = $7, connection_id = $8, code = $9, detail = $10,
+		`UPDATE connect_session SET browser_digest = $4, state_digest = $5, flow_digest = $6, status = $7,
+			connection_id = $8, code = $9, detail = $10,
 			attempt = $11, confirmed = $12, ended_at = $13, version = version + 1
 		WHERE account_id = $1 AND id = $2 AND version = $3`,
 		in.AccountID,

@@ -31,11 +31,16 @@ func (s Connections) KeepGrant(ctx context.Context, c *connection.Connection, se
 		version, found, err = row.One(tx.QueryRowContext(ctx,
 			`INSERT INTO connection (`+connectionColumns+
 				`, search, deleted_at, secret, lease_owner, lease_until, lease_seq)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 0, $14, 1, $15, $16, $17, 0, 0, '', $18, 0, $19, '', 0, 0)
-			ON CONFLICT (id) DO UPDATE SET scheme = excluded.scheme, label = excluded.label, params = excluded.params, identity = excluded.identity, search = excluded.search,
-				status = excluded.status, reason = excluded.reason, scopes = excluded.scopes, last_checked_at = excluded.last_checked_at, secret = excluded.secret,
-				version = connection.version + 1, token_expires_at = excluded.token_expires_at, refreshed_at = excluded.refreshed_at, next_refresh_at = excluded.next_refresh_at,
-				refresh_tried_at = 0, refresh_failed = 0, refresh_class = '', lease_owner = '', lease_until = 0, lease_seq = connection.lease_seq + 1
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 0, $14, 1, $15, $16, $17, 0, 0, '', $18,
+			0, $19, '', 0, 0)
+			ON CONFLICT (id) DO UPDATE SET scheme = excluded.scheme, label = excluded.label, params =
+			excluded.params, identity = excluded.identity, search = excluded.search,
+				status = excluded.status, reason = excluded.reason, scopes = excluded.scopes, last_checked_at =
+				excluded.last_checked_at, secret = excluded.secret,
+				version = connection.version + 1, token_expires_at = excluded.token_expires_at, refreshed_at =
+				excluded.refreshed_at, next_refresh_at = excluded.next_refresh_at,
+				refresh_tried_at = 0, refresh_failed = 0, refresh_class = '', lease_owner = '', lease_until = 0,
+				lease_seq = connection.lease_seq + 1
 				WHERE connection.account_id = excluded.account_id AND connection.deleted_at = 0
 			RETURNING version`,
 			c.ID, c.AccountID, c.App, c.Scheme, c.Label, false, c.EndUser, params, identity, string(c.Status), c.Reason,
@@ -94,7 +99,8 @@ func (s Connections) TakeLease(ctx context.Context, l connection.Lease) (*connec
 		taken = nil
 		var before int64
 		before, found, err := row.One(tx.QueryRowContext(ctx, `SELECT lease_until FROM connection
-			WHERE account_id = $1 AND id = $2 AND version = $3 AND refresh_failed = $4 AND lease_until < `+sqldb.Now+` AND deleted_at = 0`,
+			WHERE account_id = $1 AND id = $2 AND version = $3 AND refresh_failed = $4 AND lease_until
+			< `+sqldb.Now+` AND deleted_at = 0`,
 			l.AccountID, l.ConnectionID, l.Version, int64(l.Failed)),
 			func(r row.Scanner) (until int64, err error) { return until, r.Scan(&until) })
 		if err != nil || !found {
@@ -130,9 +136,12 @@ func (s Connections) KeepRefresh(ctx context.Context, c *connection.Connection, 
 	saved, err := s.endLease(
 		ctx,
 		e,
-		`UPDATE connection SET secret = $5, params = $6, identity = $7, scopes = $8, search = $9, token_expires_at = $10, refreshed_at = $11,
-			next_refresh_at = $12, refresh_tried_at = 0, refresh_failed = 0, refresh_class = '', version = version + 1, lease_owner = '', lease_until = 0,
-			status = CASE WHEN status = $13 THEN status ELSE $14 END, reason = CASE WHEN status = $13 THEN reason ELSE $15 END
+		`UPDATE connection SET secret = $5, params = $6, identity = $7, scopes = $8, search = $9, token_expires_at =
+			$10, refreshed_at = $11,
+			next_refresh_at = $12, refresh_tried_at = 0, refresh_failed = 0, refresh_class = '', version = version +
+			1, lease_owner = '', lease_until = 0,
+			status = CASE WHEN status = $13 THEN status ELSE $14 END, reason = CASE WHEN status = $13 THEN reason
+			ELSE $15 END
 		WHERE account_id = $1 AND id = $2 AND version = $3 AND lease_seq = $4 AND deleted_at = 0`,
 		l.AccountID,
 		l.ConnectionID,
@@ -163,8 +172,10 @@ func (s Connections) EndLease(ctx context.Context, c *connection.Connection, l *
 	return s.endLease(
 		ctx,
 		e,
-		`UPDATE connection SET next_refresh_at = $5, refresh_tried_at = $6, refresh_failed = $7, refresh_class = $8, lease_owner = '', lease_until = 0,
-			status = CASE WHEN status = $9 THEN status ELSE $10 END, reason = CASE WHEN status = $9 THEN reason ELSE $11 END
+		`UPDATE connection SET next_refresh_at = $5, refresh_tried_at = $6, refresh_failed = $7, refresh_class = $8,
+			lease_owner = '', lease_until = 0,
+			status = CASE WHEN status = $9 THEN status ELSE $10 END, reason = CASE WHEN status = $9 THEN reason ELSE
+			$11 END
 		WHERE account_id = $1 AND id = $2 AND version = $3 AND lease_seq = $4 AND deleted_at = 0`,
 		l.AccountID,
 		l.ConnectionID,
@@ -212,7 +223,8 @@ func (s Connections) Discard(ctx context.Context, c *connection.Connection, secr
 		n, err := row.Exec(
 			ctx,
 			tx,
-			`UPDATE connection SET status = $3, reason = '', is_default = $4, secret = '', params = '{}', identity = '{}', search = '', deleted_at = $5,
+			`UPDATE connection SET status = $3, reason = '', is_default = $4, secret = '', params = '{}', `+
+				`identity = '{}', search = '', deleted_at = $5,
 				version = version + 1, next_refresh_at = 0, lease_until = 0, lease_seq = lease_seq + 1
 			WHERE account_id = $1 AND id = $2 AND deleted_at = 0`,
 			c.AccountID,
@@ -228,7 +240,8 @@ func (s Connections) Discard(ctx context.Context, c *connection.Connection, secr
 			if _, err := row.Exec(
 				ctx,
 				tx,
-				`INSERT INTO farewell (connection_id, account_id, connection, secret, created_at) VALUES ($1, $2, $3, $4, $5)`,
+				`INSERT INTO farewell (connection_id, account_id, connection, secret, created_at) VALUES ($1, $2,
+					$3, $4, $5)`,
 				c.ID,
 				c.AccountID,
 				snapshot,

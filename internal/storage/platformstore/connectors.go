@@ -14,7 +14,8 @@ import (
 	"ace/internal/storage/row"
 )
 
-const connectorColumns = `id, account_id, slug, type, name, about, base, settings, status, code, detail, enabled, connection_id, tools, skipped, last_ok_at, created_at, updated_at, revision`
+const connectorColumns = `id, account_id, slug, type, name, about, base, settings, status, code, detail, enabled,
+	connection_id, tools, skipped, last_ok_at, created_at, updated_at, revision`
 
 func scanConnector(r row.Scanner) (*connector.Connector, error) {
 	c := &connector.Connector{}
@@ -152,8 +153,10 @@ func (s *Store) SaveConnector(ctx context.Context, c *connector.Connector, e aud
 		n, err := row.Exec(
 			ctx,
 			tx,
-			`UPDATE connector SET name = $4, about = $5, base = $6, settings = $7, status = $8, code = $9, detail = $10, enabled = $11,
-			connection_id = $12, tools = $13, skipped = $14, last_ok_at = $15, updated_at = $16, revision = revision + 1 WHERE account_id = $1 AND id = $2 AND revision = $3`,
+			`UPDATE connector SET name = $4, about = $5, base = $6, settings = $7, status = $8, code = $9, detail =
+				$10, enabled = $11,
+			connection_id = $12, tools = $13, skipped = $14, last_ok_at = $15, updated_at = $16, revision = revision
+			+ 1 WHERE account_id = $1 AND id = $2 AND revision = $3`,
 			c.AccountID,
 			c.ID,
 			c.Revision,

@@ -12,7 +12,8 @@ import (
 	"ace/internal/storage/row"
 )
 
-const keyColumns = `id, account_id, name, prefix, last4, permissions, restrictions, approval, created_by, expires_at, created_at, last_used_at, revoked_at`
+const keyColumns = `id, account_id, name, prefix, last4, permissions, restrictions, approval, created_by,
+	expires_at, created_at, last_used_at, revoked_at`
 
 func scanKey(r row.Scanner) (*apikey.Key, error) {
 	k := &apikey.Key{}
@@ -89,7 +90,8 @@ func (s *Store) ReplaceKey(ctx context.Context, k *apikey.Key, e audit.Entry) er
 		n, err := row.Exec(
 			ctx,
 			tx,
-			`UPDATE api_key SET name = $3, permissions = $4, restrictions = $5, approval = $6, expires_at = $7, revoked_at = $8
+			`UPDATE api_key SET name = $3, permissions = $4, restrictions = $5, approval = $6, expires_at = $7,
+				revoked_at = $8
 			WHERE account_id = $1 AND id = $2 AND revoked_at = 0`,
 			k.AccountID,
 			k.ID,

@@ -27,7 +27,8 @@ func scanClient(r row.Scanner) (*clients.Sealed, error) {
 func (s *Store) KeepClient(ctx context.Context, c *clients.Sealed, e audit.Entry) error {
 	return s.db.Tx(ctx, func(tx *sql.Tx) error {
 		_, err := row.Exec(ctx, tx, `INSERT INTO oauth_client (`+clientColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7)
-			ON CONFLICT (account_id, app, issuer) DO UPDATE SET client_id = excluded.client_id, box = excluded.box, broken = excluded.broken, updated_at = excluded.updated_at`,
+			ON CONFLICT (account_id, app, issuer) DO UPDATE SET client_id = excluded.client_id, box = excluded.box, `+
+			`broken = excluded.broken, updated_at = excluded.updated_at`,
 			c.AccountID, c.App, c.Issuer, c.ID, c.Ciphertext, c.Broken, row.Millis(c.UpdatedAt))
 		if err != nil {
 			return err

@@ -89,7 +89,8 @@ func insertAfterExpiry(ctx context.Context, tx *sql.Tx, r *tool.Run) (inserted b
 	n, err := row.Exec(
 		ctx,
 		tx,
-		`UPDATE tool_run SET idempotency_key = NULL WHERE idempotency_key = $1 AND account_id = $2 AND created_at <= $3`,
+		`UPDATE tool_run SET idempotency_key = NULL WHERE idempotency_key = $1 AND account_id = $2 AND created_at <=
+			$3`,
 		r.Key,
 		r.AccountID,
 		row.Millis(keyExpiry()),
@@ -119,7 +120,8 @@ func insertRun(ctx context.Context, tx *sql.Tx, r *tool.Run) (inserted bool, err
 		tx,
 		`INSERT INTO tool_run (id, account_id, actor, key_id, tool, app, connection_id, end_user, status, async, safe,
 			sent, cancelling, attempts, app_status, code, output_bytes, timeout_ms, approval_id, approval_until,
-			decided_by, decided_at, decided_reason, owner, lease_until, created_at, started_at, ended_at, request, result,
+			decided_by, decided_at, decided_reason, owner, lease_until, created_at, started_at, ended_at, request,
+			result,
 			kept_until, idempotency_key, fingerprint)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, NULLIF($19, ''), $20,
 			'', 0, '', $21, $22, $23, $24, $25, $26, $27, $28, NULLIF($29, ''), $30)
@@ -192,7 +194,8 @@ func (s Runs) Runs(ctx context.Context, accountID string, q tool.Query) ([]*tool
 		args = append(args, q.Before)
 		before := "$" + strconv.Itoa(len(args))
 		where += strings.ReplaceAll(
-			` AND (created_at < (SELECT b.created_at FROM tool_run b WHERE b.account_id = $1 AND b.id = ?) OR created_at = (SELECT b.created_at FROM tool_run b WHERE b.account_id = $1 AND b.id = ?) AND id < ?)`,
+			` AND (created_at < (SELECT b.created_at FROM tool_run b WHERE b.account_id = $1 AND b.id = ?) OR
+				created_at = (SELECT b.created_at FROM tool_run b WHERE b.account_id = $1 AND b.id = ?) AND id < ?)`,
 			"?",
 			before,
 		)
@@ -251,7 +254,8 @@ func (s Runs) TakeRun(ctx context.Context, id, owner string, now, until time.Tim
 		n, err := row.Exec(
 			ctx,
 			tx,
-			`UPDATE tool_run SET owner = $2, lease_until = $4, started_at = CASE WHEN started_at = 0 THEN $3 ELSE started_at END
+			`UPDATE tool_run SET owner = $2, lease_until = $4, started_at = CASE WHEN started_at = 0 THEN $3 ELSE
+				started_at END
 			WHERE id = $1 AND status = 'running' AND lease_until <= $3`,
 			id,
 			owner,
@@ -276,7 +280,8 @@ func (s Runs) HoldRun(ctx context.Context, id, owner string, until time.Time,
 		n, err := row.Exec(
 			ctx,
 			tx,
-			`UPDATE tool_run SET lease_until = $3, sent = CASE WHEN $4 THEN $4 ELSE sent END WHERE id = $1 AND owner = $2 AND status = 'running'`,
+			`UPDATE tool_run SET lease_until = $3, sent = CASE WHEN $4 THEN $4 ELSE sent END WHERE id = $1 AND owner
+				= $2 AND status = 'running'`,
 			id,
 			owner,
 			row.Millis(until),
@@ -307,7 +312,8 @@ func finishRun(ctx context.Context, tx *sql.Tx, r *tool.Run) (done bool, err err
 	n, err := row.Exec(
 		ctx,
 		tx,
-		`UPDATE tool_run SET status = $3, attempts = $4, app_status = $5, code = $6, output_bytes = $7, ended_at = $8, request = '', result = $9, kept_until = $10, lease_until = 0
+		`UPDATE tool_run SET status = $3, attempts = $4, app_status = $5, code = $6, output_bytes = $7, ended_at =
+			$8, request = '', result = $9, kept_until = $10, lease_until = 0
 		WHERE id = $1 AND owner = $2 AND status = 'running'`,
 		r.ID,
 		r.Owner,
@@ -365,7 +371,8 @@ func (s Runs) CancelRun(ctx context.Context, accountID, id string, now time.Time
 		_, err := row.Exec(
 			ctx,
 			tx,
-			`UPDATE tool_run SET status = 'canceled', code = $4, ended_at = $3, request = '' WHERE account_id = $1 AND id = $2
+			`UPDATE tool_run SET status = 'canceled', code = $4, ended_at = $3, request = '' WHERE account_id = $1
+				AND id = $2
 			AND (status = 'awaiting_approval' OR status = 'running' AND owner = '')`,
 			accountID,
 			id,
@@ -397,7 +404,8 @@ func (s Runs) DecideRun(ctx context.Context, r *tool.Run, e audit.Entry) (decide
 		n, err := row.Exec(
 			ctx,
 			tx,
-			`UPDATE tool_run SET status = $3, code = $4, ended_at = $5, request = $6, decided_by = $7, decided_at = $8, decided_reason = $9
+			`UPDATE tool_run SET status = $3, code = $4, ended_at = $5, request = $6, decided_by = $7, decided_at =
+				$8, decided_reason = $9
 			WHERE account_id = $1 AND id = $2 AND status = 'awaiting_approval' AND approval_until > $8`,
 			r.AccountID,
 			r.ID,
@@ -451,10 +459,12 @@ func (s Runs) SweepRuns(ctx context.Context, now time.Time) (more bool, err erro
 			at,
 			tool.CodeApprovalExpired,
 		}},
-		{`UPDATE tool_run SET result = '' WHERE id IN (SELECT id FROM tool_run WHERE result <> '' AND kept_until <= $1 LIMIT $2)`, []any{at}},
+		{`UPDATE tool_run SET result = '' WHERE id IN (SELECT id FROM tool_run WHERE result <> '' AND kept_until ` +
+			`<= $1 LIMIT $2)`, []any{at}},
 		{`DELETE FROM tool_file WHERE id IN (SELECT id FROM tool_file WHERE expires_at <= $1 LIMIT $2)`, []any{at}},
 		{
-			`DELETE FROM tool_run WHERE id IN (SELECT id FROM tool_run WHERE created_at <= $1 AND status NOT IN ('running', 'awaiting_approval') LIMIT $2)`,
+			`DELETE FROM tool_run WHERE id IN (SELECT id FROM tool_run WHERE created_at <= $1 AND status NOT IN
+				('running', 'awaiting_approval') LIMIT $2)`,
 			[]any{row.Millis(now.Add(-tool.RunLifetime))},
 		},
 	} {

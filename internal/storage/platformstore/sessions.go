@@ -64,7 +64,8 @@ func (s *Store) InsertSession(ctx context.Context, session *account.Session, exp
 		if _, err := row.Exec(
 			ctx,
 			tx,
-			`INSERT INTO console_session (digest, user_id, token, created_at, seen_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)`,
+			`INSERT INTO console_session (digest, user_id, token, created_at, seen_at, expires_at) VALUES ($1, $2,
+				$3, $4, $5, $6)`,
 			session.ID,
 			session.User.ID,
 			session.Token,
@@ -85,8 +86,10 @@ func (s *Store) Session(ctx context.Context, digest string, now time.Time,
 	session, _, err := row.One(s.db.Reader().QueryRowContext(ctx,
 		`SELECT console_session.digest, console_session.token, console_session.created_at, console_session.seen_at, `+
 			accountColumns+`, `+userColumns+` FROM console_session
-		JOIN account_user ON account_user.id = console_session.user_id JOIN account ON account.id = account_user.account_id
-		WHERE console_session.digest = $1 AND console_session.expires_at > $2 AND console_session.seen_at > $3 AND account.disabled_at = 0`,
+		JOIN account_user ON account_user.id = console_session.user_id JOIN account ON account.id =
+		account_user.account_id
+		WHERE console_session.digest = $1 AND console_session.expires_at > $2 AND console_session.seen_at > $3 AND
+		account.disabled_at = 0`,
 		digest, row.Millis(now), row.Millis(now.Add(-idle))), scanSession)
 	return session, err
 }

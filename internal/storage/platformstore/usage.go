@@ -58,8 +58,10 @@ func (s Runs) Usage(ctx context.Context, accountID string, q usage.Query) ([]usa
 	args = append(args, int64(q.Limit))
 	rows, err := s.db.Reader().QueryContext(ctx,
 		`SELECT `+group+`, COUNT(*), CAST(SUM(CASE WHEN status = 'succeeded' THEN 1 ELSE 0 END) AS BIGINT),
-			CAST(SUM(CASE WHEN status IN ('failed', 'interrupted') THEN 1 ELSE 0 END) AS BIGINT), CAST(SUM(attempts) AS BIGINT), CAST(SUM(output_bytes) AS BIGINT),
-			CAST(SUM(CASE WHEN started_at > 0 AND ended_at > started_at THEN ended_at - started_at ELSE 0 END) AS BIGINT), MAX(created_at)
+			CAST(SUM(CASE WHEN status IN ('failed', 'interrupted') THEN 1 ELSE 0 END) AS BIGINT), CAST(SUM(attempts)
+			AS BIGINT), CAST(SUM(output_bytes) AS BIGINT),
+			CAST(SUM(CASE WHEN started_at > 0 AND ended_at > started_at THEN ended_at - started_at ELSE 0 END) AS
+			BIGINT), MAX(created_at)
 		FROM tool_run WHERE `+where+` GROUP BY `+group+` ORDER BY `+order+` LIMIT $`+strconv.Itoa(len(args)), args...)
 	return row.Collect(rows, err, func(r row.Scanner) (usage.Count, error) {
 		var c usage.Count

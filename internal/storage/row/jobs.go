@@ -19,7 +19,8 @@ func Schedule(ctx context.Context, tx *sql.Tx, lanes *jobs.Lanes, js ...jobs.Job
 			`INSERT INTO job (kind, ref, lane, run_at, ready_at, lease_until, tries, token, sequence, reason)
 			VALUES ($1, $2, $3, `+sqldb.Now+` + $4, `+sqldb.Now+` + $4, 0, 0, 0, 0, '')
 			ON CONFLICT (kind, ref) DO UPDATE SET lane = excluded.lane, sequence = job.sequence + 1,
-				run_at = CASE WHEN job.run_at = 0 OR excluded.run_at < job.run_at THEN excluded.run_at ELSE job.run_at END,
+				run_at = CASE WHEN job.run_at = 0 OR excluded.run_at < job.run_at THEN excluded.run_at ELSE `+
+				`job.run_at END,
 				ready_at = CASE WHEN job.lease_until > 0 THEN job.ready_at
 					WHEN job.run_at = 0 OR excluded.run_at < job.run_at THEN excluded.run_at ELSE job.run_at END`,
 			job.Kind, job.Ref, string(lanes.Of(job.Kind)), Delay(job.RunAt))

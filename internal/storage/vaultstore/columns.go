@@ -137,7 +137,8 @@ func (v *Vault) write(ctx context.Context, c *Column, rows []sealed, texts []str
 // that no key of ours has sealed.
 func (v *Vault) counts(ctx context.Context, c *Column) (map[string]int, error) {
 	query := fmt.Sprintf(
-		`SELECT CASE WHEN substr(%[1]s, 1, 3) = 'v1.' THEN 'v1' WHEN substr(%[1]s, 1, 3) = 'v2.' THEN substr(%[1]s, 4, 8) ELSE '?' END AS id, COUNT(*)
+		`SELECT CASE WHEN substr(%[1]s, 1, 3) = 'v1.' THEN 'v1' WHEN substr(%[1]s, 1, 3) = 'v2.' THEN substr(%[1]s,
+			4, 8) ELSE '?' END AS id, COUNT(*)
 		FROM %[2]s WHERE %[1]s <> '' GROUP BY 1`,
 		c.Column,
 		c.Table,

@@ -46,7 +46,8 @@ func (v *Vault) insert(ctx context.Context, k *keyset) error {
 		_, err := row.Exec(
 			ctx,
 			tx,
-			`INSERT INTO keyset (id, revision, wrapped, kek, primary_id, canary, idle_since, updated_at) VALUES ($1, $2, $3, $4, $5, $6, 0, $7) ON CONFLICT (id) DO NOTHING`,
+			`INSERT INTO keyset (id, revision, wrapped, kek, primary_id, canary, idle_since, updated_at) VALUES ($1,
+				$2, $3, $4, $5, $6, 0, $7) ON CONFLICT (id) DO NOTHING`,
 			keysetID,
 			k.revision,
 			k.wrapped,
@@ -65,7 +66,8 @@ func (v *Vault) replace(ctx context.Context, k *keyset) (replaced bool, err erro
 		n, err := row.Exec(
 			ctx,
 			tx,
-			`UPDATE keyset SET revision = $2, wrapped = $3, kek = $4, primary_id = $5, canary = $6, idle_since = 0, updated_at = $7 WHERE id = $1 AND revision = $8`,
+			`UPDATE keyset SET revision = $2, wrapped = $3, kek = $4, primary_id = $5, canary = $6, idle_since = 0,
+				updated_at = $7 WHERE id = $1 AND revision = $8`,
 			keysetID,
 			k.revision,
 			k.wrapped,
@@ -162,7 +164,8 @@ func (v *Vault) beat(ctx context.Context) error {
 		_, err := row.Exec(
 			ctx,
 			tx,
-			`INSERT INTO keyset_replica (id, revision, seen_at) VALUES ($1, $2, $3) ON CONFLICT (id) DO UPDATE SET revision = excluded.revision, seen_at = excluded.seen_at`,
+			`INSERT INTO keyset_replica (id, revision, seen_at) VALUES ($1, $2, $3) ON CONFLICT (id) DO UPDATE SET
+				revision = excluded.revision, seen_at = excluded.seen_at`,
 			v.self,
 			v.using().revision,
 			row.Millis(time.Now()),

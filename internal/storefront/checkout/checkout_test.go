@@ -545,8 +545,10 @@ func TestAProcessorThatOnlyFails(t *testing.T) {
 func TestAReadAfterAMessageSettlesFirst(t *testing.T) {
 	t.Parallel()
 	reads := map[string]func(s *shop, c *checkout.Session) (*checkout.Session, error){
-		"get":   func(s *shop, c *checkout.Session) (*checkout.Session, error) { return s.Get(s.t.Context(), c.ID) },
-		"visit": func(s *shop, c *checkout.Session) (*checkout.Session, error) { return s.Visit(s.t.Context(), c.Token) },
+		"get": func(s *shop, c *checkout.Session) (*checkout.Session, error) { return s.Get(s.t.Context(), c.ID) },
+		"visit": func(s *shop, c *checkout.Session) (*checkout.Session, error) {
+			return s.Visit(s.t.Context(), c.Token)
+		},
 		"wait": func(s *shop, c *checkout.Session) (*checkout.Session, error) {
 			return s.Wait(s.t.Context(), c.ID, time.Minute)
 		},

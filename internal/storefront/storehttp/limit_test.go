@@ -151,7 +151,8 @@ func TestRateLimitFields(t *testing.T) {
 	hello := w.Do(
 		http.MethodPost,
 		"/agent/commerce/ucp/mcp",
-		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},`+
+			`"clientInfo":{"name":"c","version":"1"}}}`,
 	)
 	if hello.Status != http.StatusOK || hello.Header.Get("RateLimit") != "" {
 		t.Errorf("initialize = %d %v, want it for free", hello.Status, hello.Header)

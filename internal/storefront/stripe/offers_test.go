@@ -80,7 +80,8 @@ func TestUnsellable(t *testing.T) {
 func TestToOffer(t *testing.T) {
 	t.Parallel()
 	price := marked()
-	price.LookupKey, price.Nickname, price.TaxBehavior = "pro_monthly", "Pro, monthly", stripego.PriceTaxBehaviorInclusive
+	price.LookupKey = "pro_monthly"
+	price.Nickname, price.TaxBehavior = "Pro, monthly", stripego.PriceTaxBehaviorInclusive
 	price.Recurring = &stripego.PriceRecurring{Interval: "month", IntervalCount: 3, TrialPeriodDays: 7}
 	price.Metadata["trial_days"] = "30" // the price's own field counts more
 	price.Metadata["max_per_order"], price.Metadata["availability"] = "2", "preorder"

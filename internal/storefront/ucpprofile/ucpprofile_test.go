@@ -49,7 +49,8 @@ func (w *web) client() *http.Client {
 	}
 }
 
-const validProfile = `{"ucp":{"version":"2026-08-25","services":{},"payment_handlers":{},"capabilities":{"dev.ucp.shopping.checkout":[{"version":"2026-08-25"}]}}}`
+const validProfile = `{"ucp":{"version":"2026-08-25","services":{},"payment_handlers":{},` +
+	`"capabilities":{"dev.ucp.shopping.checkout":[{"version":"2026-08-25"}]}}}`
 
 func respond(status int, body string, headers ...string) (*http.Response, error) {
 	h := http.Header{}

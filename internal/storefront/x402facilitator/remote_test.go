@@ -119,7 +119,8 @@ func TestSettle(t *testing.T) {
 		{
 			"not sent to the chain",
 			200,
-			`{"success":false,"errorReason":"invalid_exact_evm_transaction_failed","transaction":"","network":"eip155:84532"}`,
+			`{"success":false,"errorReason":"invalid_exact_evm_transaction_failed","transaction":"",` +
+				`"network":"eip155:84532"}`,
 			"transient",
 		},
 		{

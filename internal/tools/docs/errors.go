@@ -16,7 +16,8 @@ const errorsHead = `# Errors
 
 This page follows from the code; ` + "`make docs`" + ` writes it, and a test fails on a code that it does not explain.
 
-Every failure that a caller can act on has a stable code and a sentence that says what to do. Branch on the code, show the sentence.
+Every failure that a caller can act on has a stable code and a sentence that says what to do. Branch on the code, ` +
+	`show the sentence.
 The shape is the protocol's own:
 
 | Where | Shape | Field with the code |

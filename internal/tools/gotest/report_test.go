@@ -14,7 +14,8 @@ const events = `{"Action":"start","Package":"ace/a"}
 {"Action":"output","Package":"ace/a","Test":"TestGood","Output":"noise\n"}
 {"Action":"pass","Package":"ace/a","Test":"TestGood"}
 {"Action":"output","Package":"ace/a","Test":"TestLeft","Output":"=== RUN   TestLeft\n"}
-{"Action":"output","Package":"ace/a","Test":"TestLeft","Output":"    a_test.go:7: left out: ACE_SHARED_DIR is not set\n"}
+{"Action":"output","Package":"ace/a","Test":"TestLeft","Output":"    a_test.go:7: left out: ACE_SHARED_DIR is not ` +
+	`set\n"}
 {"Action":"output","Package":"ace/a","Test":"TestLeft","Output":"--- SKIP: TestLeft (0.00s)\n"}
 {"Action":"skip","Package":"ace/a","Test":"TestLeft"}
 {"Action":"output","Package":"ace/a","Test":"TestBad","Output":"    a_test.go:9: f(1) = 2, want 1\n"}

@@ -118,7 +118,8 @@ func TestRun(t *testing.T) {
 	root := t.TempDir()
 	for name, text := range map[string]string{
 		"go.mod": "module m\n\ngo 1.25\n",
-		"held/held.go": "package held\n\n// Small reports whether n is small.\nfunc Small(n int) bool { return n < 3 }\n\n" +
+		"held/held.go": "package held\n\n// Small reports whether n is small.\n" +
+			"func Small(n int) bool { return n < 3 }\n\n" +
 			"func same(n int) int { return n * 0 }\n",
 		"held/held_test.go": "package held\n\nimport \"testing\"\n\nfunc TestSmall(t *testing.T) {\n" +
 			"\tif !Small(2) || Small(3) {\n\t\tt.Error(\"bound\")\n\t}\n}\n",

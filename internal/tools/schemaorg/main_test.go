@@ -56,7 +56,9 @@ func TestDerive(t *testing.T) {
 		{"@id":"schema:Product","@type":"rdfs:Class","rdfs:subClassOf":[{"@id":"schema:Thing"},{"@id":"gs1:Product"}]},
 		{"@id":"schema:Text","@type":["schema:DataType","rdfs:Class"]},
 		{"@id":"schema:URL","@type":"rdfs:Class","rdfs:subClassOf":{"@id":"schema:Text"}},
-		{"@id":"schema:awards","@type":"rdf:Property","schema:domainIncludes":[{"@id":"schema:Product"},{"@id":"schema:Book"}],"schema:rangeIncludes":{"@id":"schema:Text"},"schema:supersededBy":{"@id":"schema:award"}},
+		{"@id":"schema:awards","@type":"rdf:Property","schema:domainIncludes":[{"@id":"schema:Product"},` +
+		`{"@id":"schema:Book"}],"schema:rangeIncludes":{"@id":"schema:Text"},` +
+		`"schema:supersededBy":{"@id":"schema:award"}},
 		{"@id":"gs1:Product","@type":"rdfs:Class"},
 		{"@id":"schema:InStock","@type":"schema:ItemAvailability"}]}`))
 	if err != nil {

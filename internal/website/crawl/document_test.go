@@ -37,7 +37,8 @@ for all "><meta property="og:title" content="Lamp">
 <svg><title>not this</title></svg></head>
 <body><header><a href="/">Home</a><nav><a href="/docs/">Docs</a></nav></header>
 <main><article><header><h1>The lamp</h1></header>
-<p>Text with <a href="https://other.example/x#y" rel="NoFollow">a source</a>, <a href="mailto:a@b.example">mail</a> and <a href="#top">top</a>.</p>
+<p>Text with <a href="https://other.example/x#y" rel="NoFollow">a source</a>, ` +
+	`<a href="mailto:a@b.example">mail</a> and <a href="#top">top</a>.</p>
 <h2>More</h2><!-- a remark --><a href="../img"><img src="i.png" alt="Picture"></a></article></main>
 <aside><a href="/ad">Ad</a></aside><footer><a href="/imprint" aria-label="Imprint"></a></footer></body></html>`
 
@@ -228,7 +229,9 @@ func TestVisibleText(t *testing.T) {
 	t.Parallel()
 	d := document(
 		t,
-		`<p>a<b>b</b> <span hidden>h</span><span style="display: none !important">n</span><i style="text-indent:-9999px">o</i><script>s</script><style>t</style><template>u</template>c</p><div>d</div>`,
+		`<p>a<b>b</b> <span hidden>h</span><span style="display: none !important">n</span>`+
+			`<i style="text-indent:-9999px">o</i><script>s</script><style>t</style><template>u</template>c</p>`+
+			`<div>d</div>`,
 	)
 	if got, want := dom.Visible(d.Root), "ab c d"; got != want {
 		t.Errorf("VisibleText = %q, want %q", got, want)

@@ -26,9 +26,12 @@ func zipped(t testing.TB, text string) []byte {
 
 func TestParseSitemap(t *testing.T) {
 	t.Parallel()
-	one := `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:i="http://www.google.com/schemas/sitemap-image/1.1">
-<url><loc> https://a.example/1 </loc><lastmod>2026-01-02</lastmod><i:image><i:loc>https://a.example/i.png</i:loc></i:image></url>
-<url><loc>https://a.example/2?x=1&amp;y=2</loc><lastmod>yesterday</lastmod></url><url><priority>1</priority></url></urlset>`
+	one := `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" ` +
+		`xmlns:i="http://www.google.com/schemas/sitemap-image/1.1">
+<url><loc> https://a.example/1 </loc><lastmod>2026-01-02</lastmod><i:image><i:loc>https://a.example/i.png</i:loc>` +
+		`</i:image></url>
+<url><loc>https://a.example/2?x=1&amp;y=2</loc><lastmod>yesterday</lastmod></url><url><priority>1</priority></url>` +
+		`</urlset>`
 	tests := []struct {
 		name    string
 		data    []byte
@@ -55,7 +58,8 @@ func TestParseSitemap(t *testing.T) {
 		{
 			name: "index",
 			data: []byte(
-				`<?xml version="1.0" encoding="UTF-8"?><sitemapindex><sitemap><loc>https://a.example/s.xml</loc></sitemap></sitemapindex>`,
+				`<?xml version="1.0" encoding="UTF-8"?><sitemapindex><sitemap><loc>https://a.example/s.xml</loc>` +
+					`</sitemap></sitemapindex>`,
 			), limit: 10, kind: "index", more: []string{"https://a.example/s.xml"},
 		},
 		{
@@ -69,7 +73,8 @@ func TestParseSitemap(t *testing.T) {
 		{
 			name: "ampersand",
 			data: []byte(
-				`<urlset><url><loc>https://a.example/1</loc></url><url><loc>https://a.example/?a&b</loc></url></urlset>`,
+				`<urlset><url><loc>https://a.example/1</loc></url><url><loc>https://a.example/?a&b</loc></url>` +
+					`</urlset>`,
 			), limit: 10, kind: "urlset", entries: []string{"https://a.example/1"}, fault: true,
 		},
 		{
@@ -86,7 +91,8 @@ func TestParseSitemap(t *testing.T) {
 		{
 			name: "entities",
 			data: []byte(
-				`<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;">]><urlset><url><loc>https://a.example/&b;</loc></url></urlset>`,
+				`<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;">]><urlset><url>` +
+					`<loc>https://a.example/&b;</loc></url></urlset>`,
 			), limit: 10, kind: "urlset", fault: true,
 		},
 	}

@@ -120,7 +120,8 @@ func TestPatches(t *testing.T) {
 	if _, err := exec.LookPath("patch"); err != nil {
 		t.Skip("left out: the program patch is not there")
 	}
-	block := `<script type="application/ld+json">{"@context":"https://schema.org","@type":"Thing","name":"x","colour":1}</script>`
+	block := `<script type="application/ld+json">{"@context":"https://schema.org","@type":"Thing","name":"x",` +
+		`"colour":1}</script>`
 	more := map[string]crawltest.Answer{}
 	pages := map[string]string{
 		"/p1": "<html>\n<head>\n<title>One</title>\n</head>\n<body>\n<h1>One</h1>\n</body>\n</html>\n",
@@ -256,7 +257,8 @@ func TestCheck(t *testing.T) {
 	p := kinds(t, nil)
 	good := p.Check(
 		[]byte(
-			`<h1>Lamp</h1><script type="application/ld+json">{"@context":"https://schema.org","@type":"Product","name":"Lamp","image":"/l.png","offers":{"@type":"Offer","price":"5","priceCurrency":"EUR"}}</script>`,
+			`<h1>Lamp</h1><script type="application/ld+json">{"@context":"https://schema.org","@type":"Product",`+
+				`"name":"Lamp","image":"/l.png","offers":{"@type":"Offer","price":"5","priceCurrency":"EUR"}}</script>`,
 		), "https://a.example/")
 	if strings.Join(good.Types, " ") != "Offer Product" || len(good.Features) != 2 ||
 		good.Features[0].Status != rules.Eligible {
@@ -295,12 +297,15 @@ func TestHostilePages(t *testing.T) {
 		"deep": ld(`{"@context":"https://schema.org","@type":"Product","offers":` +
 			strings.Repeat(`{"@type":"Offer","itemOffered":`, 10_000)),
 		"cycle": ld(
-			`{"@context":"https://schema.org","@graph":[{"@id":"#a","@type":"Product","name":"x","isRelatedTo":{"@id":"#b"}},{"@id":"#b","@type":"Product","name":"y","isRelatedTo":{"@id":"#a"}}]}`,
+			`{"@context":"https://schema.org","@graph":[{"@id":"#a","@type":"Product","name":"x",` +
+				`"isRelatedTo":{"@id":"#b"}},{"@id":"#b","@type":"Product","name":"y","isRelatedTo":{"@id":"#a"}}]}`,
 		),
 		"self": ld(
-			`{"@context":"https://schema.org","@id":"#a","@type":"Product","name":"x","isRelatedTo":{"@id":"#a","@type":"Product","name":"x","isRelatedTo":{"@id":"#a"}}}`,
+			`{"@context":"https://schema.org","@id":"#a","@type":"Product","name":"x","isRelatedTo":{"@id":"#a",` +
+				`"@type":"Product","name":"x","isRelatedTo":{"@id":"#a"}}}`,
 		),
-		"itemref": `<div itemscope itemtype="https://schema.org/Product" itemref="a"></div><div id=a itemprop=isRelatedTo itemscope itemref=a><b itemprop=name>x</b></div>`,
+		"itemref": `<div itemscope itemtype="https://schema.org/Product" itemref="a"></div>` +
+			`<div id=a itemprop=isRelatedTo itemscope itemref=a><b itemprop=name>x</b></div>`,
 		"attributes": `<meta property="og:title" content="` + strings.Repeat("x",
 			1<<20) + `"><h1 class="` + strings.Repeat("price ", 100_000) + `">x</h1>`,
 		"ends": `<title>&lt;/script>&lt;script>alert(1)&lt;/script></title>` +
@@ -350,7 +355,8 @@ func ExamplePacker_Check() {
 	}
 	found := p.Check(
 		[]byte(
-			`<script type="application/ld+json">{"@context":"https://schema.org","@type":"Product","naame":"Lamp"}</script>`,
+			`<script type="application/ld+json">{"@context":"https://schema.org","@type":"Product",`+
+				`"naame":"Lamp"}</script>`,
 		), "https://shop.example/")
 	for _, i := range found.Issues {
 		if i.Code == rules.Unknown {

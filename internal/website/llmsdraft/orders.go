@@ -20,13 +20,16 @@ var orders = []order{
 	{
 		[]string{"ignore", "disregard", "forget", "override", "bypass"},
 		regexp.MustCompile(
-			`\b(ignore|disregard|forget|override|bypass)\b.{0,40}\b(previous|prior|above|earlier|preceding|all|any|your|these|those)\b.{0,40}\b(instructions?|prompts?|rules|guidelines|directions|above|context)\b`,
+			`\b(ignore|disregard|forget|override|bypass)\b.{0,` +
+				`40}\b(previous|prior|above|earlier|preceding|all|any|your|these|those)\b.{0,` +
+				`40}\b(instructions?|prompts?|rules|guidelines|directions|above|context)\b`,
 		),
 	},
 	{
 		[]string{"ignore", "disregard", "forget", "override", "bypass"},
 		regexp.MustCompile(
-			`\b(ignore|disregard|forget|override|bypass)\b.{0,20}\b(instructions?|prompts?|rules|guidelines)\b.{0,20}\b(above|before|earlier)\b|\b(forget|ignore|disregard) (your|all|the above|everything)\b`,
+			`\b(ignore|disregard|forget|override|bypass)\b.{0,20}\b(instructions?|prompts?|rules|guidelines)\b.{0,` +
+				`20}\b(above|before|earlier)\b|\b(forget|ignore|disregard) (your|all|the above|everything)\b`,
 		),
 	},
 	{
@@ -37,7 +40,8 @@ var orders = []order{
 	{
 		[]string{"ai", "llm", "language model", "assistant", "chatbot"},
 		regexp.MustCompile(
-			`\b(ai|llm|language model|ai agent|ai assistant|assistant|chatbot)s?[ ,:]+(that |who |reading |which )?.{0,30}\b(must|shall|have to|should always|should never)\b`,
+			`\b(ai|llm|language model|ai agent|ai assistant|assistant|chatbot)s?[ ,` +
+				`:]+(that |who |reading |which )?.{0,30}\b(must|shall|have to|should always|should never)\b`,
 		),
 	},
 	{[]string{"you are now"}, regexp.MustCompile(`\byou are now\b.{0,30}\b(mode|admin|developer|unrestricted|jailbr)`)},
@@ -45,13 +49,15 @@ var orders = []order{
 	{
 		[]string{"system prompt", "your prompt", "your instructions", "api key", "private key"},
 		regexp.MustCompile(
-			`\b(reveal|print|repeat|show|output|leak)\b.{0,30}\b(system prompt|your prompt|your instructions|api key|private key)`,
+			`\b(reveal|print|repeat|show|output|leak)\b.{0,` +
+				`30}\b(system prompt|your prompt|your instructions|api key|private key)`,
 		),
 	},
 	{
 		[]string{"send", "transfer", "pay"},
 		regexp.MustCompile(
-			`\b(send|transfer|pay)\b.{0,40}\b(wallet|private key|usdc|usdt|bitcoin|eth\b|credentials|password|0x[0-9a-f]{6})`,
+			`\b(send|transfer|pay)\b.{0,40}\b(wallet|private ` +
+				`key|usdc|usdt|bitcoin|eth\b|credentials|password|0x[0-9a-f]{6})`,
 		),
 	},
 	{

@@ -70,14 +70,18 @@ var drops = map[Reason][]string{
 // Pages that belong into Optional, by the last part of their address.
 var (
 	legalName = regexp.MustCompile(
-		`^(privacy|cookies?|terms|legal|imprint|impressum|disclaimer|gdpr|datenschutz|agb|widerruf|licen[cs]es?|mentions-legales|accessibility|changelog|release-notes|releases)$|^(privacy|cookies?|terms|legal|datenschutz|licen[cs]e)[-_](policy|notice|statement|of|and|agreement|conditions|settings|erklaerung)`,
+		`^(privacy|cookies?|terms|legal|imprint|impressum|disclaimer|gdpr|datenschutz|agb|widerruf|licen[cs]es?` +
+			`|mentions-legales|accessibility|changelog|release-notes|releases)$|^(privacy|cookies?|terms|legal` +
+			`|datenschutz|licen[cs]e)[-_](policy|notice|statement|of|and|agreement|conditions|settings|erklaerung)`,
 	)
 	version   = regexp.MustCompile(`^v?\d+(\.\d+)*(\.x)?$`)
 	year      = regexp.MustCompile(`^(19|20)\d\d$`)
 	archive   = regexp.MustCompile(`^(19|20)\d\d(/\d{1,2}){0,2}$`)
 	furtherOn = regexp.MustCompile(`^page[-_]?\d+$`)
 	company   = regexp.MustCompile(
-		`^(about|about-us|company|team|people|contact|contact-us|jobs|careers|press|history|imprint|ueber-uns|kontakt|shipping|returns|delivery|support|help|faq|find-us|arrive|location|locations|opening-hours)([-_](and|us|a-propos|us|returns|shipping|hours).*)?$`,
+		`^(about|about-us|company|team|people|contact|contact-us|jobs|careers|press|history|imprint|ueber-uns` +
+			`|kontakt|shipping|returns|delivery|support|help|faq|find-us|arrive|location|locations` +
+			`|opening-hours)([-_](and|us|a-propos|us|returns|shipping|hours).*)?$`,
 	)
 )
 

@@ -118,11 +118,15 @@ var footnote = regexp.MustCompile(`\s?\[\d{1,3}\]|¶`)
 var (
 	// byline is how lines begin that say who, when or by what right.
 	byline = regexp.MustCompile(`(?i)^(by |written by|posted|published|author|authors|last (updated|modified|change)|` +
-		`updated|created|modified|copyright|©|\(c\)|all rights reserved|this (document|page|file|manual|website) (was|is) ` +
-		`(generated|created|copyright|part of|for)|generated (by|on|with)|table of contents|contents|keyboard navigation|` +
-		`thanks to|special thanks|with thanks|many thanks|acknowledge?ments?|credits|version \d|release \d|date:|note:|` +
+		`updated|created|modified|copyright|©|\(c\)|all rights reserved|this (document|page|file|manual|website) ` +
+		`(was|is) ` +
+		`(generated|created|copyright|part of|for)|generated (by|on|with)|table of contents|contents|keyboard ` +
+		`navigation|` +
+		`thanks to|special thanks|with thanks|many thanks|acknowledge?ments?|credits|version \d|release ` +
+		`\d|date:|note:|` +
 		`warning:|see also|also available|other lists|skip to|you are here|license|permission is|permission to|` +
-		`portions of this|this (manual|document|program|software) is free|redistribution and use|this is distributed in the hope|` +
+		`portions of this|this (manual|document|program|software) is free|redistribution and use|this is ` +
+		`distributed in the hope|` +
 		`tel\.?:|phone:|fax:|e-?mail:|published on|edition)`)
 	// labels are pairs such as "Author: Joey".
 	labels = regexp.MustCompile(`\b\p{Lu}[\p{L} ]{2,24}: ?\S`)
@@ -259,8 +263,10 @@ func IsDate(text string) bool { return isDate(strings.TrimSpace(text)) }
 
 // placeholders are words of templates that were not replaced.
 var placeholders = regexp.MustCompile(`(?i)\b(lorem ipsum|dolor sit amet|consectetur adipisi?cing|sed do eiusmod|` +
-	`start ?bootstrap( theme)?|your (company|website|site|name|logo|title|text) (here|name|goes here)|\[your [a-z ]+\]|` +
-	`(company|site|website|business) name here|insert (text|title|name) here|your website \d{4}|name@(email|example)\.com|` +
+	`start ?bootstrap( theme)?|your (company|website|site|name|logo|title|text) (here|name|goes here)|\[your [a-z ` +
+	`]+\]|` +
+	`(company|site|website|business) name here|insert (text|title|name) here|your website ` +
+	`\d{4}|name@(email|example)\.com|` +
 	`adipisi?c(i|ing) elit|(nostrum|quisquam|aspernatur|voluptat\w+|laboriosam|perspiciatis|similique)\W.*` +
 	`\b(nostrum|quisquam|aspernatur|voluptat\w+|laboriosam|perspiciatis|dolor\w*|deserunt))\b`)
 

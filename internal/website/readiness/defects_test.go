@@ -226,7 +226,8 @@ var understandingDefects = []defect{
 		"a short description",
 		edit(
 			"/prices",
-			`<meta name="description" content="What repairs cost at Riverside Cycles: fixed prices for fourteen common jobs, 58 euro an hour for everything else, and parts at the list price of their makers."`,
+			`<meta name="description" content="What repairs cost at Riverside Cycles: fixed prices for fourteen `+
+				`common jobs, 58 euro an hour for everything else, and parts at the list price of their makers."`,
 			`<meta name="description" content="Prices"`,
 		),
 		"und.description",
@@ -273,8 +274,10 @@ var understandingDefects = []defect{
 			t,
 			"/",
 			"<footer>",
-			`<footer><div itemscope itemtype="https://schema.org/Organization"><a itemprop="url" href="/"><span itemprop="name">Riverside Cycles</span></a><img itemprop="logo" src="/logo.png" alt="">`+
-				`<a itemprop="sameAs" href="https://www.wikidata.org/wiki/Q1">Wikidata</a> <a itemprop="sameAs" href="https://www.instagram.com/riversidecycles">Instagram</a></div>`,
+			`<footer><div itemscope itemtype="https://schema.org/Organization"><a itemprop="url" href="/">`+
+				`<span itemprop="name">Riverside Cycles</span></a><img itemprop="logo" src="/logo.png" alt="">`+
+				`<a itemprop="sameAs" href="https://www.wikidata.org/wiki/Q1">Wikidata</a> <a itemprop="sameAs" `+
+				`href="https://www.instagram.com/riversidecycles">Instagram</a></div>`,
 		)
 	}, ""},
 	{

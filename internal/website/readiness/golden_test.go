@@ -156,7 +156,8 @@ func TestCaps(t *testing.T) {
 		},
 		{"a home page that a script fills", func(_ *testing.T, w web) {
 			a := w["/"]
-			a.Body = `<!doctype html><html lang="en"><title>Bicycle repair</title><div id="app"></div><script type="module" src="/a.js"></script>`
+			a.Body = `<!doctype html><html lang="en"><title>Bicycle repair</title><div id="app"></div>` +
+				`<script type="module" src="/a.js"></script>`
 			w["/"] = a
 		}, "no_text_without_scripts", 55},
 		{

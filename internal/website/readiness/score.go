@@ -57,7 +57,8 @@ func (a *audit) result(c *judge.Check) Check {
 	return out
 }
 
-// overPages judges each page of the sample; the home page counts twice. It returns the share of the pages that have something to repair.
+// overPages evaluates each page of the sample; the home page counts twice. It
+// returns the share of the pages that have something to fix.
 func (a *audit) overPages(c *judge.Check, out *Check) float64 {
 	sum, weight, faulty, judged := 0.0, 0.0, 0, 0
 	unknown := false

@@ -71,7 +71,8 @@ func frame(path string, fields map[string]string, body string) string {
 		name := body[strings.Index(body, `href="/about">`)+len(`href="/about">`):]
 		name = name[:strings.Index(name, "<")]
 		data = fmt.Sprintf(
-			`{"@context":"https://schema.org","@type":"BlogPosting","headline":%q,"datePublished":%q,"author":{"@type":"Person","name":%q,"url":%q}}`,
+			`{"@context":"https://schema.org","@type":"BlogPosting","headline":%q,"datePublished":%q,`+
+				`"author":{"@type":"Person","name":%q,"url":%q}}`,
 			fields["title"],
 			fields["published"],
 			name,
@@ -92,7 +93,8 @@ func frame(path string, fields map[string]string, body string) string {
 ` + data + `</head>
 <body>
 <header><a href="/"><img src="/logo.png" alt="Riverside Cycles"></a>
-<nav><a href="/services">Services</a> <a href="/prices">Prices</a> <a href="/blog/winter">Winter</a> <a href="/blog/cargo">Cargo bikes</a></nav></header>
+<nav><a href="/services">Services</a> <a href="/prices">Prices</a> <a href="/blog/winter">Winter</a> <a ` +
+		`href="/blog/cargo">Cargo bikes</a></nav></header>
 <main>
 ` + body + `</main>
 <footer><a href="/about">About us</a> <a href="/contact">Contact</a></footer>

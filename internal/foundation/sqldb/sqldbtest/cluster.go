@@ -18,9 +18,10 @@ import (
 	"time"
 )
 
-// privateCluster starts one PostgreSQL server for this test process and returns its address. A watcher process holds a pipe from here: when this
-// process ends, however it ends, the pipe closes and the watcher stops the
-// server and removes its folder.
+// privateCluster starts one PostgreSQL server for this test process and returns
+// its URL. A watcher process holds a pipe from here: when this process ends,
+// however it ends, the pipe closes and the watcher stops the server and removes
+// its folder.
 var privateCluster = sync.OnceValues(func() (string, error) { return startCluster("off") })
 
 var durableCluster = sync.OnceValues(func() (string, error) { return startCluster("on") })
@@ -67,7 +68,8 @@ func startCluster(fsync string) (string, error) {
 
 // The script runs the server and waits on its input, which this process never
 // writes to: reading ends when this process is gone.
-const watch = `"$1/postgres" -D "$2" -p "$3" -k "$4" -c listen_addresses=127.0.0.1 -c fsync="$5" -c max_connections=300 >"$4/log" 2>&1 &
+const watch = `"$1/postgres" -D "$2" -p "$3" -k "$4" -c listen_addresses=127.0.0.1 -c fsync="$5" -c ` +
+	`max_connections=300 >"$4/log" 2>&1 &
 server=$!
 cat >/dev/null
 kill -INT $server

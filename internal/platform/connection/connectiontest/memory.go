@@ -319,7 +319,8 @@ func (m *Memory) EndLease(_ context.Context, c *connection.Connection, l *connec
 	e audit.Entry,
 ) (bool, error) {
 	return m.endLease(c, l, e, func(r *row) {
-		r.NextRefreshAt, r.RefreshTriedAt, r.RefreshFailed, r.RefreshClass = c.NextRefreshAt, c.RefreshTriedAt, c.RefreshFailed, c.RefreshClass
+		r.NextRefreshAt, r.RefreshTriedAt = c.NextRefreshAt, c.RefreshTriedAt
+		r.RefreshFailed, r.RefreshClass = c.RefreshFailed, c.RefreshClass
 		if r.Status != connection.Disabled {
 			r.Status, r.Reason = c.Status, c.Reason
 		}
@@ -355,7 +356,8 @@ func (m *Memory) Discard(_ context.Context, c *connection.Connection, secret str
 		m.farewells[c.ID] = connection.Sealed{Connection: &copied, Secret: secret}
 		m.Jobs.Schedule(jobs.Job{Kind: connection.JobFarewell, Ref: connection.JobRef(c.AccountID, c.ID), RunAt: e.At})
 	}
-	r.Status, r.Reason, r.Default, r.Params, r.Identity, r.NextRefreshAt = connection.Revoked, "", false, map[string]string{}, connection.Identity{}, time.Time{}
+	r.Status, r.Reason, r.Default = connection.Revoked, "", false
+	r.Params, r.Identity, r.NextRefreshAt = map[string]string{}, connection.Identity{}, time.Time{}
 	r.secret, r.deleted, r.leaseUntil = "", e.At, time.Time{}
 	r.Version++
 	r.leaseSeq++

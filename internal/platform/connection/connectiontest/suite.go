@@ -139,7 +139,8 @@ func (b *bench) lease(t *testing.T, c *connection.Connection, until time.Time) *
 
 func sessionsFound(t *testing.T, b *bench) {
 	s := b.session(t)
-	s.StateDigest, s.BrowserDigest, s.FlowDigest, s.Status, s.Attempt = "state", "browser", "flow", connection.SessionOpened, "sealed"
+	s.StateDigest, s.BrowserDigest = "state", "browser"
+	s.FlowDigest, s.Status, s.Attempt = "flow", connection.SessionOpened, "sealed"
 	saved, err := b.SaveSession(t.Context(), s, audit.Entry{})
 	check(t, err)
 	if !saved {
@@ -256,7 +257,8 @@ func grantReconnects(t *testing.T, b *bench) {
 	stored, err := b.Secret(t.Context(), b.mine, c.ID)
 	check(t, err)
 	if !saved || stored.Secret != "new" || stored.Connection.Version != 2 || mended.Version != 2 ||
-		stored.Connection.Label != "Home" || !stored.Connection.Default || !stored.Connection.CreatedAt.Equal(c.CreatedAt) {
+		stored.Connection.Label != "Home" || !stored.Connection.Default ||
+		!stored.Connection.CreatedAt.Equal(c.CreatedAt) {
 		t.Errorf("reconnected = %+v", stored.Connection)
 	}
 	late, err := b.KeepRefresh(t.Context(), c, "late", lease, audit.Entry{})

@@ -111,7 +111,8 @@ func query(u *url.URL) string {
 }
 
 // initialize is a request that every version of MCP knows.
-const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"ace","version":"1"}}}`
+const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",` +
+	`"capabilities":{},"clientInfo":{"name":"ace","version":"1"}}}`
 
 // challengeOf are the parameters of the 401 that a server sends without a
 // token; nil where it returns something else.

@@ -74,7 +74,8 @@ func (h host) Do(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-const issuer = `{"issuer":"https://mcp.example","authorization_endpoint":"https://mcp.example/a","token_endpoint":"https://mcp.example/t","code_challenge_methods_supported":["S256"]}`
+const issuer = `{"issuer":"https://mcp.example","authorization_endpoint":"https://mcp.example/a",` +
+	`"token_endpoint":"https://mcp.example/t","code_challenge_methods_supported":["S256"]}`
 
 // The places where a server and an issuer are asked, in their order.
 func TestFind(t *testing.T) {
@@ -96,7 +97,8 @@ func TestFind(t *testing.T) {
 		}
 		return h
 	}
-	const at, wellKnown, server, openid = "/mcp", "/.well-known/oauth-protected-resource", "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"
+	const at, wellKnown, server, openid = "/mcp", "/.well-known/" +
+		"oauth-protected-resource", "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"
 	tests := []struct {
 		name    string
 		address string

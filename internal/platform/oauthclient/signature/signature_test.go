@@ -140,7 +140,8 @@ func TestOAuth1RSA(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := "GET&https%3A%2F%2Fa.example%2Fp&oauth_consumer_key%3Dc%26oauth_nonce%3Dn%26oauth_signature_method%3DRSA-SHA1%26oauth_timestamp%3D1%26oauth_version%3D1.0%26q%3D1"
+	text := "GET&https%3A%2F%2Fa.example%2Fp&oauth_consumer_key%3Dc%26oauth_nonce%3Dn%26" +
+		"oauth_signature_method%3DRSA-SHA1%26oauth_timestamp%3D1%26oauth_version%3D1.0%26q%3D1"
 	sum := sha1.Sum([]byte(text))
 	if err := rsa.VerifyPKCS1v15(&key.PublicKey, crypto.SHA1, sum[:], signed); err != nil {
 		t.Error("the signature is not that of the key over the base text")

@@ -99,10 +99,12 @@ paths:
       summary: Create a task for the team
       requestBody: {required: true, content: {application/json: {schema: {$ref: '#/components/schemas/Task'}}}}
   /api/collections/tasks/records/{id}:
-    delete: {operationId: deleteTask, parameters: [{name: id, in: path, required: true, schema: {type: string, pattern: '^[a-z0-9]+$'}}]}
+    delete: {operationId: deleteTask, parameters: [{name: id, in: path, required: true, schema: {type: string,
+      pattern: '^[a-z0-9]+$'}}]}
 components:
   schemas:
-    Task: {type: object, required: [title], properties: {id: {type: string, readOnly: true}, title: {type: string, maxLength: 200}}}
+    Task: {type: object, required: [title], properties: {id: {type: string, readOnly: true}, title: {type: string,
+      maxLength: 200}}}
 `
 
 // TestPocketBase connects an application that nobody here wrote, with a token

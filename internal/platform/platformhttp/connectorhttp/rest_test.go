@@ -21,8 +21,11 @@ type shop struct {
 }
 
 const shopDocument = `{"openapi":"3.1.0","info":{"title":"Shop"},"servers":[{"url":"/v1"}],"paths":{
-	"/orders":{"get":{"operationId":"listOrders","tags":["orders"],"summary":"List warehouse orders","parameters":[{"name":"state","in":"query","schema":{"type":"string"}}]},
-		"post":{"operationId":"createOrder","tags":["orders"],"summary":"Create a warehouse order","requestBody":{"content":{"application/json":{"schema":{"type":"object","required":["sku"],"properties":{"sku":{"type":"string"}}}}}}}},
+	"/orders":{"get":{"operationId":"listOrders","tags":["orders"],"summary":"List warehouse orders",` +
+	`"parameters":[{"name":"state","in":"query","schema":{"type":"string"}}]},
+		"post":{"operationId":"createOrder","tags":["orders"],"summary":"Create a warehouse order",` +
+	`"requestBody":{"content":{"application/json":{"schema":{"type":"object","required":["sku"],` +
+	`"properties":{"sku":{"type":"string"}}}}}}}},
 	"/admin/purge":{"post":{"operationId":"purgeAll","tags":["admin"],"summary":"Purge the warehouse"}},
 	"/report":{"get":{"operationId":"report","responses":{"200":{"content":{"application/xml":{}}}}}}}}`
 

@@ -73,8 +73,10 @@ func (h *Handler) Logo(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Security-Policy", "default-src 'none'")
 	_, _ = fmt.Fprintf(
 		w,
-		`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" role="img" aria-label="%s"><rect width="64" height="64" rx="14" fill="hsl(%d 45%% 32%%)"/>`+
-			`<text x="32" y="41" font-family="system-ui, sans-serif" font-size="26" font-weight="600" text-anchor="middle" fill="#fff">%s</text></svg>`,
+		`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" role="img" aria-label="%s">`+
+			`<rect width="64" height="64" rx="14" fill="hsl(%d 45%% 32%%)"/>`+
+			`<text x="32" y="41" font-family="system-ui, sans-serif" font-size="26" font-weight="600" `+
+			`text-anchor="middle" fill="#fff">%s</text></svg>`,
 		html.EscapeString(a.Name),
 		sum.Sum32()%360,
 		html.EscapeString(monogram(a.Name)),

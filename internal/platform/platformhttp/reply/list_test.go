@@ -66,7 +66,8 @@ func TestNext(t *testing.T) {
 		{
 			"others are kept",
 			"/api/v1/things/x?search=a%26b&limit=3&include=total",
-			`<https://platform.example/api/v1/things/x?cursor=a%2Bb%2F%3D&include=total&limit=3&search=a%26b>; rel="next"`,
+			`<https://platform.example/api/v1/things/x?cursor=a%2Bb%2F%3D&include=total&limit=3&search=a%26b>; ` +
+				`rel="next"`,
 		},
 		{
 			"nothing breaks out", "/api/v1/things/x%3E%22?search=%3E%3B%20rel%3D%22",

@@ -35,7 +35,8 @@ func (h *Handler) describeFiles(api *openapi.API, mux openapi.Mux, base string, 
 		Request: &openapi.Content{
 			MediaType: "multipart/form-data",
 			Schema: []byte(
-				`{"type":"object","required":["file"],"properties":{"file":{"type":"string","contentMediaType":"application/octet-stream"}}}`,
+				`{"type":"object","required":["file"],"properties":{"file":{"type":"string",` +
+					`"contentMediaType":"application/octet-stream"}}}`,
 			),
 		},
 		Responses: map[int]openapi.Content{http.StatusCreated: {

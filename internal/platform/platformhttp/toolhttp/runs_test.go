@@ -95,7 +95,8 @@ func TestRefusalsOfThePlatform(t *testing.T) {
 			nil,
 			notConnected,
 			409,
-			`not_connected connect_app "app":"desk" "connect":{"url":"http://127.0.0.1:8081/connect/secret-link","session_id":"cs_1","expires_at":"2033-05-18T03:33:20Z"}`,
+			`not_connected connect_app "app":"desk" "connect":{"url":"http://127.0.0.1:8081/connect/secret-link",` +
+				`"session_id":"cs_1","expires_at":"2033-05-18T03:33:20Z"}`,
 		},
 		{
 			"not connected, may not connect", "desk__create", `{"arguments":{"title":"a"}}`,
@@ -330,7 +331,8 @@ func TestRequestsOfOnesOwn(t *testing.T) {
 	}
 	status, answer := send(
 		key,
-		`{"method":"POST","path":"/echo?a=1","query":{"b":2},"headers":{"X-Own":"mine","Authorization":"Bearer stolen"},"body":{"c":[3]}}`,
+		`{"method":"POST","path":"/echo?a=1","query":{"b":2},"headers":{"X-Own":"mine",`+
+			`"Authorization":"Bearer stolen"},"body":{"c":[3]}}`,
 	)
 	echo, _ := answer["body"].(map[string]any)
 	if status != 200 || answer["status"] != 200.0 || echo["method"] != "POST" || echo["query"] != "a=1&b=2" ||

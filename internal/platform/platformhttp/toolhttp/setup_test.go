@@ -49,7 +49,8 @@ const definition = `
 id: desk
 name: Desk
 base: BASE
-auth: [{id: oauth, type: oauth2, oauth: {}}, {id: key, type: key, fields: [{name: key, secret: true}], send: {headers: {Authorization: "Bearer {access_token}"}}}]
+auth: [{id: oauth, type: oauth2, oauth: {}}, {id: key, type: key, fields: [{name: key, secret: true}],
+  send: {headers: {Authorization: "Bearer {access_token}"}}}]
 who: {get: /me, id: /id}
 errors: {message: [/error/text]}
 paging: {type: cursor, out: /next, in: cursor}

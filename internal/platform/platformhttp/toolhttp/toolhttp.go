@@ -73,7 +73,8 @@ func (h *Handler) Describe(api *openapi.API, mux openapi.Mux, base, key, session
 		Tags:     tools,
 		Security: byKey,
 		Summary:  "List tools",
-		Description: "The tools of an app, or tools by id. With format, definition holds the object that a model or an MCP " +
+		Description: "The tools of an app, or tools by id. With format, " +
+			"definition holds the object that a model or an MCP " +
 			"client accepts.",
 	}, h.list)
 	openapi.Handle(api, openapi.Operation{
@@ -90,7 +91,8 @@ func (h *Handler) Describe(api *openapi.API, mux openapi.Mux, base, key, session
 		Summary:    "Run a tool",
 		Middleware: patience,
 		Also:       later,
-		Description: "200 holds what the app returned: ok is false where it refused. A problem means that the platform " +
+		Description: "200 holds what the app returned: ok is false where it refused. A problem means that the " +
+			"platform " +
 			"refused, and nothing was sent. With Prefer: respond-async, or more than 60 seconds, the response is 202 " +
 			"at once and Location is the run; likewise where a person has to approve first. With an Idempotency-Key " +
 			"the same request is one run, however often it is sent.",

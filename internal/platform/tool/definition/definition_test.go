@@ -16,7 +16,9 @@ func TestRender(t *testing.T) {
 	searching := &app.Tool{
 		ID: "x__search", Name: "search", Title: "Search", About: "Finds.", Call: "GET /", Effect: app.Reads,
 		InputSchema: []byte(
-			`{"type":"object","additionalProperties":false,"required":["q"],"properties":{"q":{"type":"string","format":"uri"},"n":{"type":["integer","null"],"default":1},"k":{"const":"a"},"l":{"type":"array"},"e":{"type":"integer","enum":[1,2]}}}`,
+			`{"type":"object","additionalProperties":false,"required":["q"],"properties":{"q":{"type":"string",` +
+				`"format":"uri"},"n":{"type":["integer","null"],"default":1},"k":{"const":"a"},` +
+				`"l":{"type":"array"},"e":{"type":"integer","enum":[1,2]}}}`,
 		),
 	}
 	strict := &app.Tool{
@@ -34,27 +36,37 @@ func TestRender(t *testing.T) {
 		{
 			strict,
 			definition.OpenAI,
-			`{"function":{"description":"Gets. (X)","name":"x__get","parameters":{"additionalProperties":false,"properties":{"id":{"type":"string"}},"required":["id"],"type":"object"},"strict":true},"type":"function"}`,
+			`{"function":{"description":"Gets. (X)","name":"x__get","parameters":{"additionalProperties":false,` +
+				`"properties":{"id":{"type":"string"}},"required":["id"],"type":"object"},"strict":true},` +
+				`"type":"function"}`,
 		},
 		{
 			strict,
 			definition.Responses,
-			`{"description":"Gets. (X)","name":"x__get","parameters":{"additionalProperties":false,"properties":{"id":{"type":"string"}},"required":["id"],"type":"object"},"strict":true,"type":"function"}`,
+			`{"description":"Gets. (X)","name":"x__get","parameters":{"additionalProperties":false,` +
+				`"properties":{"id":{"type":"string"}},"required":["id"],"type":"object"},"strict":true,` +
+				`"type":"function"}`,
 		},
 		{
 			strict,
 			definition.Anthropic,
-			`{"description":"Gets. (X)","input_schema":{"additionalProperties":false,"properties":{"id":{"type":"string"}},"required":["id"],"type":"object"},"name":"x__get"}`,
+			`{"description":"Gets. (X)","input_schema":{"additionalProperties":false,` +
+				`"properties":{"id":{"type":"string"}},"required":["id"],"type":"object"},"name":"x__get"}`,
 		},
 		{
 			strict,
 			definition.MCP,
-			`{"annotations":{"destructiveHint":true,"idempotentHint":true,"openWorldHint":true,"readOnlyHint":false,"title":"X get"},"description":"Gets. (X)","inputSchema":{"additionalProperties":false,"properties":{"id":{"type":"string"}},"required":["id"],"type":"object"},"name":"x__get","title":"X get"}`,
+			`{"annotations":{"destructiveHint":true,"idempotentHint":true,"openWorldHint":true,` +
+				`"readOnlyHint":false,"title":"X get"},"description":"Gets. (X)",` +
+				`"inputSchema":{"additionalProperties":false,"properties":{"id":{"type":"string"}},` +
+				`"required":["id"],"type":"object"},"name":"x__get","title":"X get"}`,
 		},
 		{
 			searching,
 			definition.Gemini,
-			`{"description":"Finds. (X)","name":"x__search","parameters":{"properties":{"e":{"type":"integer"},"k":{"enum":["a"],"type":"string"},"l":{"items":{"type":"string"},"type":"array"},"n":{"nullable":true,"type":"integer"},"q":{"type":"string"}},"required":["q"],"type":"object"}}`,
+			`{"description":"Finds. (X)","name":"x__search","parameters":{"properties":{"e":{"type":"integer"},` +
+				`"k":{"enum":["a"],"type":"string"},"l":{"items":{"type":"string"},"type":"array"},` +
+				`"n":{"nullable":true,"type":"integer"},"q":{"type":"string"}},"required":["q"],"type":"object"}}`,
 		},
 	}
 	for _, tt := range tests {

@@ -126,7 +126,12 @@ func TestList(t *testing.T) {
 		{"named", "", nil, []string{"desk__search", "big_notes__create_note"}, []string{
 			"desk__search", "big_notes__create_note",
 		}, ""},
-		{"named, of an app", "desk", nil, []string{"desk__search", "big_notes__create_note"}, []string{"desk__search"}, ""},
+		{
+			"named, of an app", "desk", nil,
+			[]string{"desk__search", "big_notes__create_note"},
+			[]string{"desk__search"},
+			"",
+		},
 		{"named, not allowed", "", reading, []string{"desk__create"}, nil, "key_restricted"},
 		{"named, unknown", "", nil, []string{"desk__x"}, nil, "tool_not_found"},
 		{"of an app", "desk", nil, nil, []string{

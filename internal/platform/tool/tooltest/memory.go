@@ -196,8 +196,10 @@ func (m *Memory) FinishRun(_ context.Context, end *tool.Run) (bool, error) {
 		if r.Status != tool.Running || r.Owner != end.Owner {
 			return false
 		}
-		r.Status, r.Attempts, r.AppStatus, r.Code, r.OutputBytes = end.Status, end.Attempts, end.AppStatus, end.Code, end.OutputBytes
-		r.EndedAt, r.Request, r.Result, r.StoredUntil, r.LeaseUntil = end.EndedAt, "", end.Result, end.StoredUntil, time.Time{}
+		r.Status, r.Attempts = end.Status, end.Attempts
+		r.AppStatus, r.Code, r.OutputBytes = end.AppStatus, end.Code, end.OutputBytes
+		r.EndedAt, r.Request = end.EndedAt, ""
+		r.Result, r.StoredUntil, r.LeaseUntil = end.Result, end.StoredUntil, time.Time{}
 		return true
 	}), nil
 }

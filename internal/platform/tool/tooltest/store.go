@@ -76,7 +76,8 @@ func insert(t *testing.T, s Store, r *tool.Run) *tool.Run {
 
 func keeps(t *testing.T, s Store) {
 	r := NewRun(tool.Running)
-	r.Async, r.Safe, r.Sent, r.Attempts, r.AppStatus, r.Code, r.OutputBytes = true, true, true, 2, 503, tool.CodeUnavailable, 17
+	r.Async, r.Safe, r.Sent = true, true, true
+	r.Attempts, r.AppStatus, r.Code, r.OutputBytes = 2, 503, tool.CodeUnavailable, 17
 	r.Approval = tool.Approval{ID: typeid.New(tool.ApprovalPrefix), ExpiresAt: at().Add(time.Hour)}
 	r.Key, r.Fingerprint = "digest", "request"
 	r.Owner, r.LeaseUntil, r.StartedAt, r.EndedAt, r.Result, r.StoredUntil = "p1", at().Add(time.Minute),
@@ -187,7 +188,8 @@ func lists(t *testing.T, s Store) {
 		r := NewRun(tool.Succeeded)
 		r.CreatedAt = base.Add(time.Duration(i/2) * time.Second) // two of one time each
 		if i == 3 {
-			r.Tool, r.App, r.Status, r.ConnectionID, r.KeyID, r.EndUser = "mail__send", "mail", tool.Failed, "con_2", "key_2", "u2"
+			r.Tool, r.App, r.Status = "mail__send", "mail", tool.Failed
+			r.ConnectionID, r.KeyID, r.EndUser = "con_2", "key_2", "u2"
 		}
 		insert(t, s, r)
 		ids = append(ids, r.ID)
@@ -313,8 +315,8 @@ func finish(t *testing.T, s Store, r, first, second *tool.Run) {
 func records(t *testing.T, s Store) {
 	end := func(r *tool.Run) *tool.Run {
 		over := *r
-		over.Status, over.EndedAt, over.Request, over.Result, over.StoredUntil, over.Attempts, over.LeaseUntil = tool.Failed, at(), "", "sealed", at().Add(time.Hour),
-			3, time.Time{}
+		over.Status, over.EndedAt, over.Attempts, over.LeaseUntil = tool.Failed, at(), 3, time.Time{}
+		over.Request, over.Result, over.StoredUntil = "", "sealed", at().Add(time.Hour)
 		return &over
 	}
 	fresh := NewRun(tool.Running)

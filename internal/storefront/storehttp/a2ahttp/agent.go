@@ -183,7 +183,8 @@ func (f *Handler) explain(ctx context.Context, t *turn, rec a2a.Record) (a2a.Rec
 			names = append(names, a.Name+" ("+s.id+")")
 		}
 	}
-	words := `This agent takes structured requests: send a data part such as {"skill":"site","action":"search_pages","input":{"query":"refund policy"}}. Actions: ` + strings.Join(
+	words := `This agent takes structured requests: send a data part such as {"skill":"site",` +
+		`"action":"search_pages","input":{"query":"refund policy"}}. Actions: ` + strings.Join(
 		names,
 		", ",
 	) + "."

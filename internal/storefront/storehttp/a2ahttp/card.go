@@ -112,7 +112,8 @@ func (f *Handler) renderSkills() ([]byte, error) {
 	return answer.JSON(map[string]any{
 		"uri": f.extensionURI(),
 		"message": json.RawMessage(
-			`{"role":"ROLE_USER","parts":[{"mediaType":"application/json","data":{"skill":"…","action":"…","input":{}}}]}`,
+			`{"role":"ROLE_USER","parts":[{"mediaType":"application/json","data":{"skill":"…","action":"…",` +
+				`"input":{}}}]}`,
 		),
 		"skills": f.listed(true),
 	})

@@ -23,14 +23,22 @@ func (f *Handler) Mount(mux *httpserver.Mux, api *openapi.API, document func(bod
 
 // The schemas of the envelope. The extension has those of the actions.
 const (
-	requestSchema = `{"type":"object","required":["jsonrpc","id","method"],"properties":{"jsonrpc":{"const":"2.0"},"id":{"type":["string","integer"]},
-		"method":{"type":"string","enum":["SendMessage","GetTask","ListTasks","CancelTask"]},"params":{"type":"object"}},
-		"example":{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"5f0c8e0e-6d0f-4b8e-8a52-3f6f0f6f4c11","role":"ROLE_USER",
-		"parts":[{"data":{"skill":"site","action":"search_pages","input":{"query":"refund policy"}},"mediaType":"application/json"}]}}}}`
-	answerSchema = `{"type":"object","required":["jsonrpc","id"],"properties":{"jsonrpc":{"const":"2.0"},"id":{"type":["string","integer","null"]},
-		"result":{"type":"object","description":"{task} of SendMessage, a task of GetTask and CancelTask, {tasks,nextPageToken,pageSize,totalSize} of ListTasks"},
-		"error":{"type":"object","required":["code","message"],"properties":{"code":{"type":"integer"},"message":{"type":"string"},
-		"data":{"type":"array","items":{"type":"object","description":"google.rpc.ErrorInfo, BadRequest or RetryInfo, distinguished by @type"}}}}}}`
+	requestSchema = `{"type":"object","required":["jsonrpc","id","method"],"properties":{"jsonrpc":{"const":"2.0"},` +
+		`"id":{"type":["string","integer"]},
+		"method":{"type":"string","enum":["SendMessage","GetTask","ListTasks","CancelTask"]},` +
+		`"params":{"type":"object"}},
+		"example":{"jsonrpc":"2.0","id":1,"method":"SendMessage",` +
+		`"params":{"message":{"messageId":"5f0c8e0e-6d0f-4b8e-8a52-3f6f0f6f4c11","role":"ROLE_USER",
+		"parts":[{"data":{"skill":"site","action":"search_pages","input":{"query":"refund policy"}},` +
+		`"mediaType":"application/json"}]}}}}`
+	answerSchema = `{"type":"object","required":["jsonrpc","id"],"properties":{"jsonrpc":{"const":"2.0"},` +
+		`"id":{"type":["string","integer","null"]},
+		"result":{"type":"object","description":"{task} of SendMessage, a task of GetTask and CancelTask, ` +
+		`{tasks,nextPageToken,pageSize,totalSize} of ListTasks"},
+		"error":{"type":"object","required":["code","message"],"properties":{"code":{"type":"integer"},` +
+		`"message":{"type":"string"},
+		"data":{"type":"array","items":{"type":"object","description":"google.rpc.ErrorInfo, ` +
+		`BadRequest or RetryInfo, distinguished by @type"}}}}}}`
 )
 
 func describe(api *openapi.API) {

@@ -19,7 +19,8 @@ func TestSale(t *testing.T) {
 	w := setup(t)
 	task := w.send(message("1",
 		dataPart(
-			`{"skill":"checkout","action":"create_checkout","input":{"offer_id":"box","quantity":2.0,"buyer_email":"ada@example.com"}}`,
+			`{"skill":"checkout","action":"create_checkout","input":{"offer_id":"box","quantity":2.0,`+
+				`"buyer_email":"ada@example.com"}}`,
 		)))
 	session := w.sales.only(t)
 	if task.Status.State != a2a.InputRequired || len(task.History) != 1 || task.Artifacts != nil {

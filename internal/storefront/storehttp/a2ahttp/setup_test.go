@@ -170,7 +170,8 @@ type world struct {
 }
 
 // searchSchema is the input of the action search_pages.
-const searchSchema = `{"type":"object","required":["query"],"additionalProperties":false,"properties":{"query":{"type":"string","minLength":1},"limit":{"type":"integer","maximum":50}}}`
+const searchSchema = `{"type":"object","required":["query"],"additionalProperties":false,` +
+	`"properties":{"query":{"type":"string","minLength":1},"limit":{"type":"integer","maximum":50}}}`
 
 // actions answer what their query says.
 func actions() []a2ahttp.Action {

@@ -69,9 +69,10 @@ func (f *Handler) earlier(ctx context.Context, t *turn) (*a2a.Record, error) {
 	}
 	if fingerprint != t.sent.Fingerprint {
 		return nil, a2a.InvalidParams(a2a.FieldViolation{
-			Field:       "message.messageId",
-			Description: "A message with this id and other content was sent before. Give each message an id of its own.",
-			Reason:      "DUPLICATE",
+			Field: "message.messageId",
+			Description: "A message with this id and other content was sent before. Give each message an id of its " +
+				"own.",
+			Reason: "DUPLICATE",
 		})
 	}
 	return &rec, nil

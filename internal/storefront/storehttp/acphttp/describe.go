@@ -13,7 +13,8 @@ import (
 // bodies of the plain forms are in its examples.
 const requestSchema = `{
   "type": "object",
-  "description": "With the header API-Version, line_items, currency and capabilities are needed to create a session; without it, line_items alone.",
+  "description": "With the header API-Version, line_items, ` +
+	`currency and capabilities are needed to create a session; without it, line_items alone.",
   "properties": {
     "line_items": {
       "type": "array", "minItems": 1, "maxItems": 1,
@@ -32,7 +33,8 @@ const requestSchema = `{
     "buyer": {
       "type": "object", "description": "Fills in the form of the hosted page.",
       "properties": {
-        "email": {"type": "string", "format": "email"}, "first_name": {"type": "string"}, "last_name": {"type": "string"},
+        "email": {"type": "string", "format": "email"}, "first_name": {"type": "string"}, ` +
+	`"last_name": {"type": "string"},
         "full_name": {"type": "string"}, "phone_number": {"type": "string"}
       }
     },

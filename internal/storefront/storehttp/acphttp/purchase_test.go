@@ -383,13 +383,15 @@ func TestACPCancel(t *testing.T) {
 	acpAgents(t, func(a *acpAgent) {
 		t := a.T
 		opened := a.order("home_box", 1)
-		trace := `{"intent_trace":{"reason_code":"shipping_speed","trace_summary":"needed it by friday","metadata":{"days":2}}}`
+		trace := `{"intent_trace":{"reason_code":"shipping_speed","trace_summary":"needed it by friday",` +
+			`"metadata":{"days":2}}}`
 		canceled := a.session(a.post("/"+opened.ID+"/cancel", trace))
 		if canceled.Status != acp.Canceled || canceled.ContinueURL != "" || len(canceled.Messages) != 1 {
 			t.Errorf("canceled = %+v", canceled)
 		}
 		kept, err := a.Storage.Session(t.Context(), opened.ID)
-		if want := `{"reason_code":"shipping_speed","trace_summary":"needed it by friday","metadata":{"days":2}}`; err != nil ||
+		if want := `{"reason_code":"shipping_speed","trace_summary":"needed it by friday",` +
+			`"metadata":{"days":2}}`; err != nil ||
 			kept.Agent.Trace != want ||
 			kept.Protocol != checkout.ACP {
 			t.Errorf("trace = %q, %v, want %q", kept.Agent.Trace, err, want)
@@ -518,7 +520,8 @@ func TestACPChargedTotals(t *testing.T) {
 func TestACPKeepsWhoSentTheBuyer(t *testing.T) {
 	t.Parallel()
 	w := storetest.Start(t)
-	body := `{"line_items":[{"id":"prompt_handbook"}],"buyer":{"email":"ada@example.com"},"affiliate_attribution":{"provider":"helper.example","token":"at_1"}}`
+	body := `{"line_items":[{"id":"prompt_handbook"}],"buyer":{"email":"ada@example.com"},` +
+		`"affiliate_attribution":{"provider":"helper.example","token":"at_1"}}`
 	r := judgeACP(t, "2026-04-17", w.Do(http.MethodPost, acpSessions, body, "User-Agent", "helper/2.0"))
 	var s acp.CheckoutSession
 	r.Into(t, &s)

@@ -195,7 +195,9 @@ func TestFalseSignatures(t *testing.T) {
 // What comes of a wrong signature in both modes.
 func TestWrongSignatures(t *testing.T) {
 	t.Parallel()
-	const rpcError = `{"jsonrpc":"2.0","error":{"code":-32600,"message":"The signature of the request does not hold (signature). Sign it as the header Accept-Signature says, or send it without a signature.","data":{"code":"signature_invalid"}}}`
+	const rpcError = `{"jsonrpc":"2.0","error":{"code":-32600,` +
+		`"message":"The signature of the request does not hold (signature). Sign it as the header Accept-Signature ` +
+		`says, or send it without a signature.","data":{"code":"signature_invalid"}}}`
 	tests := []struct {
 		name, path string
 		change     func(*http.Request)

@@ -18,7 +18,8 @@ const list = `{"jsonrpc":"2.0","id":3,"method":"tools/list"}`
 func TestMCPMessages(t *testing.T) {
 	t.Parallel()
 	notify := `{"jsonrpc":"2.0","method":"notifications/initialized"}`
-	hello := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`
+	hello := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",` +
+		`"capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`
 	call := `{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"name":"echo","arguments":{}}}`
 	tests := []struct {
 		name, message string

@@ -95,7 +95,8 @@ func TestToolIdempotency(t *testing.T) {
 	create := func(arguments string) string {
 		return checkoutOf(u, "create_checkout", arguments).ID
 	}
-	const plain, keyed = `{"offer_id":"prompt_handbook"}`, `{"offer_id":"prompt_handbook","quantity":1,"idempotency_key":"5f0a8a1f-4b11-4d0c-9d6e-7c0ee3c5aaaa"}`
+	const plain, keyed = `{"offer_id":"prompt_handbook"}`, `{"offer_id":"prompt_handbook","quantity":1,` +
+		`"idempotency_key":"5f0a8a1f-4b11-4d0c-9d6e-7c0ee3c5aaaa"}`
 	if one, two := create(plain), create(plain); one == two {
 		t.Error("two calls without a key opened one checkout")
 	}

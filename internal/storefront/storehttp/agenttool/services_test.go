@@ -42,7 +42,8 @@ func TestNoServices(t *testing.T) {
 // services is a small port: quotes without a payment, runs with one.
 type services struct{ calls []string }
 
-const quote = `{"x402Version":2,"error":"payment required","resource":{"url":"https://store.example/mcp"},"accepts":[{"scheme":"exact","amount":"100000"}]}`
+const quote = `{"x402Version":2,"error":"payment required","resource":{"url":"https://store.example/mcp"},` +
+	`"accepts":[{"scheme":"exact","amount":"100000"}]}`
 
 func (s *services) List(context.Context) (*agenttool.ServiceList, error) {
 	return &agenttool.ServiceList{
@@ -127,7 +128,8 @@ func TestServices(t *testing.T) {
 	}
 	paid := u.Send(
 		agenttool.AISearchAudit,
-		`{"name":"run_ai_search_audit","_meta":{"x402/payment":{"a":1}},"arguments":{"url":"https://a.example","payment_signature":"p"}}`,
+		`{"name":"run_ai_search_audit","_meta":{"x402/payment":{"a":1}},"arguments":{"url":"https://a.example",`+
+			`"payment_signature":"p"}}`,
 		"Payment-Signature",
 		"h",
 	)
@@ -148,7 +150,8 @@ func TestServices(t *testing.T) {
 	r := u.Do(
 		http.MethodPost,
 		"/mcp",
-		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"run_ai_search_audit","arguments":{"url":"https://a.example","payment_signature":"broken"}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"run_ai_search_audit",`+
+			`"arguments":{"url":"https://a.example","payment_signature":"broken"}}}`,
 	)
 	if !strings.Contains(string(r.Body), `"code":-32603`) || strings.Contains(string(r.Body), "secret") ||
 		!strings.Contains(string(r.Body), `"requestId":"`) {

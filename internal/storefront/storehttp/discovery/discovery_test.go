@@ -89,11 +89,12 @@ func TestServices(t *testing.T) {
 	r := store(t, func(c *discovery.Config) { c.Services = true })
 	h := served(r)
 	for path, want := range map[string]string{
-		"/.well-known/api-catalog": `{"anchor":"https://shop.store.example/v1/services","service-desc":[{"href":"https://shop.store.example/openapi.json"`,
-		"/agent/connect.json":      `"services":{"catalog":"https://shop.store.example/v1/services","payment":"x402"}`,
-		"/auth.md":                 "x402 is used for one thing",
-		"/llms.txt":                "over x402: https://shop.store.example/v1/services",
-		"/.well-known/mcp.json":    "run paid site services",
+		"/.well-known/api-catalog": `{"anchor":"https://shop.store.example/v1/services",` +
+			`"service-desc":[{"href":"https://shop.store.example/openapi.json"`,
+		"/agent/connect.json":   `"services":{"catalog":"https://shop.store.example/v1/services","payment":"x402"}`,
+		"/auth.md":              "x402 is used for one thing",
+		"/llms.txt":             "over x402: https://shop.store.example/v1/services",
+		"/.well-known/mcp.json": "run paid site services",
 		"/.well-known/agent-skills/buy-products/SKILL.md": "tool `create_checkout` at https://shop.store.example/mcp",
 	} {
 		if w := get(h, path); !strings.Contains(w.Body.String(), want) {

@@ -145,8 +145,9 @@ func TestEveryLinkResolves(t *testing.T) {
 	w := storetest.StartSite(t)
 	// Endpoints answer as their method asks.
 	posted := map[string]string{
-		"/mcp":                                  `{"jsonrpc":"2.0","id":1,"method":"ping"}`,
-		"/agent/a2a":                            `{"jsonrpc":"2.0","id":1,"method":"ListTasks","params":{"contextId":"none"}}`,
+		"/mcp": `{"jsonrpc":"2.0","id":1,"method":"ping"}`,
+		"/agent/a2a": `{"jsonrpc":"2.0","id":1,"method":"ListTasks",` +
+			`"params":{"contextId":"none"}}`,
 		"/agent/commerce/ucp/mcp":               `{"jsonrpc":"2.0","id":1,"method":"ping"}`,
 		"/agent/commerce/ucp/checkout-sessions": "",
 		"/agent/commerce/acp/checkout_sessions": "",

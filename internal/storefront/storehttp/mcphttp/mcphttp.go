@@ -122,18 +122,21 @@ func (f *Handler) Mount(api *openapi.API, handle func(pattern string, h http.Han
 			Description: "2025-06-18, 2025-03-26 or 2024-11-05; left out: 2025-03-26.",
 		}},
 		Request: &openapi.Content{Schema: json.RawMessage(
-			`{"type":"object","properties":{"jsonrpc":{"const":"2.0"},"id":{"type":["string","integer"]},"method":{"type":"string"},"params":{"type":"object"}},"required":["jsonrpc","method"]}`,
+			`{"type":"object","properties":{"jsonrpc":{"const":"2.0"},"id":{"type":["string","integer"]},` +
+				`"method":{"type":"string"},"params":{"type":"object"}},"required":["jsonrpc","method"]}`,
 		)},
 		Responses: map[int]openapi.Content{
 			http.StatusOK: {
 				Description: "A JSON-RPC answer; also as one event where only text/event-stream is accepted.",
 				Schema: json.RawMessage(
-					`{"type":"object","properties":{"jsonrpc":{"const":"2.0"},"id":{},"result":{"type":"object"},"error":{"type":"object"}},"required":["jsonrpc"]}`,
+					`{"type":"object","properties":{"jsonrpc":{"const":"2.0"},"id":{},"result":{"type":"object"},` +
+						`"error":{"type":"object"}},"required":["jsonrpc"]}`,
 				),
 			},
 			http.StatusAccepted: {Description: "A notification was taken; there is no body."},
 			0: {Description: "A JSON-RPC error.", Schema: json.RawMessage(
-				`{"type":"object","properties":{"jsonrpc":{"const":"2.0"},"id":{},"error":{"type":"object"}},"required":["jsonrpc","error"]}`,
+				`{"type":"object","properties":{"jsonrpc":{"const":"2.0"},"id":{},"error":{"type":"object"}},` +
+					`"required":["jsonrpc","error"]}`,
 			)},
 		},
 	})

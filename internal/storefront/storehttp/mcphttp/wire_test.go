@@ -84,7 +84,8 @@ func TestMCPWire(t *testing.T) {
 			`{"jsonrpc":"2.0","id":1,"method":"server/discover"}`,
 			[]string{"MCP-Protocol-Version", "2026-07-28"},
 			400,
-			`"error":{"code":-32602,"message":"Unsupported protocol version","data":{"supported":["2025-06-18","2025-03-26","2024-11-05"],"requested":"2026-07-28"}}`,
+			`"error":{"code":-32602,"message":"Unsupported protocol version","data":{"supported":["2025-06-18",` +
+				`"2025-03-26","2024-11-05"],"requested":"2026-07-28"}}`,
 		},
 		{
 			"a version that is not served", "POST", listMessage,
@@ -98,7 +99,8 @@ func TestMCPWire(t *testing.T) {
 			hello("2025-06-18"),
 			nil,
 			200,
-			`"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"store","title":"Test Store","version":"` + storehttp.Version + `"}`,
+			`"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"store",` +
+				`"title":"Test Store","version":"` + storehttp.Version + `"}`,
 		},
 		{"hello in the middle one", "POST", hello("2025-03-26"), nil, 200, `"protocolVersion":"2025-03-26"`},
 		{"hello in the oldest", "POST", hello("2024-11-05"), nil, 200, `"protocolVersion":"2024-11-05"`},
@@ -231,7 +233,8 @@ func TestMCPLimits(t *testing.T) {
 	t.Parallel()
 	w := storetest.Start(t, storetest.Limited(2, 1, 30))
 	free := []string{
-		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},` +
+			`"clientInfo":{"name":"c","version":"1"}}}`,
 		`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
 		pingMessage,
 	}

@@ -16,7 +16,8 @@ const tag = "services"
 func quoteSchema() json.RawMessage {
 	return json.RawMessage(
 		`{"type":"object","required":["x402Version","resource","accepts"],"properties":{"x402Version":{"const":2},` +
-			`"error":{"type":"string"},"resource":{"type":"object"},"accepts":{"type":"array","minItems":1,"items":{"type":"object"}},"extensions":{"type":"object"}}}`)
+			`"error":{"type":"string"},"resource":{"type":"object"},"accepts":{"type":"array","minItems":1,` +
+			`"items":{"type":"object"}},"extensions":{"type":"object"}}}`)
 }
 
 // describe puts the calls into the document.
@@ -66,7 +67,8 @@ func describe(api *openapi.API) {
 		Request: &openapi.Content{
 			Description: "The arguments; input_schema of the service in the list.",
 			Optional:    true, Schema: json.RawMessage(
-				`{"type":"object","properties":{"url":{"type":"string","format":"uri","maxLength":2048}},"required":["url"]}`,
+				`{"type":"object","properties":{"url":{"type":"string","format":"uri","maxLength":2048}},` +
+					`"required":["url"]}`,
 			),
 		},
 		Responses: map[int]openapi.Content{

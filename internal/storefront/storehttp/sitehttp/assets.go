@@ -50,8 +50,10 @@ func cardPicture() ([]byte, error) {
 }
 
 // icon is the mark of the site in the tab of a browser.
-const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#1f4fd1"/>` +
-	`<path d="M9 12h14l-1.3 11.2a2 2 0 0 1-2 1.8h-7.4a2 2 0 0 1-2-1.8z" fill="#fff"/><path d="M12.5 14v-3a3.5 3.5 0 0 1 7 0v3" fill="none" stroke="#fff" stroke-width="2"/></svg>` + "\n"
+const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">` +
+	`<rect width="32" height="32" rx="8" fill="#1f4fd1"/>` +
+	`<path d="M9 12h14l-1.3 11.2a2 2 0 0 1-2 1.8h-7.4a2 2 0 0 1-2-1.8z" fill="#fff"/>` +
+	`<path d="M12.5 14v-3a3.5 3.5 0 0 1 7 0v3" fill="none" stroke="#fff" stroke-width="2"/></svg>` + "\n"
 
 // asset is a document that does not change while the process runs.
 func asset(mediaType string, body []byte) (*answer.Document, error) {

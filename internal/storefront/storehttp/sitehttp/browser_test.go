@@ -74,7 +74,8 @@ func TestPagesInBrowser(t *testing.T) {
 				}
 				if broken := browsertest.Eval[float64](
 					tab,
-					`[...document.images].filter(i => i.complete && i.naturalWidth === 0 && i.src.startsWith(location.origin)).length`,
+					`[...document.images].filter(i => i.complete && i.naturalWidth === 0 && `+
+						`i.src.startsWith(location.origin)).length`,
 				); broken > 0 {
 					t.Errorf("%s shows %v pictures that do not load", p.path, broken)
 				}
@@ -140,21 +141,25 @@ func TestWebMCP(t *testing.T) {
 		}
 	}
 	browsertest.Eval[bool](tab, `window.tools = [];
-		Object.defineProperty(navigator, "modelContext", {value: {registerTool(t) { tools.push(t) }}, configurable: true});
-		import("/assets/webmcp.js?again").then(() => { window.names = tools.map(t => t.name).join(" ") }, e => { window.names = "failed: " + e }); true`)
+		Object.defineProperty(navigator, "modelContext", {value: {registerTool(t) { tools.push(t) }}, `+
+		`configurable: true});
+		import("/assets/webmcp.js?again").then(() => { window.names = tools.map(t => t.name).join(" ") }, `+
+		`e => { window.names = "failed: " + e }); true`)
 	if got := wait("names"); got != "site_info search_pages read_page list_products get_checkout list_services" {
 		t.Fatalf("tools = %s, want those that change nothing", got)
 	}
 	browsertest.Eval[bool](
 		tab,
-		`tools[1].execute({query: "refunds"}).then(r => { window.found = r.structuredContent.results[0].path }, e => { window.found = "failed: " + e }); true`,
+		`tools[1].execute({query: "refunds"}).then(r => { window.found = r.structuredContent.results[0].path }, `+
+			`e => { window.found = "failed: " + e }); true`,
 	)
 	if got := wait("found"); got != "/refunds" {
 		t.Errorf("search_pages = %s, want /refunds", got)
 	}
 	browsertest.Eval[bool](
 		tab,
-		`tools[2].execute({path: "/none"}).then(r => { window.missing = String(r.isError) + " " + r.content[0].text }, e => { window.missing = "failed: " + e }); true`,
+		`tools[2].execute({path: "/none"}).then(r => { window.missing = String(r.isError) + " " + `+
+			`r.content[0].text }, e => { window.missing = "failed: " + e }); true`,
 	)
 	if got := wait("missing"); !strings.HasPrefix(got, "true ") || !strings.Contains(got, "search_pages") {
 		t.Errorf("read_page of nothing = %s, want what to do instead", got)

@@ -265,7 +265,8 @@ func (f *Handler) variant(snapshot *offer.Snapshot, o *offer.Offer) ucp.Variant 
 func metadata(snapshot *offer.Snapshot, o *offer.Offer, state offer.Availability) map[string]any {
 	billing := map[string]any{"type": "one_time", "summary": o.BillingSummary()}
 	if o.Billing.Recurring() {
-		billing["type"], billing["interval"], billing["interval_count"] = "recurring", o.Billing.Interval, o.Billing.Count
+		billing["type"] = "recurring"
+		billing["interval"], billing["interval_count"] = o.Billing.Interval, o.Billing.Count
 	}
 	delivery := map[string]any{"type": o.Delivery.Type, "summary": o.Delivery.Summary}
 	if o.Delivery.Type == offer.Shipping {

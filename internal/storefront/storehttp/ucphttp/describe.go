@@ -75,10 +75,12 @@ func describeDocuments(api *openapi.API) {
 			"is needed.",
 	}, openapi.Description{
 		Request: &openapi.Content{Schema: json.RawMessage(
-			`{"type":"object","properties":{"jsonrpc":{"const":"2.0"},"id":{"type":["string","integer"]},"method":{"type":"string"},"params":{"type":"object"}},"required":["jsonrpc","method"]}`,
+			`{"type":"object","properties":{"jsonrpc":{"const":"2.0"},"id":{"type":["string","integer"]},` +
+				`"method":{"type":"string"},"params":{"type":"object"}},"required":["jsonrpc","method"]}`,
 		)},
 		Responses: map[int]openapi.Content{0: {Description: "A JSON-RPC answer.", Schema: json.RawMessage(
-			`{"type":"object","properties":{"jsonrpc":{"const":"2.0"},"id":{},"result":{"type":"object"},"error":{"type":"object"}},"required":["jsonrpc"]}`,
+			`{"type":"object","properties":{"jsonrpc":{"const":"2.0"},"id":{},"result":{"type":"object"},` +
+				`"error":{"type":"object"}},"required":["jsonrpc"]}`,
 		)}},
 	})
 	for _, v := range ucp.Versions() {

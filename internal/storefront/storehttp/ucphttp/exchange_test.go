@@ -222,7 +222,8 @@ func TestUCPSignedTools(t *testing.T) {
 	platform := newUCPPlatform(t)
 	platform.publish(known.JWK())
 	w := storetest.Start(t, platform.join(t))
-	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"create_checkout","arguments":{"meta":{"ucp-agent":{"profile":"` + platform.URL +
+	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"create_checkout",` +
+		`"arguments":{"meta":{"ucp-agent":{"profile":"` + platform.URL +
 		`/2026-04-08"}},"checkout":` + wish(
 		"setup_call",
 		1,

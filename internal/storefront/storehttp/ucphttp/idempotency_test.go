@@ -142,8 +142,10 @@ func (a *ucpAgent) endLease(key string) {
 // for it in everything that is written and answered.
 func TestUCPKeepsNoInstrument(t *testing.T) {
 	t.Parallel()
-	const payment = `"payment":{"instruments":[{"id":"pi_1","handler_id":"card","type":"card","credential":{"type":"PAN","number":"4242424242424242","cvc":"737","token":"tok_very_secret"},
-		"billing_address":{"street_address":"1 Analytical Way"}}],"selected_instrument_id":"pi_1"},"payment_data":{"token":"tok_very_secret"}`
+	const payment = `"payment":{"instruments":[{"id":"pi_1","handler_id":"card","type":"card",` +
+		`"credential":{"type":"PAN","number":"4242424242424242","cvc":"737","token":"tok_very_secret"},
+		"billing_address":{"street_address":"1 Analytical Way"}}],"selected_instrument_id":"pi_1"},` +
+		`"payment_data":{"token":"tok_very_secret"}`
 	ucpAgents(t, func(a *ucpAgent) {
 		key := func() []string { return []string{ucp.HeaderIdempotencyKey, typeid.New("key")} }
 		created := a.call(ucp.ToolCreateCheckout,

@@ -240,7 +240,9 @@ func TestUCPUpdate(t *testing.T) {
 		changed := a.checkout(a.call(
 			ucp.ToolUpdateCheckout,
 			opened.ID,
-			`{"id":"chk_ignored","status":"completed","line_items":[{"id":"li_1","item":{"id":"setup_call","title":"x","price":1},"quantity":1}],"buyer":{"email":"ada@example.com"},"context":{"eligibility":["org.example.student"]}}`,
+			`{"id":"chk_ignored","status":"completed","line_items":[{"id":"li_1","item":{"id":"setup_call",`+
+				`"title":"x","price":1},"quantity":1}],"buyer":{"email":"ada@example.com"},`+
+				`"context":{"eligibility":["org.example.student"]}}`,
 		))
 		if changed.ID != opened.ID || changed.ContinueURL != opened.ContinueURL ||
 			changed.LineItems[0].Item.Price != 9000 {
@@ -273,7 +275,8 @@ func TestUCPPriceChange(t *testing.T) {
 	a.Sandbox.Call(
 		http.MethodPost,
 		"/v1/prices",
-		"product=prod_test_setup_call&currency=usd&unit_amount=9900&lookup_key=setup_call&transfer_lookup_key=true&tax_behavior=exclusive&metadata[agent_offer]=true&metadata[category]=service&metadata[delivery]=service",
+		"product=prod_test_setup_call&currency=usd&unit_amount=9900&lookup_key=setup_call&transfer_lookup_key=true"+
+			"&tax_behavior=exclusive&metadata[agent_offer]=true&metadata[category]=service&metadata[delivery]=service",
 		nil,
 	)
 	a.Catalog.Invalidate()
@@ -299,7 +302,9 @@ func TestUCPBareForms(t *testing.T) {
 		`{"offer_id":"prompt_handbook"}`,
 		`{"item":{"id":"prompt_handbook"},"quantity":1}`,
 		`{"line_items":[{"item":{"id":"price_test_prompt_handbook"}}]}`,
-		`{"ucp":{"version":"1"},"id":"x","status":"completed","currency":"EUR","totals":[],"messages":[],"links":[],"order":{},"line_items":[{"item":{"id":"prompt_handbook","title":"?","price":1},"quantity":1,"totals":[]}]}`,
+		`{"ucp":{"version":"1"},"id":"x","status":"completed","currency":"EUR","totals":[],"messages":[],` +
+			`"links":[],"order":{},"line_items":[{"item":{"id":"prompt_handbook","title":"?","price":1},` +
+			`"quantity":1,"totals":[]}]}`,
 	} {
 		r := a.call(ucp.ToolCreateCheckout, "", body)
 		if c := a.checkout(r); r.Status != 201 || c.LineItems[0].Item.ID != "prompt_handbook" ||
@@ -343,7 +348,8 @@ func TestUCPKeepsWhoAsked(t *testing.T) {
 		r := a.call(
 			ucp.ToolCreateCheckout,
 			"",
-			`{"line_items":[{"item":{"id":"setup_call"},"quantity":1}],"buyer":{"email":"ada@example.com","first_name":"Ada"},"attribution":{"campaign":"spring"}}`,
+			`{"line_items":[{"item":{"id":"setup_call"},"quantity":1}],"buyer":{"email":"ada@example.com",`+
+				`"first_name":"Ada"},"attribution":{"campaign":"spring"}}`,
 		)
 		c := a.checkout(r)
 		if strings.Contains(string(r.Body), "ada@") || strings.Contains(string(r.Body), "Ada") {

@@ -157,7 +157,8 @@ var (
 	publishedWords = regexp.MustCompile(
 		`(?i)\b(published|posted|first published|veröffentlicht|erschienen|publié|publicado|pubblicato|gepubliceerd)\b`)
 	modifiedWords = regexp.MustCompile(
-		`(?i)\b(updated|last updated|modified|revised|reviewed|aktualisiert|geändert|mis à jour|actualizado|aggiornato|bijgewerkt)\b`,
+		`(?i)\b(updated|last updated|modified|revised|reviewed|aktualisiert|geändert|mis à ` +
+			`jour|actualizado|aggiornato|bijgewerkt)\b`,
 	)
 )
 

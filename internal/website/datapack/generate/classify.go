@@ -25,7 +25,8 @@ type Evidence struct {
 
 // utility are pages without content of their own.
 var utility = regexp.MustCompile(
-	`(?i)/(cart|basket|checkout|login|log-in|signin|sign-in|register|signup|account|my-account|search|wishlist|warenkorb|kasse|anmelden|panier)(\.html?|\.php|/)?$`,
+	`(?i)/(cart|basket|checkout|login|log-in|signin|sign-in|register|signup|account|my-account|search|wishlist` +
+		`|warenkorb|kasse|anmelden|panier)(\.html?|\.php|/)?$`,
 )
 
 // enough is how many points make a page of a kind; with fewer it is a WebPage.

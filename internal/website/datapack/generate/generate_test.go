@@ -287,13 +287,17 @@ func TestProducts(t *testing.T) {
 		{"range", `<p class=price>£24 – £30</p>` + buy, nil, []string{"Product.image", "Product.offers.price"}},
 		{
 			"meta",
-			`<meta property="product:price:amount" content="49.00"><meta property="product:price:currency" content="gbp"><p>£49.00` + buy,
+			`<meta property="product:price:amount" content="49.00">` +
+				`<meta property="product:price:currency" content="gbp"><p>£49.00` + buy,
 			map[string]string{"price": "49.00", "priceCurrency": "GBP"},
 			nil,
 		},
 		{
 			"microdata",
-			`<div itemscope itemtype="https://schema.org/Product"><p itemprop=offers itemscope itemtype="https://schema.org/Offer">$<b itemprop=price>49.00</b><meta itemprop=priceCurrency content=CAD><link itemprop=itemCondition href="https://schema.org/UsedCondition"></div>`,
+			`<div itemscope itemtype="https://schema.org/Product">` +
+				`<p itemprop=offers itemscope itemtype="https://schema.org/Offer">$<b itemprop=price>49.00</b>` +
+				`<meta itemprop=priceCurrency content=CAD>` +
+				`<link itemprop=itemCondition href="https://schema.org/UsedCondition"></div>`,
 			map[string]string{
 				"price":         "49.00",
 				"priceCurrency": "CAD",
@@ -361,8 +365,10 @@ func TestProductFacts(t *testing.T) {
 	r := m.make("/products/lamp",
 		frame(
 			"Desk lamp",
-			`<img src="/i/lamp.jpg" alt="The desk lamp"><p>A lamp for the desk with a long arm and a heavy foot.</p><p class=price>£49.00</p><button>Add to cart</button>
-		<dl><dt>SKU</dt><dd>L-100</dd></dl><p>EAN: 4006381333931</p><p>Brand: Oak &amp; Sons</p><p>4.5 out of 5 stars (1,203 reviews)</p>`,
+			`<img src="/i/lamp.jpg" alt="The desk lamp"><p>A lamp for the desk with a long arm and a heavy `+
+				`foot.</p><p class=price>£49.00</p><button>Add to cart</button>
+		<dl><dt>SKU</dt><dd>L-100</dd></dl><p>EAN: 4006381333931</p><p>Brand: Oak &amp; `+
+				`Sons</p><p>4.5 out of 5 stars (1,203 reviews)</p>`,
 		), nil)
 	want := map[string]string{
 		"Product.@id": "/products/lamp#product", "Product.name": "Desk lamp", "Product.url": "/products/lamp",

@@ -14,7 +14,8 @@ import (
 
 var (
 	eventWords = regexp.MustCompile(
-		`(?i)^((date|date ?/ ?time|date and time|datum|fecha)\s*:|(when|starts?|begins?|wann|beginn|quand|cuándo)\b\s*:?)`,
+		`(?i)^((date|date ?/ ?time|date and time|datum|fecha)\s*:|(when|starts?|begins?|wann|beginn|quand` +
+			`|cuándo)\b\s*:?)`,
 	)
 	venueWords = regexp.MustCompile(`(?i)^(venue|where|location|place|ort|wo|lieu|où|lugar|dónde)\b\s*:?\s*`)
 	dateClass  = regexp.MustCompile(`(?i)(^|[\s_-])(event-date|date|datum|when)($|[\s_-])`)

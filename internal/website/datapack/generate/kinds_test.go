@@ -28,7 +28,8 @@ func TestArticles(t *testing.T) {
 	}{
 		{
 			"byline with links",
-			`<p class=byline>By <a href="/people/ann" rel=author>Ann Smith</a>, <time datetime="2026-03-03">3 March</time></p>`,
+			`<p class=byline>By <a href="/people/ann" rel=author>Ann Smith</a>, ` +
+				`<time datetime="2026-03-03">3 March</time></p>`,
 			map[string]string{"author.name": "Ann Smith", "author.url": "/people/ann", "datePublished": "2026-03-03"},
 			[]string{"Article.image"},
 		},
@@ -52,7 +53,8 @@ func TestArticles(t *testing.T) {
 		},
 		{
 			"meta",
-			`<meta property="article:published_time" content="2026-03-03T10:00:00+01:00"><meta name=author content="Ann Smith">`,
+			`<meta property="article:published_time" content="2026-03-03T10:00:00+01:00">` +
+				`<meta name=author content="Ann Smith">`,
 			map[string]string{"datePublished": "2026-03-03T10:00:00+01:00", "author.name": "Ann Smith"},
 			nil,
 		},
@@ -74,7 +76,8 @@ func TestArticles(t *testing.T) {
 		},
 		{
 			"a wide image",
-			`<img src="/small.png" width=200><img src="/wide.png" width="1200"><img src="/wider.png" width="1400" hidden>`,
+			`<img src="/small.png" width=200><img src="/wide.png" width="1200">` +
+				`<img src="/wider.png" width="1400" hidden>`,
 			map[string]string{"image": "/wide.png"},
 			nil,
 		},
@@ -161,7 +164,8 @@ func TestBreadcrumbs(t *testing.T) {
 		{
 			"shown",
 			"/a/b",
-			`<nav aria-label="Breadcrumb"><ol><li><a href="/">Home</a> ›<li><a href="/a">Things</a> ›<li>This</ol></nav><h1>This one</h1>`,
+			`<nav aria-label="Breadcrumb"><ol><li><a href="/">Home</a> ›<li><a href="/a">Things</a> ›<li>This</ol>` +
+				`</nav><h1>This one</h1>`,
 			"Home=/ Things=/a This one=",
 		},
 		{
@@ -266,7 +270,8 @@ func TestBusinesses(t *testing.T) {
 		{
 			"English",
 			street +
-				`<p><a href="tel:+44 1584 555010">Call</a><table><tr><td>Mon - Fri<td>9:00am - 5:30pm<tr><td>Sat<td>10:00–16:00<tr><td>Sun<td>closed</table>`,
+				`<p><a href="tel:+44 1584 555010">Call</a><table><tr><td>Mon - Fri<td>9:00am - 5:30pm<tr>` +
+				`<td>Sat<td>10:00–16:00<tr><td>Sun<td>closed</table>`,
 			map[string]string{
 				"name": "Oak Tools", "address.streetAddress": "4 Mill Lane", "address.addressLocality": "Ludlow",
 				"address.postalCode": "SY8 1AA", "address.addressCountry": "GB", "telephone": "+44 1584 555010",
@@ -275,7 +280,8 @@ func TestBusinesses(t *testing.T) {
 		},
 		{
 			"German",
-			`<p class="adresse">Mühlgasse 4a, 04109 Leipzig</p><ul><li>Mo–Fr 9 bis 18 Uhr<li>Sa und So geschlossen</ul>`,
+			`<p class="adresse">Mühlgasse 4a, 04109 Leipzig</p><ul>` +
+				`<li>Mo–Fr 9 bis 18 Uhr<li>Sa und So geschlossen</ul>`,
 			map[string]string{
 				"address.streetAddress":   "Mühlgasse 4a",
 				"address.postalCode":      "04109",
@@ -359,7 +365,8 @@ func openings(doc ld.Node) []string {
 func TestSoftware(t *testing.T) {
 	t.Parallel()
 	m := newMaker(t)
-	body := `<p>Available for Windows and macOS. Download it free of charge.</p><a href="https://apps.apple.com/gb/app/planer/id123">App Store</a>`
+	body := `<p>Available for Windows and macOS. Download it free of charge.</p>` +
+		`<a href="https://apps.apple.com/gb/app/planer/id123">App Store</a>`
 	bare := m.make("/app", frame("Planer", body), nil)
 	if all := facts(bare.Graph, "SoftwareApplication"); len(all) > 0 || !slices.Contains(needs(bare),
 		"SoftwareApplication.aggregateRating") {
@@ -383,7 +390,9 @@ func TestQuestions(t *testing.T) {
 	m := newMaker(t)
 	page := frame(
 		"Questions",
-		`<details><summary>Do you ship?</summary><p>Yes, to all of Europe.</p></details><dl><dt>How long?</dt><dd>Three days.</dd><dt>A term</dt><dd>no question</dd></dl><h2>Who pays?</h2><p>You do.</p><p>We refund.</p><h2>No question</h2><p>x</p>`,
+		`<details><summary>Do you ship?</summary><p>Yes, to all of Europe.</p></details><dl><dt>How long?</dt>`+
+			`<dd>Three days.</dd><dt>A term</dt><dd>no question</dd></dl><h2>Who pays?</h2><p>You do.</p>`+
+			`<p>We refund.</p><h2>No question</h2><p>x</p>`,
 	)
 	r := m.make("/faq", page, nil)
 	if all := facts(r.Graph, "FAQPage"); len(all) > 0 || len(r.Notes) == 0 || !strings.Contains(r.Notes[0],
@@ -412,8 +421,10 @@ func TestQuestions(t *testing.T) {
 func TestSite(t *testing.T) {
 	t.Parallel()
 	m := newMaker(t)
-	const social = `<footer><a href="https://www.linkedin.com/company/oak">in</a><a href="https://x.com/oak">x</a><a href="https://x.com/intent/tweet?url=1">share</a><a href="https://github.com/oak/repo">code</a>
-		<a href="mailto:hi@oak.example?subject=x">mail</a><a href="tel:+441584555010">call</a><p>Oak Tools, 4 Mill Lane, Ludlow SY8 1AA</p></footer>`
+	const social = `<footer><a href="https://www.linkedin.com/company/oak">in</a><a href="https://x.com/oak">x</a>` +
+		`<a href="https://x.com/intent/tweet?url=1">share</a><a href="https://github.com/oak/repo">code</a>
+		<a href="mailto:hi@oak.example?subject=x">mail</a><a href="tel:+441584555010">call</a><p>Oak Tools, ` +
+		`4 Mill Lane, Ludlow SY8 1AA</p></footer>`
 	tests := []struct {
 		name  string
 		pages []string
@@ -457,7 +468,8 @@ func TestSite(t *testing.T) {
 		{
 			"logo",
 			[]string{
-				`<meta property="og:site_name" content="Oak Tools"><header><a href="/"><img class=logo src="/logo.svg"></a></header>`,
+				`<meta property="og:site_name" content="Oak Tools"><header><a href="/">` +
+					`<img class=logo src="/logo.svg"></a></header>`,
 			},
 			map[string]string{"Organization.logo.url": "/logo.svg"},
 		},
@@ -490,7 +502,8 @@ func TestSite(t *testing.T) {
 func TestModes(t *testing.T) {
 	t.Parallel()
 	m := newMaker(t)
-	const shown = `<p class=price>£49.00</p><p>SKU: L-100</p><button>Add to cart</button><p>More words so that the page can be compared with its data, which needs twenty of them at least.</p>`
+	const shown = `<p class=price>£49.00</p><p>SKU: L-100</p><button>Add to cart</button>` +
+		`<p>More words so that the page can be compared with its data, which needs twenty of them at least.</p>`
 	tests := []struct {
 		name, data, mode string
 		want             map[string]string
@@ -544,7 +557,8 @@ func TestModes(t *testing.T) {
 		},
 		{
 			"foreign vocabulary",
-			`<script type="application/ld+json">{"@context":["https://schema.org",{"gs1":"https://gs1.org/voc/"}],"@type":"Product","name":"Desk lamp","gs1:netWeight":"2 kg"}</script>`,
+			`<script type="application/ld+json">{"@context":["https://schema.org",{"gs1":"https://gs1.org/voc/"}],` +
+				`"@type":"Product","name":"Desk lamp","gs1:netWeight":"2 kg"}</script>`,
 			generate.Merge,
 			map[string]string{"Product.https://gs1.org/voc/netWeight": "2 kg"},
 			0,
@@ -663,7 +677,8 @@ func paragraphs(text string) string {
 
 // compared are the properties that an example and a page spell alike.
 var compared = regexp.MustCompile(
-	`^(offers\.(price|priceCurrency|availability)|sku|gtin\d+|brand\.name|startDate|datePublished|author\.name|telephone|aggregateRating\.(ratingValue|reviewCount)|address\.(postalCode|addressLocality|addressRegion))$`,
+	`^(offers\.(price|priceCurrency|availability)|sku|gtin\d+|brand\.name|startDate|datePublished|author\.name` +
+		`|telephone|aggregateRating\.(ratingValue|reviewCount)|address\.(postalCode|addressLocality|addressRegion))$`,
 )
 
 // said is what an example says of a property.
@@ -693,8 +708,10 @@ func FuzzPage(f *testing.F) {
 		home, frame("Lamp", `<p class=price>£49.00</p><button>Add to cart</button>`), frame("Fair",
 			`<p>When: 3 March 2026</p><p>Where: Town Hall, 4 Mill Lane, Ludlow SY8 1AA</p>`),
 		frame("x", block(`"@type":["Product","Prodcut"],"offers":[{"@id":"#o"},{"price":[1,"2"]}],"@id":"_:a"`)),
-		`<nav aria-label=breadcrumb><a href=/>a</a><a href=b>c</a></nav><address>1 A Street, B, IL 12345</address><p>Mo-Fr 9:00-17:00`,
-		`<details><summary>a?</summary>b</details><dl><dt>c?<dd>d</dl><time datetime=2026-01-01>x</time><meta property=og:type content=article><img width=900 src=x>`,
+		`<nav aria-label=breadcrumb><a href=/>a</a><a href=b>c</a></nav><address>1 A Street, B, ` +
+			`IL 12345</address><p>Mo-Fr 9:00-17:00`,
+		`<details><summary>a?</summary>b</details><dl><dt>c?<dd>d</dl><time datetime=2026-01-01>x</time>` +
+			`<meta property=og:type content=article><img width=900 src=x>`,
 	} {
 		f.Add(seed)
 	}

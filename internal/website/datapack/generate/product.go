@@ -16,13 +16,16 @@ import (
 var (
 	priceClass = regexp.MustCompile(`(?i)(^|[\s_-])(price|amount|product-price|preis|prix|precio)($|[\s_-])`)
 	oldPrice   = regexp.MustCompile(
-		`(?i)(^|[\s_-])(old|was|before|regular|list|msrp|rrp|uvp|strike\w*|compare\w*|crossed|original|shipping|delivery|deposit|tax|save|saving|discount|installment|monthly)($|[\s_-])`,
+		`(?i)(^|[\s_-])(old|was|before|regular|list|msrp|rrp|uvp|strike\w*|compare\w*|crossed|original|shipping` +
+			`|delivery|deposit|tax|save|saving|discount|installment|monthly)($|[\s_-])`,
 	)
 	otherMoney = regexp.MustCompile(
-		`(?i)\b(shipping|delivery|postage|save|was|instead of|deposit|versand|statt|per month|a month|/ ?mo|monthly|instal+ments?|orders? (over|above)|spend)\b`,
+		`(?i)\b(shipping|delivery|postage|save|was|instead of|deposit|versand|statt|per month|a month|/ ` +
+			`?mo|monthly|instal+ments?|orders? (over|above)|spend)\b`,
 	)
 	buyWords = regexp.MustCompile(
-		`(?i)\b(add to (cart|basket|bag)|buy( it)? now|in den warenkorb|jetzt kaufen|ajouter au panier|añadir al carrito|aggiungi al carrello|in winkelwagen|order now|pre-?order now)\b`,
+		`(?i)\b(add to (cart|basket|bag)|buy( it)? now|in den warenkorb|jetzt kaufen|ajouter au panier|añadir al ` +
+			`carrito|aggiungi al carrello|in winkelwagen|order now|pre-?order now)\b`,
 	)
 )
 
@@ -199,7 +202,8 @@ var availabilities = []struct {
 }{
 	{
 		regexp.MustCompile(
-			`(?i)\b(out of stock|not in stock|currently unavailable|ausverkauft|nicht (auf lager|lieferbar)|rupture de stock|agotado|esaurito|uitverkocht)\b`,
+			`(?i)\b(out of stock|not in stock|currently unavailable|ausverkauft|nicht (auf ` +
+				`lager|lieferbar)|rupture de stock|agotado|esaurito|uitverkocht)\b`,
 		),
 		"OutOfStock",
 	},
@@ -280,7 +284,8 @@ func (v *view) labelled(label *regexp.Regexp, value *regexp.Regexp) Fact {
 
 var (
 	skuLabel = regexp.MustCompile(
-		`(?i)\b(sku|item (no\.?|number)|art(ikel|\.)?-?\s?nr\.?|product code|ld.Ref(erence)?\.?)\s*[:#]|(?i)^(sku|item number|product code)$`,
+		`(?i)\b(sku|item (no\.?|number)|art(ikel|\.)?-?\s?nr\.?|product ` +
+			`code|ld.Ref(erence)?\.?)\s*[:#]|(?i)^(sku|item number|product code)$`,
 	)
 	skuValue   = regexp.MustCompile(`[A-Za-z0-9][A-Za-z0-9._/-]{1,39}`)
 	gtinLabel  = regexp.MustCompile(`(?i)\b(gtin(-?(8|12|13|14))?|ean(-?13)?|upc|barcode|isbn(-?13)?)\b`)
@@ -288,7 +293,8 @@ var (
 	brandLabel = regexp.MustCompile(`(?i)^(brand|marke|hersteller|manufacturer|marque|marca|merk)\b\s*:?`)
 	brandValue = regexp.MustCompile(`[\p{L}\p{N}][\p{L}\p{N} &'’.+-]{0,49}`)
 	ratingText = regexp.MustCompile(
-		`(?i)\b([0-5](?:[.,]\d{1,2})?)\s*(?:out of|von|sur|/)\s*5\b(?:\s*stars?)?[^0-9]{1,30}?(\d[\d.,]*)\s*(?:customer |verified )?(reviews?|ratings?|bewertungen|avis)\b`,
+		`(?i)\b([0-5](?:[.,]\d{1,2})?)\s*(?:out of|von|sur|/)\s*5\b(?:\s*stars?)?[^0-9]{1,30}?(\d[\d.,` +
+			`]*)\s*(?:customer |verified )?(reviews?|ratings?|bewertungen|avis)\b`,
 	)
 )
 

@@ -273,7 +273,8 @@ var profiles = []struct {
 
 // notProfiles are first words of paths that are no profiles.
 var notProfiles = regexp.MustCompile(
-	`(?i)^/(share|sharer|sharer\.php|intent|home|login|signup|search|explore|hashtag|dialog|plugins|tr|pin|about|features|pricing|topics|orgs|marketplace|settings|privacy|legal|policies|help|watch|embed|i)\b`,
+	`(?i)^/(share|sharer|sharer\.php|intent|home|login|signup|search|explore|hashtag|dialog|plugins|tr|pin|about` +
+		`|features|pricing|topics|orgs|marketplace|settings|privacy|legal|policies|help|watch|embed|i)\b`,
 )
 
 const maxProfiles = 12

@@ -124,7 +124,8 @@ func aside(n *html.Node) bool {
 }
 
 var elsewhere = regexp.MustCompile(
-	`(?i)(^|[\s_-])(related|recommend\w*|upsell|cross-?sell|similar|also-?(like|bought|viewed)|sidebar|comments?|newsletter|cookie\w*|popup|modal|carousel-other|footer|site-?header|menu|nav)($|[\s_-])`,
+	`(?i)(^|[\s_-])(related|recommend\w*|upsell|cross-?sell|similar|also-?(like|bought|viewed)|sidebar|comments?` +
+		`|newsletter|cookie\w*|popup|modal|carousel-other|footer|site-?header|menu|nav)($|[\s_-])`,
 )
 
 func (v *view) collect(root *html.Node) {

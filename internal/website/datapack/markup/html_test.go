@@ -19,9 +19,12 @@ func TestMicrodata(t *testing.T) {
 	}{
 		{
 			"values of elements",
-			`<div itemscope itemtype="https://schema.org/Thing"><meta itemprop=a content=" 1 "><a itemprop=b href="/x">t</a><img itemprop=c src=y.png><object itemprop=d data=z></object>
-				<data itemprop=e value=5>five</data><meter itemprop=f value=.5></meter><time itemprop=g datetime=2026-01-01>today</time><time itemprop=h>noon</time><span itemprop=i> some
-				text</span><span itemprop=j content=k>l</span><a itemprop=l>no link</a><link itemprop=m href="https://schema.org/InStock"></div>`,
+			`<div itemscope itemtype="https://schema.org/Thing"><meta itemprop=a content=" 1 ">` +
+				`<a itemprop=b href="/x">t</a><img itemprop=c src=y.png><object itemprop=d data=z></object>
+				<data itemprop=e value=5>five</data><meter itemprop=f value=.5></meter>` +
+				`<time itemprop=g datetime=2026-01-01>today</time><time itemprop=h>noon</time><span itemprop=i> some
+				text</span><span itemprop=j content=k>l</span><a itemprop=l>no link</a>` +
+				`<link itemprop=m href="https://schema.org/InStock"></div>`,
 			nil,
 			[]string{
 				"(Thing).a = 1", "(Thing).b = x", "(Thing).c = y.png", "(Thing).d = z", "(Thing).e = 5",
@@ -32,7 +35,8 @@ func TestMicrodata(t *testing.T) {
 		},
 		{
 			"inside one another",
-			`<div itemscope itemtype="http://schema.org/Product"><p itemprop="offers" itemscope itemtype="http://schema.org/Offer"><b itemprop=price>5</b></p></div>`,
+			`<div itemscope itemtype="http://schema.org/Product">` +
+				`<p itemprop="offers" itemscope itemtype="http://schema.org/Offer"><b itemprop=price>5</b></p></div>`,
 			nil,
 			[]string{"(Product).offers(Offer).price = 5"},
 		},
@@ -48,7 +52,8 @@ func TestMicrodata(t *testing.T) {
 		},
 		{
 			"itemref",
-			`<div itemscope itemtype="https://schema.org/A" itemref="r s"></div><b id=r itemprop=x>1</b><p id=s><i itemprop=y>2</i></p>`,
+			`<div itemscope itemtype="https://schema.org/A" itemref="r s"></div><b id=r itemprop=x>1</b><p id=s>` +
+				`<i itemprop=y>2</i></p>`,
 			nil,
 			[]string{"(A).x = 1", "(A).y = 2"},
 		},
@@ -79,13 +84,15 @@ func TestMicrodata(t *testing.T) {
 		{"type alone", "<b itemtype='https://schema.org/Product'>x</b>", []string{"itemscope_missing:1"}, nil},
 		{
 			"whole names",
-			`<div itemscope itemtype="https://schema.org/A"><b itemprop="https://schema.org/name">1</b><b itemprop="https://o.example/n">2</b></div>`,
+			`<div itemscope itemtype="https://schema.org/A"><b itemprop="https://schema.org/name">1</b>` +
+				`<b itemprop="https://o.example/n">2</b></div>`,
 			nil,
 			[]string{"(A).https://o.example/n = 2", "(A).name = 1"},
 		},
 		{
 			"linked by id",
-			`<div itemscope itemid="#a" itemtype="https://schema.org/A"><b itemprop=name>1</b></div><div itemscope itemtype="https://schema.org/B"><link itemprop=of href="#a"></div>`,
+			`<div itemscope itemid="#a" itemtype="https://schema.org/A"><b itemprop=name>1</b></div>` +
+				`<div itemscope itemtype="https://schema.org/B"><link itemprop=of href="#a"></div>`,
 			nil,
 			[]string{"(B).of(A).name = 1"},
 		},
@@ -120,13 +127,15 @@ func TestRDFa(t *testing.T) {
 		{
 			"lite",
 			`<div ` + vocab +
-				` typeof=Product><b property=name>x</b><p property=offers typeof=Offer><i property=price content="5.00">five</i></p></div>`, nil,
+				` typeof=Product><b property=name>x</b><p property=offers typeof=Offer>` +
+				`<i property=price content="5.00">five</i></p></div>`, nil,
 			[]string{"(Product).name = x", "(Product).offers(Offer).price = 5"},
 		},
 		{
 			"links",
 			`<div ` + vocab +
-				` typeof=Product><a property=url href="/x">x</a><img property=image src="/y"><b property=brand resource="https://b.example/">B</b></div>`, nil,
+				` typeof=Product><a property=url href="/x">x</a><img property=image src="/y">` +
+				`<b property=brand resource="https://b.example/">B</b></div>`, nil,
 			[]string{"(Product).brand = https://b.example/", "(Product).image = y", "(Product).url = x"},
 		},
 		{
@@ -141,7 +150,8 @@ func TestRDFa(t *testing.T) {
 		},
 		{
 			"prefix",
-			`<div prefix="s: http://schema.org/ o: https://o.example/" typeof="s:Product o:T"><b property="s:name o:n">x</b></div>`,
+			`<div prefix="s: http://schema.org/ o: https://o.example/" typeof="s:Product o:T">` +
+				`<b property="s:name o:n">x</b></div>`,
 			nil,
 			[]string{"(Product+https://o.example/T).https://o.example/n = x", "(Product+https://o.example/T).name = x"},
 		},
@@ -157,25 +167,29 @@ func TestRDFa(t *testing.T) {
 		{
 			"two places",
 			`<div ` + vocab +
-				`><p resource="#a" typeof=Person><b property=name>x</b></p><p resource="#a"><b property=email>y</b></p></div>`, nil,
+				`><p resource="#a" typeof=Person><b property=name>x</b></p><p resource="#a"><b property=email>y</b>` +
+				`</p></div>`, nil,
 			[]string{"(Person).email = y", "(Person).name = x"},
 		},
 		{
 			"circle",
 			`<div ` + vocab +
-				` resource="#a" typeof=Person><b property=name>x</b><p property=knows resource="#b" typeof=Person><i property=knows resource="#a"></i></p></div>`, nil,
+				` resource="#a" typeof=Person><b property=name>x</b><p property=knows resource="#b" typeof=Person>` +
+				`<i property=knows resource="#a"></i></p></div>`, nil,
 			[]string{"(Person).knows(Person).knows = a thing around this one", "(Person).name = x"},
 		},
 		{
 			"rel",
 			`<div ` + vocab +
-				` typeof=Person><b property=name>x</b><p rel=knows><i typeof=Person><u property=name>y</u></i><i typeof=Person><u property=name>z</u></i></p></div>`, nil,
+				` typeof=Person><b property=name>x</b><p rel=knows><i typeof=Person><u property=name>y</u></i>` +
+				`<i typeof=Person><u property=name>z</u></i></p></div>`, nil,
 			[]string{"(Person).knows(Person).name = y", "(Person).knows(Person).name = z", "(Person).name = x"},
 		},
 		{
 			"rel with a link",
 			`<div ` + vocab +
-				` typeof=Person><a rel=homepage href="/h"><b property=name>x</b></a><a rel=nofollow href=/n>n</a></div>`, nil,
+				` typeof=Person><a rel=homepage href="/h"><b property=name>x</b></a><a rel=nofollow href=/n>n</a>` +
+				`</div>`, nil,
 			[]string{"(Person).homepage().name = x"},
 		},
 		{
@@ -194,7 +208,8 @@ func TestRDFa(t *testing.T) {
 		{
 			"pattern",
 			`<div ` + vocab +
-				`><p typeof=Person><b property=name>x</b><link property="rdfa:copy" href="#c"></p><p resource="#c" typeof="rdfa:Pattern"><b property=email>y</b></p></div>`, nil,
+				`><p typeof=Person><b property=name>x</b><link property="rdfa:copy" href="#c"></p>` +
+				`<p resource="#c" typeof="rdfa:Pattern"><b property=email>y</b></p></div>`, nil,
 			[]string{"(Person).email = y", "(Person).name = x"},
 		},
 		{
@@ -215,8 +230,11 @@ func TestMeta(t *testing.T) {
 	t.Parallel()
 	g := extract(
 		t,
-		`<head><meta property="og:type" content="product"><meta property="OG:Title" content=" A  lamp "><meta name="og:image" content="/a.png"><meta property="og:image" content="/b.png">
-		<meta property="product:price:amount" content="5.00"><meta name="twitter:card" content="summary"><meta name="Description" content="Light"><meta name="viewport" content="x"><meta property="og:url" content="">`,
+		`<head><meta property="og:type" content="product"><meta property="OG:Title" content=" A  lamp ">`+
+			`<meta name="og:image" content="/a.png"><meta property="og:image" content="/b.png">
+		<meta property="product:price:amount" content="5.00"><meta name="twitter:card" content="summary">`+
+			`<meta name="Description" content="Light"><meta name="viewport" content="x">`+
+			`<meta property="og:url" content="">`,
 	)
 	var got []string
 	for _, n := range g.Nodes {
@@ -243,7 +261,8 @@ func TestHostile(t *testing.T) {
 	for i := range 40 { // each item holds the next twice
 		fmt.Fprintf(
 			refs,
-			`<div id=a%d itemprop=x itemscope itemref="b%d c%d"></div><p id=b%d><i itemprop=x itemscope itemref=a%d></i></p><p id=c%d><i itemprop=y itemscope itemref=a%d></i></p>`,
+			`<div id=a%d itemprop=x itemscope itemref="b%d c%d"></div><p id=b%d>`+
+				`<i itemprop=x itemscope itemref=a%d></i></p><p id=c%d><i itemprop=y itemscope itemref=a%d></i></p>`,
 			i,
 			i,
 			i,
@@ -316,8 +335,10 @@ func FuzzExtract(f *testing.F) {
 		block(`{"@context":"https://schema.org","@type":"Product","offers":{"@id":"#o"}}`),
 		block(`[{'a':01,},/*x*/{"@graph":[[]]}];`),
 		block(`{"@context":{"a":{"@id":"b","@container":"@language"}},"a":{"en":"x"}}`),
-		`<div itemscope itemid=#a itemref="b b"><b id=b itemprop="x y" itemscope itemref=c></b></div><p id=c itemprop=z>`, `<meta property=og:title content=x>`,
-		`<div vocab="https://schema.org/" prefix="a: b" typeof="A a:B" resource="#a"><b rel=x rev=y about="#b" property="p q" content=c></b><i typeof=C property=p resource="#a"></i></div>`,
+		`<div itemscope itemid=#a itemref="b b"><b id=b itemprop="x y" itemscope itemref=c></b></div>` +
+			`<p id=c itemprop=z>`, `<meta property=og:title content=x>`,
+		`<div vocab="https://schema.org/" prefix="a: b" typeof="A a:B" resource="#a">` +
+			`<b rel=x rev=y about="#b" property="p q" content=c></b><i typeof=C property=p resource="#a"></i></div>`,
 		block(`{"@reverse":{"a":{"@id":"x"}},"@type":["a",7,"b,c"],"\ud800":"\u12"}`),
 	} {
 		f.Add(seed)
@@ -335,7 +356,8 @@ func FuzzExtract(f *testing.F) {
 
 func BenchmarkExtract(b *testing.B) {
 	page := strings.Repeat(
-		`<div itemscope itemtype="https://schema.org/Product"><b itemprop=name>x</b><p itemprop=offers itemscope itemtype="https://schema.org/Offer"><i itemprop=price>5</i></p></div>`,
+		`<div itemscope itemtype="https://schema.org/Product"><b itemprop=name>x</b>`+
+			`<p itemprop=offers itemscope itemtype="https://schema.org/Offer"><i itemprop=price>5</i></p></div>`,
 		50,
 	) +
 		block(`{"@context":"https://schema.org","@graph":[`+

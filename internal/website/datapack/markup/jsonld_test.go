@@ -76,7 +76,8 @@ func TestTolerantJSON(t *testing.T) {
 		{"no quotes", `{` + ctx + `,name:"Lamp"}`, []string{"json_quotes:1"}, named},
 		{
 			"entities around",
-			`{&quot;@context&quot;:&quot;https://schema.org&quot;,&quot;@type&quot;:&quot;Product&quot;,&quot;name&quot;:&quot;Lamp&quot;}`,
+			`{&quot;@context&quot;:&quot;https://schema.org&quot;,&quot;@type&quot;:&quot;Product&quot;,` +
+				`&quot;name&quot;:&quot;Lamp&quot;}`,
 			[]string{"json_entities:1"},
 			named,
 		},
@@ -179,7 +180,8 @@ func TestContexts(t *testing.T) {
 		},
 		{
 			"aliases",
-			`{"@context":{"@vocab":"https://schema.org/","kind":"@type","key":"@id"},"kind":"Product","key":"#p","name":"x"}`,
+			`{"@context":{"@vocab":"https://schema.org/","kind":"@type","key":"@id"},"kind":"Product","key":"#p",` +
+				`"name":"x"}`,
 			nil,
 			[]string{"(Product).name = x"},
 		},
@@ -189,7 +191,8 @@ func TestContexts(t *testing.T) {
 		},
 		{
 			"terms",
-			`{"@context":{"title":"https://schema.org/name","maker":{"@id":"https://schema.org/brand","@type":"@id"}},"@type":"https://schema.org/Product","title":"x","maker":"/b"}`,
+			`{"@context":{"title":"https://schema.org/name","maker":{"@id":"https://schema.org/brand",` +
+				`"@type":"@id"}},"@type":"https://schema.org/Product","title":"x","maker":"/b"}`,
 			nil,
 			[]string{"(Product).brand = b", "(Product).name = x"},
 		},
@@ -202,7 +205,8 @@ func TestContexts(t *testing.T) {
 		},
 		{
 			"inner",
-			`{"@context":"https://schema.org","@type":"Product","brand":{"@context":{"@vocab":"https://o.example/"},"@type":"B"}}`,
+			`{"@context":"https://schema.org","@type":"Product",` +
+				`"brand":{"@context":{"@vocab":"https://o.example/"},"@type":"B"}}`,
 			nil,
 			[]string{"(Product).brand(https://o.example/B)"},
 		},
@@ -245,10 +249,13 @@ func TestValues(t *testing.T) {
 	t.Parallel()
 	g := extract(t,
 		block(
-			`{"@context":["https://schema.org",{"@language":"de","label":{"@id":"schema:name","@container":"@language"}}],"@id":"#p","@type":"Product",
+			`{"@context":["https://schema.org",{"@language":"de","label":{"@id":"schema:name",`+
+				`"@container":"@language"}}],"@id":"#p","@type":"Product",
 		"description":{"@value":"Lampe","@language":"en"},"releaseDate":{"@value":"2026-01-01","@type":"schema:Date"},
-		"image":{"@list":["/a.png","/b.png"]},"brand":{"@id":"#b"},"sku":7.50,"isFamilyFriendly":true,"label":{"fr":"Lampe"},"color":"rot",
-		"offers":{"@set":[{"@type":"Offer","price":"1"}]},"@reverse":{"itemOffered":{"@type":"Demand","name":"wanted"}}}`,
+		"image":{"@list":["/a.png","/b.png"]},"brand":{"@id":"#b"},"sku":7.50,"isFamilyFriendly":true,`+
+				`"label":{"fr":"Lampe"},"color":"rot",
+		"offers":{"@set":[{"@type":"Offer","price":"1"}]},"@reverse":{"itemOffered":{"@type":"Demand",`+
+				`"name":"wanted"}}}`,
 		)+
 			block(`{"@context":"https://schema.org","@id":"https://example.com/page#b","@type":"Brand","name":"ACME"}`))
 	p := g.Find(corpusURL + "#p")
@@ -289,7 +296,10 @@ func TestPlaces(t *testing.T) {
 	t.Parallel()
 	g := extract(t,
 		"<html>\n<head>\n<script type='application/ld+json'\n "+
-			"id=x>\n{\"@context\":\"https://schema.org\",\n\"@graph\":[\n{\"@type\":\"Product\",\n\"offers\":\n{\"@type\":\"Offer\",\"price\":1}}]}</script>\n<body>\n<div id=m itemscope itemtype='https://schema.org/Person'>\n<b itemprop=name>A</b></div>\n<div vocab='https://schema.org/' typeof=Place>\n<b property=name>B</b></div>")
+			"id=x>\n{\"@context\":\"https://schema.org\",\n\"@graph\":[\n{\"@type\":\"Product\",\n\"offers\":\n"+
+			"{\"@type\":\"Offer\",\"price\":1}}]}</script>\n<body>\n"+
+			"<div id=m itemscope itemtype='https://schema.org/Person'>\n<b itemprop=name>A</b></div>\n"+
+			"<div vocab='https://schema.org/' typeof=Place>\n<b property=name>B</b></div>")
 	var got []string
 	for _, n := range g.All() {
 		got = append(got, fmt.Sprintf("%s %s %s:%d", n.Source, strings.Join(n.Types, "+"), n.Path, n.Line))

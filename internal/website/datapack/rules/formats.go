@@ -59,7 +59,8 @@ var (
 	timePattern = regexp.MustCompile(`^([01]\d|2[0-4]):[0-5]\d(:[0-5]\d(\.\d+)?)?(Z|[+-]\d{2}(:?\d{2})?)?$`)
 	// ISO 8601, weeks and fractions included; a P alone is none.
 	durationPattern = regexp.MustCompile(
-		`^-?P(\d+([.,]\d+)?W|(\d+([.,]\d+)?Y)?(\d+([.,]\d+)?M)?(\d+([.,]\d+)?D)?(T(\d+([.,]\d+)?H)?(\d+([.,]\d+)?M)?(\d+([.,]\d+)?S)?)?)$`,
+		`^-?P(\d+([.,]\d+)?W|(\d+([.,]\d+)?Y)?(\d+([.,]\d+)?M)?(\d+([.,]\d+)?D)?(T(\d+([.,]\d+)?H)?(\d+([.,` +
+			`]\d+)?M)?(\d+([.,]\d+)?S)?)?)$`,
 	)
 )
 

@@ -58,7 +58,8 @@ func TestVocabulary(t *testing.T) {
 	}{
 		{
 			"good",
-			`"@type":"Product","name":"x","offers":{"@type":"Offer","price":5,"availability":"https://schema.org/InStock"}`,
+			`"@type":"Product","name":"x","offers":{"@type":"Offer","price":5,` +
+				`"availability":"https://schema.org/InStock"}`,
 			nil,
 		},
 		{"unknown type", `"@type":"Prodcut"`, []string{"E2 unknown_type  Prodcut Product"}},
@@ -75,12 +76,14 @@ func TestVocabulary(t *testing.T) {
 		{"domain of one type", `"@type":["Product","Offer"],"price":"5"`, nil},
 		{
 			"role",
-			`"@type":"Organization","name":"x","member":{"@type":"OrganizationRole","member":{"@type":"Person","name":"y"}}`,
+			`"@type":"Organization","name":"x","member":{"@type":"OrganizationRole","member":{"@type":"Person",` +
+				`"name":"y"}}`,
 			nil,
 		},
 		{
 			"search action",
-			`"@type":"WebSite","potentialAction":{"@type":"SearchAction","target":"https://e.example/?q={q}","query-input":"required name=q"}`,
+			`"@type":"WebSite","potentialAction":{"@type":"SearchAction","target":"https://e.example/?q={q}",` +
+				`"query-input":"required name=q"}`,
 			nil,
 		},
 		{
@@ -93,7 +96,8 @@ func TestVocabulary(t *testing.T) {
 		},
 		{
 			"dates",
-			`"@type":"Event","startDate":["2026","2026-03","2026-03-19","2026-03-19T10:00","2026-03-19T10:00:00.5Z","2026-03-19 10:00:00+01:00"]`,
+			`"@type":"Event","startDate":["2026","2026-03","2026-03-19","2026-03-19T10:00",` +
+				`"2026-03-19T10:00:00.5Z","2026-03-19 10:00:00+01:00"]`,
 			nil,
 		},
 		{
@@ -163,7 +167,8 @@ func TestSyntax(t *testing.T) {
 	t.Parallel()
 	report := check(t,
 		"\n"+
-			`<script type="application/ld+json">{"@context":["https://foreign.example","https://schema.org"],"@type":["Product","Odd"],"odd":1,}</script><b itemprop=x>y</b>`)
+			`<script type="application/ld+json">{"@context":["https://foreign.example","https://schema.org"],`+
+			`"@type":["Product","Odd"],"odd":1,}</script><b itemprop=x>y</b>`)
 	var got []string
 	for _, i := range report.Issues {
 		if i.Code == rules.Syntax || i.Code == rules.Unknown {
@@ -190,15 +195,19 @@ func TestFeatures(t *testing.T) {
 			"bare product", `"@type":"Product","name":"x"`,
 			[]string{
 				"merchant_listing missing " +
-					"image,offers,offers.price|offers.priceSpecification.price,offers.priceCurrency|offers.priceSpecification.priceCurrency", "product_snippet missing offers|review|aggregateRating",
+					"image,offers,offers.price|offers.priceSpecification.price," +
+					"offers.priceCurrency|offers.priceSpecification.priceCurrency", "product_snippet missing " +
+					"offers|review|aggregateRating",
 			},
 			[]string{"Product.offers|review|aggregateRating"},
 		},
 		{
 			"snippet",
-			`"@type":"Product","name":"x","aggregateRating":{"@type":"AggregateRating","ratingValue":4,"reviewCount":2}`,
+			`"@type":"Product","name":"x","aggregateRating":{"@type":"AggregateRating","ratingValue":4,` +
+				`"reviewCount":2}`,
 			[]string{
-				"merchant_listing missing image,offers,offers.price|offers.priceSpecification.price,offers.priceCurrency|offers.priceSpecification.priceCurrency",
+				"merchant_listing missing image,offers,offers.price|offers.priceSpecification.price," +
+					"offers.priceCurrency|offers.priceSpecification.priceCurrency",
 				"product_snippet eligible",
 				"aggregate_rating eligible",
 			},
@@ -206,20 +215,23 @@ func TestFeatures(t *testing.T) {
 		},
 		{
 			"listing",
-			`"@type":"Product","name":"x","image":"/a.png","offers":{"@type":"Offer","price":"5","priceCurrency":"EUR"}`,
+			`"@type":"Product","name":"x","image":"/a.png","offers":{"@type":"Offer","price":"5",` +
+				`"priceCurrency":"EUR"}`,
 			[]string{"merchant_listing eligible", "product_snippet eligible"},
 			nil,
 		},
 		{
 			"nothing to pay",
-			`"@type":"Product","name":"x","image":"/a.png","offers":{"@type":"Offer","price":"0","priceCurrency":"EUR"}`,
+			`"@type":"Product","name":"x","image":"/a.png","offers":{"@type":"Offer","price":"0",` +
+				`"priceCurrency":"EUR"}`,
 			[]string{"merchant_listing missing offers.price greater than 0", "product_snippet eligible"},
 			nil,
 		},
 		{"article", `"@type":"NewsArticle","headline":"x"`, []string{"article eligible"}, nil},
 		{
 			"breadcrumb",
-			`"@type":"BreadcrumbList","itemListElement":[{"@type":"ListItem","position":1,"name":"a","item":"/a"},{"@type":"ListItem","position":2,"name":"b"}]`,
+			`"@type":"BreadcrumbList","itemListElement":[{"@type":"ListItem","position":1,"name":"a","item":"/a"},` +
+				`{"@type":"ListItem","position":2,"name":"b"}]`,
 			[]string{"breadcrumb eligible"},
 			nil,
 		},
@@ -231,7 +243,8 @@ func TestFeatures(t *testing.T) {
 		},
 		{
 			"breadcrumb without link",
-			`"@type":"BreadcrumbList","itemListElement":[{"@type":"ListItem","position":1,"name":"a"},{"@type":"ListItem","position":2,"name":"b"}]`,
+			`"@type":"BreadcrumbList","itemListElement":[{"@type":"ListItem","position":1,"name":"a"},` +
+				`{"@type":"ListItem","position":2,"name":"b"}]`,
 			[]string{"breadcrumb missing itemListElement[0].item"},
 			[]string{"BreadcrumbList.itemListElement[0].item"},
 		},
@@ -262,21 +275,25 @@ func TestFeatures(t *testing.T) {
 		},
 		{
 			"review in a thing",
-			`"@type":"Book","name":"b","review":{"@type":"Review","author":"x","reviewRating":{"@type":"Rating","ratingValue":5}}`,
+			`"@type":"Book","name":"b","review":{"@type":"Review","author":"x","reviewRating":{"@type":"Rating",` +
+				`"ratingValue":5}}`,
 			[]string{"review_snippet eligible"},
 			nil,
 		},
 		{
 			"linked",
-			`"@graph":[{"@id":"#p","@type":"Product","name":"x","image":"/a","offers":{"@id":"#o"}},{"@id":"#o","@type":"Offer","price":1,"priceCurrency":"EUR"}]`,
+			`"@graph":[{"@id":"#p","@type":"Product","name":"x","image":"/a","offers":{"@id":"#o"}},{"@id":"#o",` +
+				`"@type":"Offer","price":1,"priceCurrency":"EUR"}]`,
 			[]string{"merchant_listing eligible", "product_snippet eligible"},
 			nil,
 		},
 		{
 			"a circle",
-			`"@graph":[{"@id":"#p","@type":"Product","name":"x","offers":{"@id":"#o"}},{"@id":"#o","@type":"Offer","itemOffered":{"@id":"#p"}}]`,
+			`"@graph":[{"@id":"#p","@type":"Product","name":"x","offers":{"@id":"#o"}},{"@id":"#o","@type":"Offer",` +
+				`"itemOffered":{"@id":"#p"}}]`,
 			[]string{
-				"merchant_listing missing image,offers.price|offers.priceSpecification.price,offers.priceCurrency|offers.priceSpecification.priceCurrency",
+				"merchant_listing missing image,offers.price|offers.priceSpecification.price," +
+					"offers.priceCurrency|offers.priceSpecification.priceCurrency",
 				"product_snippet eligible",
 			},
 			nil,
@@ -377,14 +394,17 @@ func TestRetired(t *testing.T) {
 
 func TestNotOnPage(t *testing.T) {
 	t.Parallel()
-	const page = `<body><h1>Desk Lamp "Ara"</h1><p>It costs €1.249,00 (or 1 249.00 in other words) and has 4.5 of 5 stars. Published on 3 March 2026, and some more words follow so that the page has enough of them to be read.</p><p hidden>$77</p>`
+	const page = `<body><h1>Desk Lamp "Ara"</h1><p>It costs €1.249,` +
+		`00 (or 1 249.00 in other words) and has 4.5 of 5 stars. Published on 3 March 2026, ` +
+		`and some more words follow so that the page has enough of them to be read.</p><p hidden>$77</p>`
 	tests := []struct {
 		name, in string
 		want     []string
 	}{
 		{
 			"all shown",
-			`"@type":"Product","name":"Desk lamp Ara","offers":{"@type":"Offer","price":"1249.00"},"aggregateRating":{"@type":"AggregateRating","ratingValue":4.5}`,
+			`"@type":"Product","name":"Desk lamp Ara","offers":{"@type":"Offer","price":"1249.00"},` +
+				`"aggregateRating":{"@type":"AggregateRating","ratingValue":4.5}`,
 			nil,
 		},
 		{
@@ -398,7 +418,8 @@ func TestNotOnPage(t *testing.T) {
 		{"no price asked", `"@type":"Product","name":"Desk Lamp Ara","offers":{"@type":"Offer","price":"0"}`, nil},
 		{
 			"other rating",
-			`"@type":"Product","name":"Desk Lamp Ara","aggregateRating":{"@type":"AggregateRating","ratingValue":"4.9"}`,
+			`"@type":"Product","name":"Desk Lamp Ara","aggregateRating":{"@type":"AggregateRating",` +
+				`"ratingValue":"4.9"}`,
 			[]string{"W2 not_on_page AggregateRating.ratingValue 4.9"},
 		},
 		{

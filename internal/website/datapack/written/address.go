@@ -14,16 +14,20 @@ type Address struct {
 // Forms of addresses whose parts are sure. Everything else stays one text.
 var (
 	ukAddress = regexp.MustCompile(
-		`^(\d+[A-Za-z]?(?:-\d+)? [\p{L}'’. -]+),\s*([\p{L}'’ -]+?),?(?:\s*[\p{L} ]+,)?\s+([A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2})\b`,
+		`^(\d+[A-Za-z]?(?:-\d+)? [\p{L}'’. -]+),\s*([\p{L}'’ -]+?),?(?:\s*[\p{L} ]+,)?\s+([A-Z]{1,` +
+			`2}\d[A-Z\d]? \d[A-Z]{2})\b`,
 	)
 	usAddress = regexp.MustCompile(
-		`^(\d+ [\p{L}\d'’.# -]+?(?:, (?:Suite|Ste|Apt|Unit|Floor)\.? ?[\w-]+)?),\s*([\p{L}'’. -]+),\s*([A-Z]{2})\s+(\d{5}(?:-\d{4})?)\b`,
+		`^(\d+ [\p{L}\d'’.# -]+?(?:, (?:Suite|Ste|Apt|Unit|Floor)\.? ?[\w-]+)?),\s*([\p{L}'’. -]+),` +
+			`\s*([A-Z]{2})\s+(\d{5}(?:-\d{4})?)\b`,
 	)
 	deAddress = regexp.MustCompile(
-		`^([\p{L}'’. -]+? \d+\s?[a-zA-Z]?(?:\s?[-/]\s?\d+\s?[a-zA-Z]?)?),?\s+(?:D-|A-|CH-)?(\d{4,5})\s+([\p{L}'’ ./()-]{2,40}?)$`,
+		`^([\p{L}'’. -]+? \d+\s?[a-zA-Z]?(?:\s?[-/]\s?\d+\s?[a-zA-Z]?)?),?\s+(?:D-|A-|CH-)?(\d{4,` +
+			`5})\s+([\p{L}'’ ./()-]{2,40}?)$`,
 	)
 	roadWords = regexp.MustCompile(
-		`(?i)\b(street|st\.?|road|rd\.?|lane|avenue|ave\.?|drive|way|square|place|boulevard|blvd|court|close|mews|terrace|hill|quay|row|straße|strasse|str\.|weg|platz|allee|gasse|rue|place|calle|via|plaza|straat)\b`,
+		`(?i)\b(street|st\.?|road|rd\.?|lane|avenue|ave\.?|drive|way|square|place|boulevard|blvd|court|close|mews` +
+			`|terrace|hill|quay|row|straße|strasse|str\.|weg|platz|allee|gasse|rue|place|calle|via|plaza|straat)\b`,
 	)
 )
 

@@ -20,7 +20,8 @@ var (
 		{regexp.MustCompile(`(?i)\b(sun(day)?s?|sonntags?|so)\b`), "Sunday"},
 	}
 	hours = regexp.MustCompile(
-		`(?i)\b(\d{1,2})(?:[:.](\d{2}))?\s*(am|pm|uhr|h)?\s*(?:-|–|—|to|bis|till|until)\s*(\d{1,2})(?:[:.](\d{2}))?\s*(am|pm|uhr|h)?\b`,
+		`(?i)\b(\d{1,2})(?:[:.](\d{2}))?\s*(am|pm|uhr|h)?\s*(?:-|–|—|to|bis|till|until)\s*(\d{1,` +
+			`2})(?:[:.](\d{2}))?\s*(am|pm|uhr|h)?\b`,
 	)
 	dayRange  = regexp.MustCompile(`(?i)^[^\d]*?(-|–|—|\bto\b|\bbis\b)`)
 	closedDay = regexp.MustCompile(`(?i)\b(closed|geschlossen|fermé|cerrado)\b`)

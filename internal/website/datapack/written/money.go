@@ -32,7 +32,8 @@ var doubtful = map[string]map[string]string{
 }
 
 // allCodes are the currencies that are read by their code.
-const allCodes = "USD|EUR|GBP|CHF|CAD|AUD|NZD|JPY|CNY|SEK|NOK|DKK|PLN|CZK|HUF|RON|BGN|ISK|TRY|INR|KRW|SGD|HKD|TWD|THB|MYR|IDR|PHP|VND|BRL|MXN|ARS|CLP|COP|PEN|ZAR|ILS|AED|SAR|UAH|EGP|NGN|KES|RUB"
+const allCodes = "USD|EUR|GBP|CHF|CAD|AUD|NZD|JPY|CNY|SEK|NOK|DKK|PLN|CZK|HUF|RON|BGN|ISK|TRY|INR|KRW|SGD|HKD|TWD" +
+	"|THB|MYR|IDR|PHP|VND|BRL|MXN|ARS|CLP|COP|PEN|ZAR|ILS|AED|SAR|UAH|EGP|NGN|KES|RUB"
 
 const (
 	signPattern   = `US\$|CA\$|AU\$|NZ\$|HK\$|C\$|A\$|S\$|R\$|€|£|\$|¥|₹|₩|₺|₽|₪|₴|฿|₫|₱|zł|Kč|Fr\.|Ft|лв|kr\.?`

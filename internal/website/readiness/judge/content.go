@@ -131,7 +131,12 @@ func outsideMain(n *html.Node) bool {
 
 var (
 	unitNumber = regexp.MustCompile(
-		`(?i)(\d[\d.,]*\s?(%|°|€|\$|£|¥|kr\b|zł|eur\b|usd\b|gbp\b|chf\b|percent|prozent|km\b|cm\b|mm\b|m²|m\b|kg\b|g\b|mg\b|lb\b|l\b|ml\b|kwh?\b|w\b|v\b|hz\b|mhz\b|ghz\b|kb\b|mb\b|gb\b|tb\b|ms\b|s\b|sec|seconds?|min\b|minutes?|hours?|days?|weeks?|months?|years?|stunden?|minuten|tage?n?|wochen?|monate?n?|jahre?n?|heures?|jours?|semaines?|mois|ans?\b|horas?|días?|meses|años?|people|users|customers|times|pages|words|mal\b|bar\b|metres?|meters?|miles?|degrees?|million|billion|millionen|milliarden))|([€$£¥]\s?\d)`,
+		`(?i)(\d[\d.,]*\s?(%|°|€|\$|£|¥|kr\b|zł|eur\b|usd\b|gbp\b|chf\b|percent|prozent|km\b|cm\b|mm\b|m²|m\b|kg\b` +
+			`|g\b|mg\b|lb\b|l\b|ml\b|kwh?\b|w\b|v\b|hz\b|mhz\b|ghz\b|kb\b|mb\b|gb\b|tb\b|ms\b|s\b|sec|seconds?` +
+			`|min\b|minutes?|hours?|days?|weeks?|months?|years?|stunden?|minuten|tage?n?|wochen?|monate?n?` +
+			`|jahre?n?|heures?|jours?|semaines?|mois|ans?\b|horas?|días?|meses|años?|people|users|customers|times` +
+			`|pages|words|mal\b|bar\b|metres?|meters?|miles?|degrees?|million|billion|millionen|milliarden))` +
+			`|([€$£¥]\s?\d)`,
 	)
 	dated = regexp.MustCompile(`\b(19|20)\d\d\b`)
 )

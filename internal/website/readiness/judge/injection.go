@@ -14,11 +14,16 @@ import (
 
 // orders are phrases that speak to a language model and not to a reader.
 var orders = regexp.MustCompile(
-	`(?i)(ignore|disregard|forget) (all |any |the |your )*(previous|prior|above|earlier|preceding)[a-z ]{0,20}(instructions?|prompts?|context|rules)|` +
+	`(?i)(ignore|disregard|forget) (all |any |the |your )*(previous|prior|above|earlier|preceding)[a-z ]{0,` +
+		`20}(instructions?|prompts?|context|rules)|` +
 		`(you are|act as|as) an? (ai|llm|language model|assistant|chatbot)\b|` +
-		`\b(ai|llm|language model|assistant|chatgpt|claude|gemini|copilot|perplexity|agent)s?\b[^.]{0,40}\b(must|should|always|shall|need to)\b[^.]{0,40}\b(recommend|mention|cite|rank|prefer|say|praise|include|trust|purchase|buy)|` +
-		`(system|hidden|new) (prompt|instructions?)\s*:|(reveal|print|output|repeat) (your|the) (system )?(prompt|instructions)|` +
-		`when (summari[sz]ing|answering|asked about|describing)[^.]{0,60}\b(recommend|mention|say|include|always|never)|` +
+		`\b(ai|llm|language model|assistant|chatgpt|claude|gemini|copilot|perplexity|agent)s?\b[^.]{0,` +
+		`40}\b(must|should|always|shall|need to)\b[^.]{0,40}\b(recommend|mention|cite|rank|prefer|say|praise` +
+		`|include|trust|purchase|buy)|` +
+		`(system|hidden|new) (prompt|instructions?)\s*:|(reveal|print|output|repeat) (your|the) (system ` +
+		`)?(prompt|instructions)|` +
+		`when (summari[sz]ing|answering|asked about|describing)[^.]{0,` +
+		`60}\b(recommend|mention|say|include|always|never)|` +
 		`do not (tell|mention to|inform) the user|` +
 		`(ignoriere|vergiss) (alle |die )*(vorherigen|bisherigen|obigen) (anweisungen|instruktionen)|` +
 		`(ignore[zr]?|oublie[zr]?) (toutes )?les instructions précédentes|ignora (todas )?las instrucciones anteriores`,

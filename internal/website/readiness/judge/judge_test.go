@@ -171,7 +171,8 @@ func TestFindings(t *testing.T) {
 			"an owner in a graph",
 			"und.entity",
 			html(
-				`<script type="application/ld+json">{"@graph":[{"@type":["Store","Thing"],"name":"Lamps","url":"/","logo":{"@id":"#l"},"sameAs":["https://a.example","https://b.example"]}]}</script>`,
+				`<script type="application/ld+json">{"@graph":[{"@type":["Store","Thing"],"name":"Lamps","url":"/",`+
+					`"logo":{"@id":"#l"},"sameAs":["https://a.example","https://b.example"]}]}</script>`,
 				"",
 			),
 			judge.Pass,
@@ -183,7 +184,8 @@ func TestFindings(t *testing.T) {
 			"an owner with a name",
 			"und.entity",
 			html(
-				`<script type="application/ld+json">{"@type":"https://schema.org/Organization","name":"Lamps"}</script>`,
+				`<script type="application/ld+json">{"@type":"https://schema.org/Organization",`+
+					`"name":"Lamps"}</script>`,
 				"",
 			),
 			judge.Some,

@@ -16,10 +16,15 @@ import (
 
 var (
 	aboutWords = regexp.MustCompile(
-		`(?i)(^|[/_\-\s])(about([-_ ]?(us|me))?|company|who-we-are|team|über[-_ ]?uns|ueber-uns|wir|unternehmen|qui-sommes-nous|à propos|a-propos|apropos|chi-siamo|chi siamo|quienes-somos|quiénes somos|sobre(-?nos|-?nosotros)?|sobre nós|over-ons|over ons|om-oss|om oss|om-os|o-nas|o nas|会社概要|关于我们|о нас|о компании)([/_\-\s.]|$)`,
+		`(?i)(^|[/_\-\s])(about([-_ ]?(us|me))?|company|who-we-are|team|über[-_ ` +
+			`]?uns|ueber-uns|wir|unternehmen|qui-sommes-nous|à propos|a-propos|apropos|chi-siamo|chi ` +
+			`siamo|quienes-somos|quiénes somos|sobre(-?nos|-?nosotros)?|sobre nós|over-ons|over ons|om-oss|om ` +
+			`oss|om-os|o-nas|o nas|会社概要|关于我们|о нас|о компании)([/_\-\s.]|$)`,
 	)
 	contactWords = regexp.MustCompile(
-		`(?i)(^|[/_\-\s])(contact([-_ ]?us)?|kontakt|contacto|contato|contatti|contactez-nous|nous contacter|support|help|impressum|imprint|legal-notice|mentions-legales|yhteystiedot|kapcsolat|お問い合わせ|联系我们|контакты)([/_\-\s.]|$)`,
+		`(?i)(^|[/_\-\s])(contact([-_ ]?us)?|kontakt|contacto|contato|contatti|contactez-nous|nous ` +
+			`contacter|support|help|impressum|imprint|legal-notice|mentions-legales|yhteystiedot|kapcsolat|お問い合わせ` +
+			`|联系我们|контакты)([/_\-\s.]|$)`,
 	)
 )
 

@@ -128,7 +128,8 @@ func pageHeadings(a *Audit, p *crawl.Page) Finding {
 // languageTag is BCP 47 as far as pages use it: language, script, region,
 // variants and private parts.
 var languageTag = regexp.MustCompile(
-	`^(?i)(x(-[a-z0-9]{1,8})+|[a-z]{2,3}(-[a-z]{4})?(-([a-z]{2}|[0-9]{3}))?(-([a-z0-9]{5,8}|[0-9][a-z0-9]{3}))*(-x(-[a-z0-9]{1,8})+)?)$`,
+	`^(?i)(x(-[a-z0-9]{1,8})+|[a-z]{2,3}(-[a-z]{4})?(-([a-z]{2}|[0-9]{3}))?(-([a-z0-9]{5,` +
+		`8}|[0-9][a-z0-9]{3}))*(-x(-[a-z0-9]{1,8})+)?)$`,
 )
 
 // pageLang: the page says its language, rightly, and so do its translations.
