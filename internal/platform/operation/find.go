@@ -163,7 +163,8 @@ func hint(view *library.View, in *FindRequest, q *toolindex.Query, found *toolin
 	case found.NoTool && len(wanted) > 0 && !in.ConnectedOnly:
 		text = noTool(view, wanted[0], q.RawRequests && !q.ReadOnly)
 	case len(found.Missing) > 0 && (len(found.Hits) == 0 || len(found.Named) == 0):
-		text = found.Missing[0] + " is not among the apps here. Leave the name out if another app may do it; the owner " +
+		text = found.Missing[0] + " is not among the apps here. Leave the name out if another app may do it; " +
+			"the owner " +
 			"of the account can add " + found.Missing[0] + " as a custom connector."
 	case len(found.Hits) > 0:
 		return nil

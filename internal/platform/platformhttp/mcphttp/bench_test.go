@@ -16,7 +16,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-const runSearch = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"run_tool","arguments":{"tool":"desk__search","arguments":{"n":5}}}}`
+const runSearch = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"run_tool",` +
+	`"arguments":{"tool":"desk__search","arguments":{"n":5}}}}`
 
 // BenchmarkRun compares a run over MCP with the same run over REST, without
 // sockets but to the app, in processor time.
@@ -27,7 +28,8 @@ func BenchmarkRun(b *testing.B) {
 	secret := w.key(nil)
 	w.signIn(w.result(secret, "connect_app", `{"app":"desk"}`)["url"].(string))
 	for _, way := range []struct{ name, target, body string }{
-		{"rest", "/api/v1/tools/desk__search/run", `{"arguments":{"n":5},"timeout_seconds":45,"output":{"max_bytes":20000}}`},
+		{"rest", "/api/v1/tools/desk__search/run", `{"arguments":{"n":5},"timeout_seconds":45,` +
+			`"output":{"max_bytes":20000}}`},
 		{"mcp", "/mcp", runSearch},
 	} {
 		b.Run(way.name, func(b *testing.B) {

@@ -69,7 +69,8 @@ func (h *Handler) connectApp(ctx context.Context, call *mcp.Call, arguments json
 		URL:       link.URL,
 		SessionID: link.SessionID,
 		ExpiresAt: link.ExpiresAt,
-		Message:   "Show url to the user, who signs in there. Then call connect_app with app, session_id and wait_seconds.",
+		Message: "Show url to the user, who signs in there. Then call connect_app with app, " +
+			"session_id and wait_seconds.",
 	})
 }
 

@@ -164,7 +164,8 @@ func (h *Handler) Mount(api *openapi.API, handle func(pattern string, h http.Han
 	served := httpserver.AllowTime(maxTime)(h)
 	handle(Path, served)
 	handle(Path+"/{$}", served)
-	message := `{"type":"object","properties":{"jsonrpc":{"const":"2.0"},"id":{},"result":{"type":"object"},"error":{"type":"object"}},"required":["jsonrpc"]}`
+	message := `{"type":"object","properties":{"jsonrpc":{"const":"2.0"},"id":{},"result":{"type":"object"},` +
+		`"error":{"type":"object"}},"required":["jsonrpc"]}`
 	openapi.Describe(api, openapi.Operation{
 		Method: http.MethodPost, Path: Path, ID: "mcp", Tags: []string{"mcp"}, Security: []string{key},
 		Summary: "The platform as an MCP server",
@@ -177,18 +178,21 @@ func (h *Handler) Mount(api *openapi.API, handle func(pattern string, h http.Han
 				Description: "2026-07-28, 2025-11-25, 2025-06-18, 2025-03-26 or 2024-11-05; left out: 2025-03-26.",
 			},
 			{
-				Name:        "apps",
-				In:          "query",
-				Description: "Ids of apps, separated by commas: tools/list names their tools, at most 60, in place of the six.",
+				Name: "apps",
+				In:   "query",
+				Description: "Ids of apps, separated by commas: tools/list names their tools, at most 60, " +
+					"in place of the six.",
 			},
 			{
-				Name:        "tools",
-				In:          "query",
-				Description: "Ids of tools, separated by commas: tools/list names these, at most 60, in place of the six.",
+				Name: "tools",
+				In:   "query",
+				Description: "Ids of tools, separated by commas: tools/list names these, at most 60, " +
+					"in place of the six.",
 			},
 		},
 		Request: &openapi.Content{Schema: json.RawMessage(
-			`{"type":"object","properties":{"jsonrpc":{"const":"2.0"},"id":{"type":["string","integer"]},"method":{"type":"string"},"params":{"type":"object"}},"required":["jsonrpc","method"]}`,
+			`{"type":"object","properties":{"jsonrpc":{"const":"2.0"},"id":{"type":["string","integer"]},` +
+				`"method":{"type":"string"},"params":{"type":"object"}},"required":["jsonrpc","method"]}`,
 		)},
 		Responses: map[int]openapi.Content{
 			http.StatusOK: {

@@ -161,7 +161,8 @@ func TestOthersIDs(t *testing.T) {
 		{"connect_app", `{"app":"desk","connection_id":"` + connection + `"}`, "connection_not_found"},
 		{"run_tool", `{"run_id":"` + run["run_id"].(string) + `"}`, "run_not_found"},
 		{"run_tool", `{"output_cursor":"` + run["next_output_cursor"].(string) + `"}`, "run_not_found"},
-		{"run_tool", `{"tool":"desk__search","arguments":{},"connection_id":"` + connection + `"}`, "connection_not_found"},
+		{"run_tool", `{"tool":"desk__search","arguments":{},` +
+			`"connection_id":"` + connection + `"}`, "connection_not_found"},
 	} {
 		got := w.post(bob, toolCall(tt.tool, tt.arguments))
 		if !strings.Contains(got.Body.String(), `\"code\":\"`+tt.code+`\"`) {
@@ -174,7 +175,8 @@ func TestOthersIDs(t *testing.T) {
 }
 
 func toolCall(name, arguments string) string {
-	return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + name + `","arguments":` + arguments + `}}`
+	return `{"jsonrpc":"2.0","id":1,"method":"tools/call",` +
+		`"params":{"name":"` + name + `","arguments":` + arguments + `}}`
 }
 
 // result is the structured result of a call.

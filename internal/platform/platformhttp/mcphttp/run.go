@@ -192,7 +192,8 @@ func (h *Handler) shown(run *operation.Run, err error) (*mcp.Result, error) {
 	case string(tool.Running):
 		out.Message = "It has not ended. Call run_tool with run_id and wait_seconds."
 	case string(tool.AwaitingApproval):
-		out.Message = "Show approval.url to the user, who decides there. Then call run_tool with run_id and wait_seconds."
+		out.Message = "Show approval.url to the user, who decides there. Then call run_tool with run_id and " +
+			"wait_seconds."
 	}
 	result, err := structured(out)
 	if err != nil {

@@ -25,14 +25,18 @@ func (h *Handler) addTools() {
 		Name:        "connect_app",
 		Title:       "Connect an app",
 		Annotations: mcp.Annotations{Idempotent: true, OpenWorld: true},
-		Description: "Creates a link where the user signs in to an app. Show url to the user, then wait with session_id.",
+		Description: "Creates a link where the user signs in to an app. Show url to the user, " +
+			"then wait with session_id.",
 		InputSchema: input(`
 			"app":{"type":"string","pattern":"^[a-z0-9-]{1,40}$"},
 			"label":{"type":"string","maxLength":60,"description":"Names the connection where there are several."},
-			"connection_id":{"type":"string","maxLength":64,"description":"Repair this connection instead of adding one."},
+			"connection_id":{"type":"string","maxLength":64,`+
+			`"description":"Repair this connection instead of adding one."},
 			"scopes":{"type":"array","items":{"type":"string"},"maxItems":100},
-			"params":{"type":"object","additionalProperties":{"type":"string"},"description":"Values such as subdomain. Never keys or passwords."},
-			"session_id":{"type":"string","maxLength":64,"description":"Wait for an earlier link instead of creating one."},
+			"params":{"type":"object","additionalProperties":{"type":"string"},`+
+			`"description":"Values such as subdomain. Never keys or passwords."},
+			"session_id":{"type":"string","maxLength":64,"description":"Wait for an earlier link instead of `+
+			`creating one."},
 			"wait_seconds":{"type":"integer","minimum":0,"maximum":25,"default":0,"description":"With session_id."}`,
 			"app"),
 		OutputSchema: output(`
@@ -54,7 +58,8 @@ func (h *Handler) addTools() {
 		Name: "find_tools", Title: "Find tools", Annotations: reads(),
 		Description: "Finds tools for a task, over all apps. Begin here.",
 		InputSchema: input(`
-			"task":{"type":"string","minLength":1,"maxLength":1000,"description":"What to do, in plain words: one step. Name the app if known."},
+			"task":{"type":"string","minLength":1,"maxLength":1000,"description":"What to do, `+
+			`in plain words: one step. Name the app if known."},
 			"apps":{"type":"array","items":{"type":"string"},"maxItems":10,"description":"Only these."},
 			"connected_only":{"type":"boolean","default":false},
 			"include_schemas":{"type":"boolean","default":true,"description":"Input schemas of the top 3."},
@@ -81,14 +86,17 @@ func (h *Handler) addTools() {
 			"tool":{"type":"string","maxLength":200},
 			"arguments":{"type":"object","description":"By the tool's input_schema."},
 			"connection_id":{"type":"string","maxLength":64,"description":"Default: the app's default connection."},
-			"fields":{"type":"array","items":{"type":"string"},"maxItems":50,"description":"Dot paths to keep of the output, e.g. items.subject."},
+			"fields":{"type":"array","items":{"type":"string"},"maxItems":50,` +
+			`"description":"Dot paths to keep of the output, e.g. items.subject."},
 			"max_chars":{"type":"integer","minimum":500,"maximum":40000,"default":20000},
-			"timeout_seconds":{"type":"integer","minimum":1,"maximum":300,"default":45,"description":"Above 60 it may return status running: continue with run_id."},
+			"timeout_seconds":{"type":"integer","minimum":1,"maximum":300,"default":45,` +
+			`"description":"Above 60 it may return status running: continue with run_id."},
 			"output_cursor":{"type":"string","maxLength":8192,"description":"next_output_cursor: reads the next part."},
 			"run_id":{"type":"string","maxLength":64,"description":"Reads an earlier run."},
 			"wait_seconds":{"type":"integer","minimum":0,"maximum":25,"default":0,"description":"With run_id."},
 			"dry_run":{"type":"boolean","default":false,"description":"Check and show the request; send nothing."},
-			"idempotency_key":{"type":"string","maxLength":255,"description":"The same call with the same key runs once."}`),
+			"idempotency_key":{"type":"string","maxLength":255,` +
+			`"description":"The same call with the same key runs once."}`),
 		OutputSchema: output(`
 			"ok":{"type":"boolean"},"status":{"type":"string"},"run_id":{"type":["string","null"]},"output":{},
 			"truncated":{"type":"boolean"},"next_output_cursor":{"type":["string","null"]},
