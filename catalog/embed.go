@@ -8,7 +8,6 @@
 //
 // These files are not shipped:
 //
-//	candidates.jsonl       apps whose facts still have to be checked at the source
 //	left-out.txt           apps that were judged and left out, with the reason
 package catalog
 

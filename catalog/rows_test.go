@@ -46,54 +46,46 @@ func rows(t *testing.T, path string) []*app.App {
 }
 
 // TestRows checks apps.jsonl, whose facts were checked at the source that each
-// row names, and candidates.jsonl, whose facts still have to be: their rows say
-// neither how nor when.
+// row names.
 func TestRows(t *testing.T) {
 	t.Parallel()
 	ids := map[string]string{}
 	for _, a := range curated(t) {
 		ids[a.ID] = "curated"
 	}
-	for _, path := range []string{"apps.jsonl", "candidates.jsonl"} {
-		last := ""
-		for _, a := range rows(t, path) {
-			if path == "candidates.jsonl" {
-				if a.Verified != "" || a.Checked != "" {
-					t.Errorf("%s: %s says that it was checked: move it to apps.jsonl", path, a.ID)
-				}
-				a.Verified, a.Checked = "docs", "2026-11-22"
+	const path = "apps.jsonl"
+	last := ""
+	for _, a := range rows(t, path) {
+		for _, f := range a.Check(false) {
+			t.Errorf("%s: %s: %s", path, a.ID, f)
+		}
+		if there := ids[a.ID]; there != "" {
+			t.Errorf("%s: %s is in %s, too", path, a.ID, there)
+		}
+		if a.ID < last {
+			t.Errorf("%s: %s comes after %s", path, a.ID, last)
+		}
+		ids[a.ID], last = path, a.ID
+		if len(a.About) < 15 || len(a.About) > 160 || !strings.HasSuffix(a.About, ".") {
+			t.Errorf("%s: %s: about is a sentence of 15 to 160 characters, not %q", path, a.ID, a.About)
+		}
+		for _, c := range a.Categories {
+			if !slices.Contains(categories, c) {
+				t.Errorf("%s: %s has the category %q, which is not in the list", path, a.ID, c)
 			}
-			for _, f := range a.Check(false) {
-				t.Errorf("%s: %s: %s", path, a.ID, f)
+		}
+		for _, s := range a.Schemes {
+			sent := len(s.Send.Headers)+len(s.Send.Query) > 0 || s.Send.Path != "" || s.Send.Basic != nil
+			if s.Type == app.TypeKey && !sent || s.Type == app.TypeMCP && s.URL == "" {
+				t.Errorf("%s: %s: the scheme %s does not say where its credentials go", path, a.ID, s.ID)
 			}
-			if there := ids[a.ID]; there != "" {
-				t.Errorf("%s: %s is in %s, too", path, a.ID, there)
-			}
-			if a.ID < last {
-				t.Errorf("%s: %s comes after %s", path, a.ID, last)
-			}
-			ids[a.ID], last = path, a.ID
-			if len(a.About) < 15 || len(a.About) > 160 || !strings.HasSuffix(a.About, ".") {
-				t.Errorf("%s: %s: about is a sentence of 15 to 160 characters, not %q", path, a.ID, a.About)
-			}
-			for _, c := range a.Categories {
-				if !slices.Contains(categories, c) {
-					t.Errorf("%s: %s has the category %q, which is not in the list", path, a.ID, c)
-				}
-			}
-			for _, s := range a.Schemes {
-				sent := len(s.Send.Headers)+len(s.Send.Query) > 0 || s.Send.Path != "" || s.Send.Basic != nil
-				if s.Type == app.TypeKey && !sent || s.Type == app.TypeMCP && s.URL == "" {
-					t.Errorf("%s: %s: the scheme %s does not say where its credentials go", path, a.ID, s.ID)
-				}
-			}
-			for _, part := range []string{
-				"sandbox", "staging", "nonprod", "azurewebsites", "execute-api",
-				"localhost",
-			} {
-				if strings.Contains(a.Base, part) {
-					t.Errorf("%s: %s: %s is no production host", path, a.ID, a.Base)
-				}
+		}
+		for _, part := range []string{
+			"sandbox", "staging", "nonprod", "azurewebsites", "execute-api",
+			"localhost",
+		} {
+			if strings.Contains(a.Base, part) {
+				t.Errorf("%s: %s: %s is no production host", path, a.ID, a.Base)
 			}
 		}
 	}
