@@ -1,9 +1,8 @@
 package password
 
 import (
-	"bytes"
 	"compress/gzip"
-	_ "embed"
+	"embed"
 	"fmt"
 	"io"
 	"slices"
@@ -14,10 +13,15 @@ import (
 // known.txt.gz holds words and passwords of breaches; ATTRIBUTION.md says whose.
 //
 //go:embed known.txt.gz
-var knownFile []byte
+var knownFiles embed.FS
 
 func readKnown() (map[string]bool, error) {
-	unzipped, err := gzip.NewReader(bytes.NewReader(knownFile))
+	file, err := knownFiles.Open("known.txt.gz")
+	if err != nil {
+		return nil, fmt.Errorf("reading known passwords: %w", err)
+	}
+	defer func() { _ = file.Close() }() // it is in memory
+	unzipped, err := gzip.NewReader(file)
 	if err != nil {
 		return nil, fmt.Errorf("reading known passwords: %w", err)
 	}
