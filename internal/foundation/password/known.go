@@ -85,8 +85,8 @@ func bareEnds(text string) string {
 
 // plainLetters undoes the usual replacements of letters.
 func plainLetters(text string) string {
-	return strings.NewReplacer("0", "o", "1", "i", "3", "e", "4", "a", "5", "s", "7", "t", "@", "a", "$", "s", "!", "i").
-		Replace(text)
+	return strings.NewReplacer("0", "o", "1", "i", "3", "e", "4", "a", "5", "s", "7", "t", "@", "a", "$", "s", "!",
+		"i").Replace(text)
 }
 
 // repeated returns the shortest piece that text is a repetition of: text itself
@@ -108,7 +108,8 @@ func row(text string) bool {
 		reversed[i], reversed[j] = reversed[j], reversed[i]
 	}
 	for _, keys := range []string{
-		"abcdefghijklmnopqrstuvwxyz", "01234567890123456789", "qwertyuiopasdfghjklzxcvbnm", "qwertzuiopasdfghjklyxcvbnm",
+		"abcdefghijklmnopqrstuvwxyz", "01234567890123456789", "qwertyuiopasdfghjklzxcvbnm",
+		"qwertzuiopasdfghjklyxcvbnm",
 		"azertyuiopqsdfghjklmwxcvbn", "1234567890qwertyuiop",
 	} {
 		if strings.Contains(keys, text) || strings.Contains(keys, string(reversed)) {

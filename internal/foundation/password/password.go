@@ -37,7 +37,7 @@ const (
 type Hasher struct {
 	slots chan struct{}
 	known func() (map[string]bool, error) // read at the first password that is set
-	decoy string                          // verified where there is no user, so that response times do not disclose that
+	decoy string                          // verified for unknown users, so that times do not disclose them
 }
 
 // New returns a hasher.

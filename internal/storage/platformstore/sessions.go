@@ -83,8 +83,9 @@ func (s *Store) InsertSession(ctx context.Context, session *account.Session, exp
 	})
 }
 
-const selectSession = `SELECT console_session.digest, console_session.id, console_session.method, console_session.address,
-	console_session.token, console_session.created_at, console_session.seen_at, ` + accountColumns + `, ` + userColumns + `
+const selectSession = `SELECT console_session.digest, console_session.id, console_session.method,
+	console_session.address, console_session.token, console_session.created_at, console_session.seen_at, ` +
+	accountColumns + `, ` + userColumns + `
 	FROM console_session JOIN account_user ON account_user.id = console_session.user_id
 	JOIN account ON account.id = account_user.account_id`
 
