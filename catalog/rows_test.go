@@ -7,7 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"ace/catalog"
 	"ace/internal/platform/app"
+	"ace/internal/platform/toolpack"
+	"ace/internal/platform/toolpack/derive"
 )
 
 // categories are what rows may be filed under.
@@ -88,5 +91,55 @@ func TestRows(t *testing.T) {
 				t.Errorf("%s: %s: %s is no production host", path, a.ID, a.Base)
 			}
 		}
+	}
+}
+
+// TestDerivedTools reads every tool of the pack and checks it as a definition is
+// checked.
+func TestDerivedTools(t *testing.T) {
+	t.Parallel()
+	data, err := catalog.Files.ReadFile(catalog.Pack)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(data) > 8<<20 {
+		t.Errorf("the pack has %d bytes, more than 8 MB", len(data))
+	}
+	pack, err := toolpack.Open(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(catalog.Lock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	lock, err := derive.ReadLock(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools := 0
+	for _, a := range rows(t, catalog.Rows) {
+		if a.Stored = pack.Of(a); a.Stored == nil {
+			continue
+		}
+		list, err := a.Stored.Load()
+		if err != nil {
+			t.Errorf("%s: %v", a.ID, err)
+			continue
+		}
+		tools += len(list)
+		for _, one := range list {
+			if frozen := lock[derive.Key{App: a.ID, Call: one.Call}]; frozen != one.Name {
+				t.Errorf("%s: the lock names %s %q, not %q", a.ID, one.Call, frozen, one.Name)
+			}
+		}
+		a.Tools = app.OrderedOf(func(t *app.Tool) string { return t.Name }, list...)
+		for _, f := range a.Check(false) {
+			t.Errorf("%s: %s", a.ID, f)
+		}
+	}
+	if tools < 5000 {
+		t.Errorf("%d tools are derived: rebuild the pack where the bases of apps have changed", tools)
 	}
 }
