@@ -68,21 +68,23 @@ var domain = map[string][]string{
 		"internal/platform/connection", "internal/platform/openapiimport",
 	},
 	"internal/platform/openapiimport":      {"internal/platform/app"},
-	"internal/platform/toolpack":           {"internal/platform/app"},
-	"internal/platform/toolpack/derive": {
-		"internal/platform/app", "internal/platform/openapiimport", "internal/platform/toolpack",
-	},
 	"internal/platform/connection/clients": {"internal/platform/audit", "internal/platform/connection"},
 	"internal/platform/connection/grant":   {},
 	"internal/platform/connection/landing": {},
 	"internal/platform/audit":              {},
 	"internal/platform/sdkfiles":           {}, // the clients as files to serve
 	"internal/platform/usage":              {"internal/platform/apikey"},
+	"internal/platform/trigger": {
+		"internal/platform/app", "internal/platform/audit", "internal/platform/connection", "internal/platform/tool",
+		"internal/platform/trigger/inbound",
+	},
+	"internal/platform/trigger/inbound": {"internal/platform/app"}, // what apps send, read and verified
 	"internal/platform/operation": { // composes them for every transport
 		"internal/platform/account", "internal/platform/apikey", "internal/platform/audit",
 		"internal/platform/connection", "internal/platform/connection/clients", "internal/platform/connector",
 		"internal/platform/app", "internal/platform/library", "internal/platform/tool",
 		"internal/platform/tool/definition", "internal/platform/tool/file", "internal/platform/toolindex",
+		"internal/platform/trigger", "internal/platform/trigger/inbound",
 		"internal/platform/usage",
 	},
 	"internal/platform/account": {"internal/platform/audit", "internal/platform/connection/landing"},

@@ -11,6 +11,7 @@ import (
 	"ace/internal/platform/connection"
 	"ace/internal/platform/connector"
 	"ace/internal/platform/tool"
+	"ace/internal/platform/trigger"
 	"ace/internal/storage"
 	"ace/internal/storage/platformstore"
 	"ace/internal/storefront/checkout"
@@ -47,6 +48,9 @@ func jobLanes() map[string]jobs.Lane {
 
 		order.JobDeliver:     jobs.LaneDeliver,
 		connection.JobNotify: jobs.LaneDeliver,
+		trigger.JobDeliver:   jobs.LaneDeliver,
+
+		trigger.JobTend: jobs.LanePoll,
 
 		connection.JobRefresh:  jobs.LaneRefresh,
 		connection.JobFarewell: jobs.LaneRefresh,
@@ -60,6 +64,7 @@ func jobLanes() map[string]jobs.Lane {
 		jobVault:            jobs.LaneHouse,
 		connection.JobPrune: jobs.LaneHouse,
 		tool.JobSweep:       jobs.LaneHouse,
+		trigger.JobPrune:    jobs.LaneHouse,
 	}
 }
 
@@ -81,8 +86,10 @@ func inSlices(d time.Duration, do func(context.Context) (more bool, err error)) 
 // newWorker returns the worker of all lanes.
 func (s *Server) newWorker() *jobs.Worker {
 	connections := platformstore.Connections{Store: platformstore.New(s.db, s.lanes)}
+	sources := s.platform.triggers.Sources()
+	sources[connection.JobRefresh] = connections.Refreshes()
 	return jobs.NewWorker(storage.New(s.db, s.lanes), s.lanes, s.handlers(), s.log, &jobs.Options{
-		Sources: map[string]jobs.Source{connection.JobRefresh: connections.Refreshes()},
+		Sources: sources,
 	})
 }
 
@@ -100,6 +107,7 @@ func (s *Server) handlers() map[string]jobs.Handler {
 	for _, part := range []map[string]jobs.Handler{
 		s.sales.Handlers(), s.orders.Handlers(), s.services.Handlers(),
 		s.platform.connections.Handlers(), s.platform.tools.Jobs(), s.platform.connectors.Handlers(),
+		s.platform.triggers.Handlers(),
 	} {
 		maps.Copy(all, part)
 	}
@@ -145,6 +153,7 @@ func (s *Server) prepareWork(ctx context.Context) error {
 		jobs.Job{Kind: jobPrunePaid, RunAt: now.Add(time.Minute)},
 		jobs.Job{Kind: jobStock, RunAt: now.Add(time.Minute)},
 		jobs.Job{Kind: connection.JobPrune, RunAt: now.Add(time.Minute)},
+		jobs.Job{Kind: trigger.JobPrune, RunAt: now.Add(pruneTriggersAfter)},
 		jobs.Job{Kind: tool.JobSweep, RunAt: now.Add(5 * time.Second)},
 		jobs.Job{Kind: jobVault, RunAt: now.Add(5 * time.Second)})
 }

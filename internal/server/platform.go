@@ -26,6 +26,7 @@ import (
 	"ace/internal/platform/platformhttp"
 	"ace/internal/platform/platformhttp/gate"
 	"ace/internal/platform/tool"
+	"ace/internal/platform/trigger"
 	"ace/internal/platform/usage"
 	"ace/internal/server/definitions"
 	"ace/internal/storage"
@@ -43,6 +44,7 @@ type platform struct {
 	connectors  *connector.Service
 	executor    *caller // calls apps
 	tools       *tool.Service
+	triggers    *trigger.Service
 }
 
 // buildPlatform wires the platform host.
@@ -64,6 +66,7 @@ func (s *Server) buildPlatform(ctx context.Context) (*platform, error) {
 		return nil, err
 	}
 	s.runTools(p, store, apps)
+	s.watch(p, store, apps)
 	requests := operation.NewIdempotency(
 		idempotency.New(storage.Requests{Store: storage.New(s.db, s.lanes)}, s.sealer.MAC),
 	)
@@ -71,7 +74,7 @@ func (s *Server) buildPlatform(ctx context.Context) (*platform, error) {
 		Accounts: p.accounts, Keys: p.keys, Audit: store, Connections: p.connections,
 		ConnectionCounts: platformstore.Connections{Store: store}, Clients: p.clients, Apps: apps,
 		Library:    apps,
-		Connectors: p.connectors, Idempotency: requests, Tools: p.tools,
+		Connectors: p.connectors, Idempotency: requests, Tools: p.tools, Triggers: p.triggers,
 		Counts: &usage.Service{Store: platformstore.Runs{Store: store}, Settled: p.tools.Settled},
 	}, s.cfg.PlatformBaseURL())
 	pages, err := s.console(p, operations, apps)

@@ -54,13 +54,14 @@ func newHost(t *testing.T, o Options, allow ...string) *host {
 // newHostWith is newHost with other settings.
 func newHostWith(t *testing.T, o Options, change func(*config.Settings), allow ...string) *host {
 	t.Helper()
+	platform := freeAddr(t)
 	cfg := &config.Settings{
-		StoreAddr: "127.0.0.1:0", PlatformAddr: "127.0.0.1:0", SandboxAddr: freeAddr(t), Hosts: []string{"platform"},
+		StoreAddr: "127.0.0.1:0", PlatformAddr: platform, SandboxAddr: freeAddr(t), Hosts: []string{"platform"},
 		DataDir: t.TempDir(), Sandbox: "on",
 		StripeOffers: "marked", RateLimit: "off", EgressAllow: allow, X402Networks: []string{"eip155:8453"},
 		X402Confirmations: 12,
 		ServiceRunWait:    time.Second, ServiceRunLimit: time.Minute, X402SettleBudget: time.Second,
-		PlatformURL: "http://127.0.0.1:8081",
+		PlatformURL: "http://" + platform,
 	}
 	change(cfg)
 	if err := os.WriteFile(cfg.MasterKeyFile(), bytes.Repeat([]byte{7}, seal.KeySize), 0o600); err != nil {

@@ -361,19 +361,13 @@ func giteaApp(t *testing.T) *app.App {
 	return a
 }
 
-// callsOf are the calls of a trigger, which are in its parts at any depth.
-func callsOf(parts ...map[string]any) (calls []string) {
-	for _, part := range parts {
-		for name, inside := range part {
-			switch v := inside.(type) {
-			case string:
-				if name == "call" {
-					calls = append(calls, v)
-				}
-			case map[string]any:
-				calls = append(calls, callsOf(v)...)
-			}
-		}
+// callsOf returns the calls that a trigger makes.
+func callsOf(t *app.Trigger) (calls []string) {
+	if t.Hook != nil {
+		calls = append(calls, t.Hook.Subscribe.Call, t.Hook.Unsubscribe.Call)
+	}
+	if t.Poll != nil {
+		calls = append(calls, t.Poll.Call)
 	}
 	return calls
 }
@@ -410,7 +404,7 @@ func TestGiteaIsDescribed(t *testing.T) {
 		byShape[shape(path)] = path
 	}
 	for name, trigger := range giteaApp(t).Triggers.All() {
-		for _, call := range callsOf(trigger.Hook, trigger.Poll) {
+		for _, call := range callsOf(trigger) {
 			method, path, _ := strings.Cut(call, " ")
 			if _, ok := described.Paths[byShape[shape(path)]][strings.ToLower(method)]; !ok {
 				t.Errorf("%s: there is no %s", name, call)

@@ -68,7 +68,6 @@ type App struct {
 
 	Tools    Ordered[*Tool]    `yaml:"tools"`
 	Triggers Ordered[*Trigger] `yaml:"triggers"`
-	Stored   StoredTools       `yaml:"-"` // further tools; nil: none
 
 	// Listed is false for apps outside the public catalog: the demo app and
 	// connectors of one account.
@@ -271,16 +270,4 @@ type Step struct {
 	// A name that ends in ? may be missing.
 	Keep map[string]string `yaml:"keep"`
 	OK   Expect            `yaml:"ok"`
-}
-
-// Trigger is an event of an app.
-type Trigger struct {
-	ID    string         `yaml:"-"`
-	Name  string         `yaml:"-"`
-	Title string         `yaml:"title"`
-	About string         `yaml:"about"`
-	In    Inputs         `yaml:"in"`
-	Hook  map[string]any `yaml:"hook"` // how the app is asked to send it
-	Poll  map[string]any `yaml:"poll"` // how it is looked for
-	Event map[string]any `yaml:"event"`
 }

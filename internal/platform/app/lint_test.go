@@ -55,7 +55,7 @@ tools:
     graphql: "query($filter: F!, $first: Int) { tickets(filter: $filter, first: $first) { id } }"
     in: {title!: {type: string, wire: /filter/title}, first: integer}
 triggers:
-  new_ticket: {title: New ticket, about: A ticket was opened., poll: {call: GET /tickets}}
+  new_ticket: {title: New ticket, about: A ticket was opened., poll: {call: GET /tickets, items: /tickets, id: /id}}
 `
 
 func TestCheck(t *testing.T) {
@@ -100,7 +100,12 @@ func TestCheck(t *testing.T) {
 		},
 		{"a variable that is not sent", "wire: /filter/title", "wire: /search/title", "$filter is required"},
 		{"a variable that is not declared", "first: integer", "last: integer", "nothing declares $last"},
-		{"an event that never comes", ", poll: {call: GET /tickets}", "", "triggers/new_ticket"},
+		{
+			"an event that never comes",
+			", poll: {call: GET /tickets, items: /tickets, id: /id}",
+			"",
+			"triggers/new_ticket",
+		},
 		{"an event without a sentence", "A ticket was opened.", "A ticket", "triggers/new_ticket/about"},
 		{"a name with a dash", "close_ticket:", "close-ticket:", "tools/close-ticket"},
 	}

@@ -96,18 +96,3 @@ func (c *checker) variables(at string, t *Tool) {
 		}
 	}
 }
-
-// trigger checks the parts of an event that are the same for all apps.
-func (c *checker) trigger(name string, t *Trigger) {
-	at := "triggers/" + name
-	c.match(at, toolShape, name)
-	if t.Title == "" || t.About == "" || len(t.About) > 300 || !strings.HasSuffix(t.About, ".") {
-		c.fault(at+"/about", "a trigger has a title, and a sentence about it of at most 300 characters")
-	}
-	if len(t.Hook) == 0 && len(t.Poll) == 0 {
-		c.fault(at, "say how the event comes: by hook, poll or both")
-	}
-	for i := range t.In {
-		c.input(at, &t.In[i])
-	}
-}

@@ -54,7 +54,10 @@ func (a *App) Complete() error {
 		}
 	}
 	for name, trigger := range a.Triggers.All() {
-		trigger.Name, trigger.ID = name, a.ID+"."+name
+		trigger.Name = name
+		if err := trigger.complete(a.ID); err != nil {
+			return err
+		}
 	}
 	for i := range a.Schemes {
 		if a.Schemes[i].ID == "" {

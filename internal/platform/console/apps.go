@@ -22,7 +22,7 @@ type appRow struct {
 }
 
 func rowOfApp(a *app.App) appRow {
-	return appRow{ID: a.ID, Name: a.Name, About: a.About, Categories: a.Categories, Tools: a.ToolCount()}
+	return appRow{ID: a.ID, Name: a.Name, About: a.About, Categories: a.Categories, Tools: a.Tools.Len()}
 }
 
 // appsView fills apps.html.
@@ -189,12 +189,7 @@ func (c *Console) app(w http.ResponseWriter, r *http.Request) {
 	for i := range a.Schemes {
 		view.Ways = append(view.Ways, wayOf(a, &a.Schemes[i]))
 	}
-	tools, err := a.OwnTools()
-	if err != nil {
-		c.fail(w, r, err)
-		return
-	}
-	for _, t := range tools {
+	for _, t := range a.Tools.All() {
 		view.Tools = append(view.Tools, rowOfTool(t))
 	}
 	builtin, err := a.Builtin()

@@ -76,7 +76,7 @@ func (s *Service) Catalog(ctx context.Context, in CatalogRequest) (*Catalog, err
 func (r *CatalogRequest) admits(a *app.App) bool {
 	return (r.Category == "" || slices.Contains(a.Categories, r.Category)) &&
 		(r.Auth == "" || slices.Contains(waysIn(a), r.Auth)) &&
-		(r.HasTriggers == "" || (a.Triggers.Len() > 0) == (r.HasTriggers == "true"))
+		(r.HasTriggers == "" || (len(a.Offers()) > 0) == (r.HasTriggers == "true"))
 }
 
 // cut returns a page of a list that was read as a whole. The cursor is the number
@@ -122,7 +122,7 @@ func (s *Service) showApp(a *app.App, connectable func(*app.App) (bool, string))
 	out := CatalogApp{
 		App: a.ID, Name: a.Name, Description: a.About, Categories: append([]string{}, a.Categories...),
 		LogoURL: s.baseURL + "/logos/" + a.ID + ".svg", Auth: waysIn(a),
-		ToolsCount: a.ToolCount(), TriggersCount: a.Triggers.Len(), Tier: string(a.Tier), Status: "active",
+		ToolsCount: a.Tools.Len(), TriggersCount: len(a.Offers()), Tier: string(a.Tier), Status: "active",
 		DocsURL: s.baseURL + "/apps/" + a.ID,
 	}
 	if connectable != nil {

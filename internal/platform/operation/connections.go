@@ -152,6 +152,8 @@ func (s *Service) DeleteConnection(ctx context.Context, c *Caller, id string, re
 	if _, err := s.visibleConnection(ctx, c, id); err != nil {
 		return err
 	}
+	// What was registered at the app is ended while there are credentials for it.
+	s.Triggers.Disconnect(ctx, c.Account, id)
 	return s.Connections.Delete(ctx, c.Actor, c.Account, id, revoke)
 }
 

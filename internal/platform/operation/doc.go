@@ -25,6 +25,7 @@ import (
 	"ace/internal/platform/connection/clients"
 	"ace/internal/platform/connector"
 	"ace/internal/platform/tool"
+	"ace/internal/platform/trigger"
 	"ace/internal/platform/usage"
 )
 
@@ -44,6 +45,7 @@ type Ports struct {
 	Library          Library
 	Connectors       *connector.Service
 	Tools            *tool.Service
+	Triggers         *trigger.Service
 	Counts           *usage.Service
 	Idempotency      *Idempotency // nil: idempotency keys are not used
 }

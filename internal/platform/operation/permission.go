@@ -30,8 +30,6 @@ const (
 	SetRedirectURLs
 	ReadAuditLog
 	SetPassword
-	ListSessions
-	EndSession
 
 	ConnectApp
 	GetConnectSession
@@ -55,6 +53,19 @@ const (
 	RefreshCustomConnector
 	ApproveCustomConnector
 	TestCustomConnector
+
+	ListTriggerTypes
+	ListTriggers
+	GetTrigger
+	CreateTrigger
+	ChangeTrigger
+	DeleteTrigger
+	RotateTriggerSecret
+	TestTrigger
+	ListTriggerEvents
+	GetTriggerEvent
+	ReplayTriggerEvent
+	ReplayFailedEvents
 
 	ListTools
 	GetTool
@@ -108,8 +119,6 @@ var table = [...]struct {
 	SetRedirectURLs: {"setRedirectURLs", managers()},
 	ReadAuditLog:    {"readAuditLog", Rule{People: true, Audits: true}},
 	SetPassword:     {"setPassword", Rule{People: true}},
-	ListSessions:    {"listSessions", Rule{People: true}},
-	EndSession:      {"endSession", Rule{People: true}},
 
 	ConnectApp:            {"connectApp", everybody(apikey.Connect)},
 	GetConnectSession:     {"getConnectSession", everybody(apikey.Connect)},
@@ -133,6 +142,19 @@ var table = [...]struct {
 	RefreshCustomConnector: {"refreshCustomConnector", everybody(apikey.Connect)},
 	ApproveCustomConnector: {"approveCustomConnector", everybody(apikey.Connect)},
 	TestCustomConnector:    {"testCustomConnector", everybody(apikey.Connect)},
+
+	ListTriggerTypes:    {"listTriggerTypes", everybody(apikey.Read)},
+	ListTriggers:        {"listTriggers", everybody(apikey.Read)},
+	GetTrigger:          {"getTrigger", everybody(apikey.Read)},
+	CreateTrigger:       {"createTrigger", everybody(apikey.Run)},
+	ChangeTrigger:       {"changeTrigger", everybody(apikey.Run)},
+	DeleteTrigger:       {"deleteTrigger", everybody(apikey.Run)},
+	RotateTriggerSecret: {"rotateTriggerSecret", everybody(apikey.Run)},
+	TestTrigger:         {"testTrigger", everybody(apikey.Run)},
+	ListTriggerEvents:   {"listTriggerEvents", everybody(apikey.Read)},
+	GetTriggerEvent:     {"getTriggerEvent", everybody(apikey.Read)},
+	ReplayTriggerEvent:  {"replayTriggerEvent", everybody(apikey.Run)},
+	ReplayFailedEvents:  {"replayFailedEvents", everybody(apikey.Run)},
 
 	ListTools:      {"listTools", everybody(apikey.Read)},
 	GetTool:        {"getTool", everybody(apikey.Read)},

@@ -29,10 +29,11 @@ import (
 	"ace/internal/platform/platformhttp/gate"
 	"ace/internal/platform/platformhttp/mcphttp"
 	"ace/internal/platform/platformhttp/toolhttp"
+	"ace/internal/platform/platformhttp/triggerhttp"
 )
 
 // Version is the version of the platform's API in openapi.json.
-const Version = "3.2.0"
+const Version = "3.3.0"
 
 // Base is the path of the REST API.
 const Base = "/api/v1"
@@ -99,6 +100,7 @@ func Rules() gate.Rules {
 	maps.Copy(table, connecthttp.Rules(Base))
 	maps.Copy(table, connectorhttp.Rules(Base))
 	maps.Copy(table, toolhttp.Rules(Base))
+	maps.Copy(table, triggerhttp.Rules(Base))
 	maps.Copy(table, mcphttp.Rules())
 	return table
 }
@@ -178,6 +180,8 @@ func (s *server) routes(mux gate.Mux) {
 	connecting.Describe(s.api, Base, keyScheme, sessionScheme)
 	running := &toolhttp.Handler{BaseURL: s.Site.BaseURL, Operations: s.Operations}
 	running.Describe(s.api, mux, Base, keyScheme, sessionScheme)
+	watching := &triggerhttp.Handler{BaseURL: s.Site.BaseURL, Operations: s.Operations}
+	watching.Describe(s.api, mux, Base, keyScheme)
 	agents := mcphttp.New(mcphttp.Deps{
 		BaseURL: s.Site.BaseURL, Name: s.Site.Name, Version: Version, Operations: s.Operations, Gate: s.gate,
 		Sealer: s.Sealer, CheckOutput: s.CheckOutput,

@@ -30,6 +30,7 @@ import (
 	"ace/internal/platform/tool"
 	"ace/internal/platform/tool/file"
 	"ace/internal/platform/tool/lookup"
+	"ace/internal/platform/trigger"
 	"ace/internal/platform/usage"
 	"ace/internal/storage"
 	"ace/internal/storage/platformstore"
@@ -97,6 +98,9 @@ func setupWith(t *testing.T, limits gate.Limits) *world {
 			Tools: tool.New(tool.Ports{
 				Runs: runs, Queue: runs, History: runs, Tools: lookup.Tools{Apps: apps},
 				Files: file.New(runs, box, &file.Options{BaseURL: base}), Connections: w.connections, Keys: w.keys,
+			}, box, nil),
+			Triggers: trigger.New(trigger.Ports{
+				Store: platformstore.Triggers{Store: w.store}, Apps: apps, Connections: w.connections,
 			}, box, nil),
 			Counts: &usage.Service{Store: platformstore.Runs{Store: w.store}},
 		}, base),

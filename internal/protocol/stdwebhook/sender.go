@@ -62,6 +62,9 @@ type Message struct {
 	// Secrets sign the message: one, or while it is rotated the new one and then
 	// the old one.
 	Secrets []Secret
+	// Header are further fields for the receiver; they cannot replace those of the
+	// signature.
+	Header map[string]string
 }
 
 // Attempt is what one attempt came to.
@@ -112,6 +115,9 @@ func (s *Sender) post(ctx context.Context, m Message, at time.Time) (*http.Respo
 		return nil, errors.New("the URL cannot be read")
 	}
 	req.Header.Set("Content-Type", "application/json")
+	for name, value := range m.Header {
+		req.Header.Set(name, value)
+	}
 	if err := Sign(req.Header, m.Secrets, m.ID, at, m.Body); err != nil {
 		return nil, err
 	}

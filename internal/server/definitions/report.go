@@ -61,10 +61,10 @@ func (s *Set) Report() Report {
 				r.Auth[kind]++
 			}
 		}
-		if a.ToolCount() > 0 {
+		if a.Tools.Len() > 0 {
 			r.WithTools++
 		}
-		r.Tools += a.ToolCount()
+		r.Tools += a.Tools.Len()
 		r.Triggers += a.Triggers.Len()
 		if a.Who != nil {
 			r.Whoami++

@@ -157,8 +157,14 @@ func (s Connections) ChangeConnection(ctx context.Context, accountID, id string,
 		case !found:
 			return connectionMissing()
 		}
+		before := c.Status
 		if err := change(c); err != nil {
 			return err
+		}
+		if c.Status != before {
+			if err := connectionChanged(ctx, tx, id); err != nil {
+				return err
+			}
 		}
 		if err := onlyDefault(ctx, tx, c); err != nil {
 			return err

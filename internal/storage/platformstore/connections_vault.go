@@ -10,6 +10,7 @@ import (
 	"ace/internal/foundation/sqldb"
 	"ace/internal/platform/audit"
 	"ace/internal/platform/connection"
+	"ace/internal/platform/trigger"
 	"ace/internal/storage/row"
 )
 
@@ -54,6 +55,9 @@ func (s Connections) KeepGrant(ctx context.Context, c *connection.Connection, se
 			return errMoved
 		}
 		saved = true
+		if err := connectionChanged(ctx, tx, c.ID); err != nil {
+			return err
+		}
 		return s.recordAll(ctx, tx, nil, e)
 	})
 	switch {
@@ -62,6 +66,7 @@ func (s Connections) KeepGrant(ctx context.Context, c *connection.Connection, se
 	case err != nil || !saved:
 		return false, err
 	}
+	s.lanes.Wake(trigger.JobTend)
 	c.Version = version
 	session.Version++
 	if session.Options.NotifyURL != "" {
@@ -201,6 +206,11 @@ func (s Connections) endLease(ctx context.Context, e audit.Entry, statement stri
 			return err
 		}
 		saved = true
+		if e.Action != "" { // the status has changed
+			if err := connectionChanged(ctx, tx, e.Target); err != nil {
+				return err
+			}
+		}
 		return s.recordAll(ctx, tx, nil, e)
 	})
 	if err != nil || !saved {
@@ -251,9 +261,13 @@ func (s Connections) Discard(ctx context.Context, c *connection.Connection, secr
 				return err
 			}
 		}
+		if err := connectionChanged(ctx, tx, c.ID); err != nil {
+			return err
+		}
 		return s.recordAll(ctx, tx, due, e)
 	})
 	if err == nil {
+		s.lanes.Wake(trigger.JobTend)
 		s.lanes.Scheduled(due...)
 	}
 	return err

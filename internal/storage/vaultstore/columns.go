@@ -36,6 +36,7 @@ func Columns() []Column {
 		{Table: "farewell", Column: "secret", Key: []string{"connection_id"}, Account: "account_id"},
 		{Table: "connect_session", Column: "attempt", Key: []string{"id"}, Account: "account_id"},
 		{Table: "paid_order", Column: "payload", Key: []string{"id"}},
+		{Table: "app_trigger", Column: "registration", Key: []string{"id"}, Account: "account_id"},
 		{Table: "tool_run", Column: "request", Key: []string{"id"}, Account: "account_id"},
 		{Table: "tool_run", Column: "result", Key: []string{"id"}, Account: "account_id"},
 		{

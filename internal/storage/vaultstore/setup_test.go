@@ -96,6 +96,10 @@ func sow(t testing.TB, db *sqldb.DB, box *seal.Sealer, n int, name string) (all 
 		}, map[string]any{"id": id, "account_id": account})
 		put("paid_order", "payload", byID, seal.Place{Table: "paid_order", Column: "payload", Row: id},
 			map[string]any{"id": id})
+		put("app_trigger", "registration", byID, seal.Place{
+			Table: "app_trigger", Column: "registration", Row: id,
+			Account: account,
+		}, map[string]any{"id": id, "account_id": account})
 		put("tool_run", "result", byID, seal.Place{Table: "tool_run", Column: "result", Row: id, Account: account},
 			map[string]any{"id": id, "account_id": account, "request": ""})
 		request := secret{

@@ -35,6 +35,7 @@ type Need struct {
 	Operation operation.ID // whose rule decides; 0: Open or Person do
 	Open      bool         // no credentials
 	Person    bool         // a person who is signed in, whatever the role
+	Uncounted bool         // open and not counted: the handler checks a secret in the path before it reads anything
 	Page      bool         // a page for people: refusals are pages, and keys are not accepted
 	Own       bool         // the handler calls Key, and each of its operations decides
 }
@@ -167,6 +168,8 @@ func (g *Gate) admit(h http.Header, r *http.Request, need Need) (*Caller, error)
 	var caller *Caller
 	var err error
 	switch {
+	case need.Uncounted:
+		return nil, nil
 	case need.Rule().Open:
 		return nil, g.count(h, r, g.limits.Addresses, ratelimit.ClientKey(httpserver.ClientIP(r.Context())), 1)
 	case need.ByPerson():

@@ -1,0 +1,241 @@
+package trigger
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"time"
+
+	"ace/internal/platform/app"
+	"ace/internal/platform/tool"
+)
+
+// Limits of one poll.
+const (
+	maxPages = 5
+	maxItems = 1000
+)
+
+// found is what one poll of an app has found, in the order of the list.
+type found struct {
+	items  []seen
+	cursor string
+	more   bool // there are further pages that were not read
+}
+
+type seen struct {
+	key  string
+	data any
+}
+
+// all returns the keys of everything that was found.
+func (f *found) all() []Item {
+	list := make([]Item, 0, len(f.items))
+	for _, one := range f.items {
+		list = append(list, Item{Key: one.key})
+	}
+	return list
+}
+
+// look asks the app for its list, page by page.
+func (s *Service) look(ctx context.Context, a *app.App, def *app.Trigger, t *Trigger) (*found, error) {
+	p := def.Poll
+	f := &found{cursor: t.Cursor}
+	if f.cursor == "" && p.Baseline != nil {
+		answer, err := s.call(ctx, a, t, "baseline", &p.Baseline.TriggerCall, values(t, nil))
+		if err != nil {
+			return nil, err
+		}
+		f.cursor = app.PickText(answer.Output, p.Baseline.Cursor)
+		return f, nil
+	}
+	called, arguments, err := pollCall(a, p, t, f.cursor)
+	if err != nil {
+		return nil, err
+	}
+	for page := 1; ; page++ {
+		answer, err := s.Caller.Call(ctx, &tool.AppCall{
+			AccountID: t.AccountID, App: a, Tool: called, ConnectionID: t.ConnectionID, Arguments: arguments,
+		})
+		if err != nil {
+			return nil, err
+		}
+		if err := f.read(p, answer.Output, values(t, nil)); err != nil {
+			return nil, err
+		}
+		if answer.Next == nil {
+			return f, nil
+		}
+		if page == maxPages || len(f.items) >= maxItems {
+			f.more = true
+			return f, nil
+		}
+		arguments = answer.Next
+	}
+}
+
+// pollCall returns the tool of a poll and its arguments.
+func pollCall(a *app.App, p *app.Poll, t *Trigger, cursor string) (*app.Tool, map[string]any, error) {
+	known := values(t, map[string]any{"cursor": cursor})
+	if p.Tool == "" {
+		called := p.TriggerCall.Tool(a.ID, t.Event+"_poll")
+		called.Effect, called.Items = app.Reads, p.Items
+		if cursor == "" { // what names it is left out at first
+			called.Fixed.Query = without(called.Fixed.Query)
+		}
+		return called, known, nil
+	}
+	called, ok := a.Tools.Get(p.Tool)
+	if !ok || !called.ReadOnly() {
+		return nil, nil, &tool.Failure{
+			Code: tool.CodeBadRequest, Detail: a.Name + " has no tool " + p.Tool + " that only reads.",
+		}
+	}
+	filled, err := app.Fill(p.Arguments, arguments(known))
+	if err != nil {
+		return nil, nil, fmt.Errorf("the arguments of a poll of %s: %w", a.ID, err)
+	}
+	given, _ := filled.(map[string]any)
+	if given == nil {
+		given = map[string]any{}
+	}
+	return called, given, nil
+}
+
+// without leaves out the parameters that name the cursor.
+func without(query map[string]string) map[string]string {
+	left := maps.Clone(query)
+	maps.DeleteFunc(left, func(_, template string) bool { return slices.Contains(app.Names(template), "cursor") })
+	return left
+}
+
+// read adds the items of one response.
+func (f *found) read(p *app.Poll, output any, known map[string]any) error {
+	value, _ := app.Pick(output, p.Items)
+	list, isList := value.([]any)
+	if !isList && value != nil {
+		list = []any{value}
+	}
+	if next := app.PickText(output, cmp.Or(p.Cursor, noValue)); next != "" {
+		f.advance(p, next)
+	}
+	for _, one := range list {
+		if next := app.PickText(one, cmp.Or(p.Cursor, noValue)); next != "" {
+			f.advance(p, next)
+		}
+		entries := []any{one}
+		if p.Each != "" {
+			inside, _ := app.Pick(one, p.Each)
+			entries, _ = inside.([]any)
+		}
+		for _, entry := range entries {
+			if err := f.add(p, entry, known); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// noValue is a pointer to nothing: an empty one means the whole document.
+const noValue = "/\x00"
+
+// advance moves the cursor forward: a list may be in any order.
+func (f *found) advance(p *app.Poll, next string) {
+	number, err := strconv.ParseInt(next, 10, 64)
+	if err == nil {
+		next = strconv.FormatInt(number+p.Step, 10)
+	}
+	before, wasNumber := strconv.ParseInt(f.cursor, 10, 64)
+	switch {
+	case err == nil && wasNumber == nil:
+		if number+p.Step > before {
+			f.cursor = next
+		}
+	case next > f.cursor || p.Baseline != nil:
+		f.cursor = next
+	}
+}
+
+// add adds an item that is meant.
+func (f *found) add(p *app.Poll, item any, known map[string]any) error {
+	for pointer, template := range p.Match {
+		want, err := app.Expand(template, arguments(known), nil)
+		if err != nil {
+			return fmt.Errorf("reading which items are meant: %w", err)
+		}
+		if app.PickText(item, pointer) != want {
+			return nil
+		}
+	}
+	key := app.PickText(item, p.ID)
+	if key == "" {
+		return nil // nothing identifies it
+	}
+	switch p.Version {
+	case "":
+	case app.Digest:
+		text, err := json.Marshal(item)
+		if err != nil {
+			return fmt.Errorf("encoding an item: %w", err)
+		}
+		sum := sha256.Sum256(text)
+		key += ":" + hex.EncodeToString(sum[:16])
+	default:
+		key += ":" + app.PickText(item, p.Version)
+	}
+	if !slices.ContainsFunc(f.items, func(other seen) bool { return other.key == key }) {
+		f.items = append(f.items, seen{key, item})
+	}
+	return nil
+}
+
+// drainAfter is the pause before the next poll where a list had more new items
+// than one poll reads.
+const drainAfter = 5 * time.Second
+
+// poll looks once for events of an active trigger, and stores those that are new.
+func (s *Service) poll(ctx context.Context, a *app.App, def *app.Trigger, t *Trigger, token int64) error {
+	f, err := s.look(ctx, a, def, t)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	batch := &Batch{TriggerID: t.ID, Poll: &PollState{
+		Token: token, Cursor: f.cursor, Interval: t.Interval, NextAt: now.Add(spread(t.Interval)),
+	}}
+	for _, one := range f.items {
+		batch.Items = append(batch.Items, s.item(t, def, one.key, now, one.data))
+	}
+	if def.Poll.Order != app.OldestFirst {
+		slices.Reverse(batch.Items) // events are numbered in the order in which they happened
+	}
+	if f.more && f.cursor != t.Cursor { // the cursor has moved: the rest comes at once
+		batch.Poll.NextAt = now.Add(drainAfter)
+		batch.Poll.Error = "More new items than one poll reads: the rest follows within seconds."
+	}
+	s.options.Step("trigger polled")
+	_, err = s.Store.Ingest(ctx, batch)
+	return err
+}
+
+// spread returns a time about d, a tenth either way, so that triggers that were
+// created together are not polled together.
+func spread(d time.Duration) time.Duration {
+	return d*9/10 + time.Duration(rand.Int64N(int64(d)/5+1))
+}
+
+// phase returns when a trigger is polled first, within its interval.
+func phase(t *Trigger) time.Duration {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(t.ID)) // a hash accepts everything
+	return time.Duration(h.Sum64() % uint64(max(t.Interval, time.Second)))
+}
