@@ -53,15 +53,6 @@ func Read(data []byte) (Object, error) {
 	return v.Object()
 }
 
-// ReadOptional is Read where an empty text counts as an empty object.
-func ReadOptional(data []byte) (Object, error) {
-	v, err := ParseOptional(data)
-	if err != nil {
-		return Object{}, err
-	}
-	return v.OptionalObject()
-}
-
 // ParseOptional is Parse where an empty text is an absent value, nil.
 func ParseOptional(data []byte) (*Value, error) {
 	if len(bytes.TrimSpace(data)) == 0 {

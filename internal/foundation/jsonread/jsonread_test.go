@@ -59,15 +59,6 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-func TestReadOptional(t *testing.T) {
-	t.Parallel()
-	for _, in := range []string{"", " \n", "{}"} {
-		if o, err := jsonread.ReadOptional([]byte(in)); err != nil || !o.Present() {
-			t.Errorf("ReadOptional(%q) = %v, want an empty object", in, err)
-		}
-	}
-}
-
 func TestValues(t *testing.T) {
 	t.Parallel()
 	o := read(t, `{"text":"é","no":null,"yes":true,"one":1.0,"two":2e0,"obj":{"in":"x"},

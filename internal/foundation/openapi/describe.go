@@ -28,8 +28,12 @@ type Content struct {
 	Description string
 	MediaType   string          // "": application/json
 	Schema      json.RawMessage // self-contained; nil: any value, or no body in a response
+	Name        string          // of the schema in the components if it is shared; "": after the operation
 	Optional    bool            // of a request body
 }
+
+// componentName notes the name of a schema beside it until the document is written.
+const componentName = "x-schema-name"
 
 type described struct {
 	op   Operation
@@ -108,6 +112,9 @@ func contentNode(op Operation, c Content) map[string]any {
 			panic(fmt.Sprintf("openapi: a schema of operation %s is not JSON", op.ID))
 		}
 		body["schema"] = decodeTree(c.Schema)
+		if c.Name != "" {
+			body[componentName] = c.Name
+		}
 	}
 	return map[string]any{media: body}
 }

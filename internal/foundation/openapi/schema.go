@@ -12,7 +12,8 @@ import (
 
 // SchemaOf is the JSON Schema (draft 2020-12) of T as a program sends it:
 // self-contained, open to members that come later, and with unions with null
-// only for the fields that are tagged nullable:"true". It panics on a type that
+// only for the fields that are tagged nullable:"true", or null:"true" where
+// they point to an object. It panics on a type that
 // contains itself or that JSON cannot hold.
 func SchemaOf[T any]() json.RawMessage { return schemaOf(reflect.TypeFor[T](), false) }
 
@@ -53,8 +54,17 @@ func markNullable(t reflect.Type, schema *huma.Schema) {
 	}
 	for _, field := range reflect.VisibleFields(t) {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if property := schema.Properties[name]; property != nil && field.Tag.Get("nullable") == "true" {
+		property := schema.Properties[name]
+		switch {
+		case property == nil || property.AnyOf != nil: // the root is among the components, too
+		case field.Tag.Get("nullable") == "true":
 			property.Extensions = map[string]any{keepNull: true}
+		case field.Tag.Get("null") == "true":
+			// The field points to an object, of which the library holds a
+			// reference: that, or null.
+			union := &huma.Schema{Description: property.Description, AnyOf: []*huma.Schema{property, {Type: "null"}}}
+			property.Description = ""
+			schema.Properties[name] = union
 		}
 	}
 }

@@ -188,40 +188,31 @@ func TestDescribeRefusesDoubles(t *testing.T) {
 	}
 }
 
-func TestNullable(t *testing.T) {
+func TestNullFieldsOfSchemas(t *testing.T) {
 	t.Parallel()
 	type inside struct {
 		Code string `json:"code"`
 	}
 	type answer struct {
-		Error openapi.Nullable[inside] `json:"error" doc:"What went wrong."`
+		Error *inside `json:"error" null:"true" doc:"What went wrong."`
+		Extra *inside `json:"extra,omitempty"`
+		Word  *string `json:"word" nullable:"true"`
+		Plain *string `json:"plain"`
 	}
-	var schema struct {
-		Properties map[string]struct {
-			AnyOf []struct {
-				Type       any
-				Properties map[string]any
-			}
-		}
-		Required []string
+	const object = `{"type":"object","properties":{"code":{"type":"string"}},"required":["code"]}`
+	want := `{"type":"object","required":["error","word","plain"],"properties":{` +
+		`"error":{"description":"What went wrong.","anyOf":[` + object + `,{"type":"null"}]},` +
+		`"extra":` + object + `,"word":{"type":["string","null"]},"plain":{"type":"string"}}}`
+	if diff := cmp.Diff(jsonTree(t, want), jsonTree(t, string(openapi.SchemaOf[answer]()))); diff != "" {
+		t.Errorf("schema (-want +got):\n%s", diff)
 	}
-	if err := json.Unmarshal(openapi.SchemaOf[answer](), &schema); err != nil {
+}
+
+func jsonTree(t *testing.T, text string) any {
+	t.Helper()
+	var tree any
+	if err := json.Unmarshal([]byte(text), &tree); err != nil {
 		t.Fatal(err)
 	}
-	branches := schema.Properties["error"].AnyOf
-	if len(branches) != 2 || branches[0].Properties["code"] == nil || branches[1].Type != "null" ||
-		len(schema.Required) != 1 {
-		t.Errorf("schema = %s", openapi.SchemaOf[answer]())
-	}
-	for _, value := range []*inside{nil, {"gone"}} {
-		text, err := json.Marshal(answer{openapi.NullableOf(value)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var back answer
-		if err := json.Unmarshal(text, &back); err != nil || (back.Error.Value() == nil) != (value == nil) ||
-			value != nil && *back.Error.Value() != *value {
-			t.Errorf("%s reads as %+v, %v", text, back, err)
-		}
-	}
+	return tree
 }

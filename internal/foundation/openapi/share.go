@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -31,14 +32,27 @@ func share(list []described, schemas map[string]any) {
 			for _, c := range contents(d) {
 				for _, media := range sortedKeys(c.content) {
 					if holder, ok := c.content[media].(map[string]any); ok && holder["schema"] != nil {
-						visit(holder, d.op.ID+c.role)
+						visit(holder, cmp.Or(nameOf(holder), d.op.ID+c.role))
 					}
 				}
 			}
 		}
 	}
-	each(func(holder map[string]any, hint string) { s.count(holder["schema"], hint) })
-	each(func(holder map[string]any, _ string) { holder["schema"] = s.replace(holder["schema"]) })
+	each(func(holder map[string]any, hint string) {
+		s.count(holder["schema"], hint)
+		if schema, ok := holder["schema"].(map[string]any); ok && nameOf(holder) != "" {
+			s.hints[canonical(schema)] = hint // it may be inside of another that came first
+		}
+	})
+	each(func(holder map[string]any, _ string) {
+		holder["schema"] = s.replace(holder["schema"])
+		delete(holder, componentName)
+	})
+}
+
+func nameOf(holder map[string]any) string {
+	name, _ := holder[componentName].(string)
+	return name
 }
 
 type contentOf struct {
@@ -107,14 +121,21 @@ func (s *sharing) replace(node any) any {
 	return map[string]any{"$ref": "#/components/schemas/" + name}
 }
 
-// free finds a name that no component has.
+// free finds a name that no component has: that of the field, else with the
+// names of the fields around it, from the inside out.
 func (s *sharing) free(hint string) string {
-	name := camelName(hint)
-	for n := 2; ; n++ {
+	fields := strings.Split(hint, ".")
+	for n := len(fields) - 1; n >= 0; n-- {
+		name := camelName(strings.Join(fields[n:], "_"))
 		if _, taken := s.schemas[name]; !taken {
 			return name
 		}
-		name = fmt.Sprintf("%s%d", camelName(hint), n)
+	}
+	for n := 2; ; n++ {
+		name := fmt.Sprintf("%s%d", camelName(hint), n)
+		if _, taken := s.schemas[name]; !taken {
+			return name
+		}
 	}
 }
 
@@ -123,7 +144,7 @@ func (s *sharing) free(hint string) string {
 func eachInside(schema map[string]any, hint string, visit func(inner any, hint string) any) {
 	properties := child(schema, "properties")
 	for _, name := range sortedKeys(properties) {
-		properties[name] = visit(properties[name], name)
+		properties[name] = visit(properties[name], hint+"."+name)
 	}
 	for _, key := range []string{"items", "additionalProperties"} {
 		if inner, ok := schema[key].(map[string]any); ok {

@@ -45,7 +45,7 @@ import (
 )
 
 // Version is the version of the store's API, as in openapi.json.
-const Version = "2.1.0"
+const Version = "2.2.0"
 
 // Deps are what the handler calls.
 type Deps struct {

@@ -111,9 +111,6 @@ func (d *Document) Meta(name string) string {
 // Markdown is the main part of the page as Markdown.
 func (d *Document) Markdown() string { return d.content.Markdown() }
 
-// Opening is the first paragraph of the main part.
-func (d *Document) Opening() string { return d.content.Opening() }
-
 // ParseDocument parses HTML that is at base. contentType is the header that
 // came with it, which may name the charset. It returns ErrTooComplex.
 func ParseDocument(body []byte, contentType string, base *url.URL) (*Document, error) {

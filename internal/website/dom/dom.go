@@ -179,15 +179,6 @@ func Has(n *html.Node, name string) bool {
 	return false
 }
 
-// Attrs calls visit for each attribute that the page wrote.
-func Attrs(n *html.Node, visit func(name, value string)) {
-	for _, a := range n.Attr {
-		if a.Key != lineMark && a.Namespace == "" {
-			visit(a.Key, a.Val)
-		}
-	}
-}
-
 // First finds the first element in reading order for which is returns true.
 func First(root *html.Node, is func(*html.Node) bool) *html.Node {
 	for n := range root.Descendants() {

@@ -72,13 +72,19 @@ func describe(api *openapi.API) {
 			},
 		},
 	})
-	for _, d := range []struct{ path, id, summary string }{
-		{SkillsPath, "a2aSkills", "The actions of the A2A skills with the schemas of their inputs and outputs"},
-		{KeySetPath, "jwks", "The keys that sign the A2A agent card (JWK Set, RFC 7517)"},
+	for _, d := range []struct{ path, id, summary, about string }{
+		{
+			SkillsPath, "a2aSkills", "The actions of the A2A skills with the schemas of their inputs and outputs",
+			"The document of the extension that the agent card names. An agent reads it to send structured requests.",
+		},
+		{
+			KeySetPath, "jwks", "The keys that sign the A2A agent card (JWK Set, RFC 7517)",
+			"The kid of a signature in the agent card names one of them.",
+		},
 	} {
 		openapi.Describe(api, openapi.Operation{
 			Method: http.MethodGet, Path: d.path, ID: d.id, Tags: []string{"a2a"},
-			Summary: d.summary,
+			Summary: d.summary, Description: d.about,
 		},
 			openapi.Description{Responses: map[int]openapi.Content{http.StatusOK: {
 				Description: "The document.",

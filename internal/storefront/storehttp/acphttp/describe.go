@@ -73,37 +73,67 @@ func withOrder(session json.RawMessage) json.RawMessage {
 // describe puts the operations into openapi.json.
 func (h *Handler) describe(api *openapi.API) {
 	session := openapi.SchemaOf[acp.CheckoutSession]()
-	failure := openapi.Content{Description: "What is wrong and what to do.", Schema: openapi.SchemaOf[acp.Error]()}
+	failure := openapi.Content{
+		Description: "What is wrong and what to do.",
+		Schema:      openapi.SchemaOf[acp.Error](),
+		Name:        "AcpError",
+	}
 	either := json.RawMessage(`{"anyOf":[` + string(session) + `,` + string(withOrder(session)) + `]}`)
-	describe := func(method, path, id, summary string, status int, answer openapi.Content, request *openapi.Content) {
+	describe := func(method, path, id, summary, about string, status int,
+		answer openapi.Content, request *openapi.Content,
+	) {
 		openapi.Describe(api, openapi.Operation{
 			Method: method, Path: Base + path, ID: id, Tags: []string{"acp"}, Summary: summary,
+			Description: about,
 		}, openapi.Description{
 			Parameters: parameters(method, path), Request: request,
 			Responses: map[int]openapi.Content{status: answer, 0: failure},
 		})
 	}
-	answer := openapi.Content{Description: "The session.", Schema: session}
-	request := &openapi.Content{Description: "What to buy.", Schema: json.RawMessage(requestSchema)}
-	describe(http.MethodPost, "/checkout_sessions", "acpCreateCheckoutSession",
-		"Open a checkout for one item; nothing is charged", 201, answer, request)
-	describe(http.MethodGet, "/checkout_sessions/{id}", "acpGetCheckoutSession", "Where a checkout stands", 200, answer,
-		nil)
+	answer := openapi.Content{Description: "The session.", Schema: session, Name: "AcpCheckoutSession"}
+	request := &openapi.Content{
+		Description: "What to buy.", Schema: json.RawMessage(requestSchema), Name: "AcpCheckoutRequest",
+	}
+	describe(
+		http.MethodPost,
+		"/checkout_sessions",
+		"acpCreateCheckoutSession",
+		"Open a checkout for one item; nothing is charged",
+		"The buyer pays on the hosted page at continue_url. The same Idempotency-Key returns the same session.",
+		201,
+		answer,
+		request,
+	)
+	describe(http.MethodGet, "/checkout_sessions/{id}", "acpGetCheckoutSession", "The state of a checkout",
+		"Read it again after the buyer was on the payment page: status and order say what became of the payment.",
+		200, answer, nil)
 	describe(http.MethodPost, "/checkout_sessions/{id}", "acpUpdateCheckoutSession",
-		"Change item, quantity or buyer; what is left out stays", 200, answer, request)
+		"Change item, quantity or buyer; what is left out stays",
+		"Only an open session can be changed. Its payment page then shows the new content.", 200, answer, request)
 	describe(http.MethodPost, "/checkout_sessions/{id}/complete", "acpCompleteCheckoutSession",
-		"Ask for completion: a person pays at continue_url", 200,
+		"Ask for completion: a person pays at continue_url",
+		"No payment data is accepted: the session says that the buyer has to pay at continue_url, or holds the order "+
+			"once it is paid.", 200,
 		openapi.Content{Description: "The unchanged session, with its order once it is paid.", Schema: either},
 		&openapi.Content{Schema: json.RawMessage(completeSchema), Optional: true})
-	describe(http.MethodPost, "/checkout_sessions/{id}/cancel", "acpCancelCheckoutSession",
-		"Cancel a checkout that is not paid", 200, answer,
-		&openapi.Content{Schema: json.RawMessage(cancelSchema), Optional: true})
-	describe(http.MethodGet, "/feed/metadata.json", "acpFeedMetadata", "What the product feed is and how new", 200,
+	describe(
+		http.MethodPost,
+		"/checkout_sessions/{id}/cancel",
+		"acpCancelCheckoutSession",
+		"Cancel a checkout that is not paid",
+		"Its payment page is closed. A session that is paid, or whose payment is on its way, is not canceled.",
+		200,
+		answer,
+		&openapi.Content{Schema: json.RawMessage(cancelSchema), Optional: true},
+	)
+	describe(http.MethodGet, "/feed/metadata.json", "acpFeedMetadata", "What the product feed is and how new",
+		"Its target, currency and country, and when the feed was last updated.", 200,
 		openapi.Content{
 			Description: "The file metadata.json of the feed.",
 			Schema:      openapi.SchemaOf[acp.FeedMetadata](),
 		}, nil)
-	describe(http.MethodGet, "/feed/products.jsonl", "acpFeedProducts", "The product feed, one product per line", 200,
+	describe(http.MethodGet, "/feed/products.jsonl", "acpFeedProducts", "The product feed, one product per line",
+		"Every offer that is for sale, as JSON Lines with an ETag.", 200,
 		openapi.Content{
 			Description: "Lines of JSON.", MediaType: "application/jsonl",
 			Schema: openapi.SchemaOf[acp.FeedProduct](),
@@ -111,6 +141,8 @@ func (h *Handler) describe(api *openapi.API) {
 	openapi.Describe(api, openapi.Operation{
 		Method: http.MethodGet, Path: acp.DiscoveryPath, ID: "acpDiscovery", Tags: []string{"acp"},
 		Summary: "What this store speaks of ACP",
+		Description: "The versions, services and capabilities of the store, and the base URL of its API. It needs no " +
+			"version header.",
 	}, openapi.Description{Responses: map[int]openapi.Content{
 		200: {Description: "The discovery document.", Schema: openapi.SchemaOf[acp.Discovery]()}, 0: failure,
 	}})

@@ -257,6 +257,8 @@ func describe(api *openapi.API) {
 	openapi.Describe(api, openapi.Operation{
 		Method: http.MethodGet, Path: "/agent/commerce/products/{id}", ID: "getProduct", Tags: []string{"commerce"},
 		Summary: "One offer by id",
+		Description: "The list with this one offer, whether it is listed or not. An unknown offer is 404, " +
+			"offer_not_found.",
 	}, openapi.Description{
 		Parameters: []openapi.Parameter{{Name: "id", In: "path", Required: true, Description: "Id of the offer."}},
 		Responses:  map[int]openapi.Content{200: catalog, 0: failure},

@@ -181,6 +181,8 @@ func (r *Registry) describe(api *openapi.API, e *Entry) {
 	content.MediaType, _, _ = strings.Cut(e.Types[0], ";")
 	openapi.Describe(api, openapi.Operation{
 		Method: http.MethodGet, Path: e.Path, ID: e.ID, Tags: []string{"discovery"}, Summary: e.About,
+		Description: "Sent as " + e.Types[0] + " with an ETag: a request with If-None-Match gets 304 while nothing " +
+			"has changed.",
 		Unlimited: e.Class == Exempt,
 	}, openapi.Description{Responses: map[int]openapi.Content{http.StatusOK: content}})
 }

@@ -30,10 +30,10 @@ func describe(api *openapi.API) {
 		Name: "service", In: "path",
 		Description: "Id of a service: ai-search-audit, structured-data-pack or llms-txt-draft.",
 	}
-	order := openapi.Parameter{Name: "id", In: "path", Description: "Id of the order, as the paid call answered it."}
+	order := openapi.Parameter{Name: "id", In: "path", Description: "Id of the order, as the paid call returned it."}
 	quote := openapi.Content{
 		Description: "What has to be paid, also in the header PAYMENT-REQUIRED. After a refusal error says why.",
-		Schema:      quoteSchema(),
+		Schema:      quoteSchema(), Name: "PaymentRequired",
 	}
 	whole := openapi.SchemaOf[ServiceOrder]()
 
@@ -47,7 +47,7 @@ func describe(api *openapi.API) {
 	}})
 	openapi.Describe(api, openapi.Operation{
 		Method: http.MethodPost, Path: RunPath, ID: "runService", Tags: []string{tag}, Summary: "Run a service",
-		Description: "Without a payment it answers 402 with the price and charges nothing. Sign one of the ways to " +
+		Description: "Without a payment it returns 402 with the price and charges nothing. Sign one of the ways to " +
 			"pay, and repeat the request with the payment in the " +
 			"header PAYMENT-SIGNATURE (x402 version 2). It is charged when the result is ready. The same payment " +
 			"always leads to the same result, for 30 days.",
@@ -73,11 +73,11 @@ func describe(api *openapi.API) {
 		},
 		Responses: map[int]openapi.Content{
 			http.StatusOK: {
-				Description: "Paid: the order with its result. PAYMENT-RESPONSE tells of the settlement.",
-				Schema:      whole,
+				Description: "Paid: the order with its result. PAYMENT-RESPONSE holds the settlement.",
+				Schema:      whole, Name: "ServiceOrder",
 			},
 			http.StatusAccepted: {
-				Description: "It goes on, or nobody knows whether the money arrived: repeat the request with the " +
+				Description: "It runs, or it is unknown whether the money arrived: repeat the request with the " +
 					"same payment after Retry-After.", Schema: whole,
 			},
 			http.StatusPaymentRequired: quote, 0: refusals,
@@ -85,6 +85,7 @@ func describe(api *openapi.API) {
 	})
 	openapi.Describe(api, openapi.Operation{
 		Method: http.MethodGet, Path: RunPath, ID: "priceService", Tags: []string{tag}, Summary: "What a run costs",
+		Description: "Always 402 with the price and the ways to pay, as for a run without a payment. Nothing is run.",
 	}, openapi.Description{
 		Parameters: []openapi.Parameter{service},
 		Responses:  map[int]openapi.Content{http.StatusPaymentRequired: quote, 0: refusals},
@@ -99,11 +100,12 @@ func describe(api *openapi.API) {
 	})
 	openapi.Describe(api, openapi.Operation{
 		Method: http.MethodGet, Path: "/v1/orders/{id}/files/{name}", ID: "getServiceFile", Tags: []string{tag},
-		Summary: "A file of a paid result",
+		Summary:     "A file of a paid result",
+		Description: "For 30 days after the payment. The ids of order and file are the permission to read.",
 	}, openapi.Description{
 		Parameters: []openapi.Parameter{
 			order,
-			{Name: "name", In: "path", Description: "Name of the file, as the order tells it."},
+			{Name: "name", In: "path", Description: "Name of the file, as in the order."},
 		},
 		Responses: map[int]openapi.Content{http.StatusOK: {Description: "The file.", MediaType: "*/*"}, 0: refusals},
 	})

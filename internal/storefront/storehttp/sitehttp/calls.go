@@ -126,12 +126,16 @@ func (f *Handler) describe(api *openapi.API) {
 	openapi.Describe(api, openapi.Operation{
 		Method: http.MethodGet, Path: "/agent/site.json", ID: "siteInfo", Tags: []string{"site"},
 		Summary: "Who runs the site, and every companion of it",
+		Description: "Names the operator, the languages and where the interfaces for agents, the documents and the " +
+			"payment pages of this site are.",
 	}, openapi.Description{
 		Responses: map[int]openapi.Content{200: {Description: "The site.", Schema: openapi.SchemaOf[SiteInfo]()}},
 	})
 	openapi.Describe(api, openapi.Operation{
 		Method: http.MethodGet, Path: "/sitemaps/{part}", ID: "sitemapPart", Tags: []string{"discovery"},
 		Summary: "One part of the list of pages, as /sitemap.xml names it",
+		Description: "A sitemap of at most 50,000 pages. A site with more has several, listed in the sitemap index " +
+			"at /sitemap.xml.",
 	}, openapi.Description{
 		Parameters: []openapi.Parameter{{
 			Name: "part", In: "path", Required: true,

@@ -13,30 +13,31 @@ import (
 func (f *Handler) Describe(api *openapi.API) {
 	failure := openapi.Content{
 		Description: "A failure of the protocol: what is wrong and what to do.",
-		Schema:      openapi.SchemaOf[ucp.ProtocolError](),
+		Schema:      openapi.SchemaOf[ucp.ProtocolError](), Name: "UcpProtocolError",
 	}
 	envelope := openapi.SchemaOf[ucp.ErrorResponse]()
 	inputs := inputs()
-	describe := func(method, path, tool, summary string, success json.RawMessage) {
+	describe := func(method, path, tool, summary, about, name string, success json.RawMessage) {
 		either := json.RawMessage(`{"oneOf":[` + string(success) + `,` + string(envelope) + `]}`)
 		operation := operations()[tool]
 		responses := map[int]openapi.Content{
 			operation.success: {
 				Description: "What was asked for, or an outcome of the business: ucp.status is then error.",
-				Schema:      either,
+				Schema:      either, Name: name + "OrError",
 			},
 			http.StatusConflict: {
 				Description: "The checkout can no longer be changed, or the idempotency key was used for another " +
 					"request.",
 				Schema: json.RawMessage(`{"anyOf":[` + string(envelope) + `,` + string(failure.Schema) + `]}`),
+				Name:   "UcpConflict",
 			},
 			0: failure,
 		}
 		if operation.success != http.StatusOK { // nothing was created: an outcome is no 201
-			responses[operation.success] = openapi.Content{Description: "The checkout.", Schema: success}
+			responses[operation.success] = openapi.Content{Description: "The checkout.", Schema: success, Name: name}
 			responses[http.StatusOK] = openapi.Content{
 				Description: "Nothing was created: an outcome of the business.",
-				Schema:      envelope,
+				Schema:      envelope, Name: "UcpError",
 			}
 		}
 		d := openapi.Description{Parameters: parameters(path, operation), Responses: responses}
@@ -45,24 +46,39 @@ func (f *Handler) Describe(api *openapi.API) {
 		}
 		openapi.Describe(api, openapi.Operation{
 			Method: method, Path: Base + path, ID: "ucp" + camel(tool), Tags: []string{"ucp"}, Summary: summary,
+			Description: about,
 		}, d)
 	}
 	checkout := openapi.SchemaOf[ucp.Checkout]()
 	describe(http.MethodPost, "/checkout-sessions", ucp.ToolCreateCheckout,
-		"Open a checkout for one offer; nothing is charged", checkout)
-	describe(http.MethodGet, "/checkout-sessions/{id}", ucp.ToolGetCheckout, "Where a checkout stands", checkout)
+		"Open a checkout for one offer; nothing is charged",
+		"The buyer pays on the hosted page at continue_url. The same Idempotency-Key returns the same checkout.",
+		"UcpCheckout", checkout)
+	describe(http.MethodGet, "/checkout-sessions/{id}", ucp.ToolGetCheckout, "The state of a checkout",
+		"Read it again after the buyer was on the payment page: status and order say what became of the payment.",
+		"UcpCheckout", checkout)
 	describe(http.MethodPut, "/checkout-sessions/{id}", ucp.ToolUpdateCheckout,
-		"Replace what a checkout holds; continue_url stays", checkout)
+		"Replace what a checkout holds; continue_url stays",
+		"Send the whole checkout: item, quantity and buyer are replaced. Only an open checkout can be changed.",
+		"UcpCheckout", checkout)
 	describe(http.MethodPost, "/checkout-sessions/{id}/complete", ucp.ToolCompleteCheckout,
-		"Ask for completion: a person pays at continue_url", checkout)
+		"Ask for completion: a person pays at continue_url",
+		"No payment data is accepted: the response says that the buyer has to pay at continue_url, or holds the order "+
+			"once the checkout is paid.",
+		"UcpCheckout", checkout)
 	describe(http.MethodPost, "/checkout-sessions/{id}/cancel", ucp.ToolCancelCheckout,
-		"Cancel a checkout that is not paid", checkout)
+		"Cancel a checkout that is not paid",
+		"Its payment page is closed. A checkout that is paid, or whose payment is on its way, is not canceled.",
+		"UcpCheckout", checkout)
 	describe(http.MethodPost, "/catalog/search", ucp.ToolSearchCatalog, "Find products by words, category or price",
-		openapi.SchemaOf[ucp.SearchResponse]())
+		"A page holds at most the products that pagination.limit asks for; pagination.cursor reads the next one.",
+		"UcpSearchResponse", openapi.SchemaOf[ucp.SearchResponse]())
 	describe(http.MethodPost, "/catalog/lookup", ucp.ToolLookupCatalog, "Read products and variants by their ids",
-		openapi.SchemaOf[ucp.LookupResponse]())
+		"Ids that name nothing are left out of the products and listed in messages.",
+		"UcpLookupResponse", openapi.SchemaOf[ucp.LookupResponse]())
 	describe(http.MethodPost, "/catalog/product", ucp.ToolGetProduct, "One product with all its variants",
-		openapi.SchemaOf[ucp.ProductResponse]())
+		"The id is that of a product or of one of its offers. An unknown id is an outcome of the business.",
+		"UcpProductResponse", openapi.SchemaOf[ucp.ProductResponse]())
 	describeDocuments(api)
 }
 
@@ -88,9 +104,11 @@ func describeDocuments(api *openapi.API) {
 			Method: http.MethodGet, Path: ProfilePath(v), ID: "ucpProfile" + strings.ReplaceAll(string(v), "-", ""),
 			Tags:    []string{"ucp"},
 			Summary: "What this store speaks of UCP " + string(v),
+			Description: "The business profile: services, capabilities, payment handlers and the keys that sign " +
+				"responses. Agents read it before their first request.",
 		}, openapi.Description{Responses: map[int]openapi.Content{http.StatusOK: {
 			Description: "The profile.",
-			Schema:      openapi.SchemaOf[ucp.Profile](),
+			Schema:      openapi.SchemaOf[ucp.Profile](), Name: "UcpProfile",
 		}}})
 	}
 }
