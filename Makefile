@@ -7,6 +7,8 @@ SHELL := /bin/bash
 # A version from the tags where there is a repository, "dev" where there is none.
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 FUZZTIME ?= 10s
+# Where API descriptions are, for "make catalog"; the repository builds without.
+SPECS ?= ../shared/catalog/specs
 # Which changes "make mutants" draws, how many, and where.
 SEED ?= 1
 MUTANTS ?= 300
@@ -66,6 +68,12 @@ mutants: ## Change a line at a time of the critical packages and count what the 
 
 fuzz: ## Each fuzz test for FUZZTIME (10s)
 	@scripts/fuzz $(FUZZTIME)
+
+catalog: ## Derive tools from the API descriptions in SPECS
+	go run ./internal/tools/toolpack -specs $(SPECS)
+
+catalog-verify: ## Derive them again and compare with what is committed
+	go run ./internal/tools/toolpack -specs $(SPECS) -verify
 
 docs: ## Write the documents that follow from the code
 	go run ./internal/tools/docs

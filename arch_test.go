@@ -68,6 +68,10 @@ var domain = map[string][]string{
 		"internal/platform/connection", "internal/platform/openapiimport",
 	},
 	"internal/platform/openapiimport":      {"internal/platform/app"},
+	"internal/platform/toolpack":           {"internal/platform/app"},
+	"internal/platform/toolpack/derive": {
+		"internal/platform/app", "internal/platform/openapiimport", "internal/platform/toolpack",
+	},
 	"internal/platform/connection/clients": {"internal/platform/audit", "internal/platform/connection"},
 	"internal/platform/connection/grant":   {},
 	"internal/platform/connection/landing": {},

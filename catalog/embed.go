@@ -3,12 +3,13 @@
 //
 //	curated/<app>.yaml     apps whose tools were made by hand
 //	apps.jsonl             all other apps, one definition a line, sorted by id
+//	tools.pack             tools of these apps, derived from the descriptions of their APIs
+//	tools.lock             the names of these tools, which stay; see internal/platform/toolpack
 //	names.txt              names of apps that tasks may be about, in the catalog or not
 //	demo/demo-notes.yaml   the app of the sandbox; ${sandbox} is its address
 //
 // These files are not shipped:
 //
-//	candidates.jsonl       apps whose facts still have to be checked at the source
 //	left-out.txt           apps that were judged and left out, with the reason
 package catalog
 
@@ -20,9 +21,15 @@ import (
 // Rows is the path of the file with one definition a line.
 const Rows = "apps.jsonl"
 
+// Paths of the derived tools and of the lock of their names.
+const (
+	Pack = "tools.pack"
+	Lock = "tools.lock"
+)
+
 // Files are the definitions, by path.
 //
-//go:embed curated demo apps.jsonl names.txt
+//go:embed curated demo apps.jsonl names.txt tools.pack
 var Files embed.FS
 
 // Names returns names of apps, in the catalog or not.

@@ -7,7 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"ace/catalog"
 	"ace/internal/platform/app"
+	"ace/internal/platform/toolpack"
+	"ace/internal/platform/toolpack/derive"
 )
 
 // categories are what rows may be filed under.
@@ -46,55 +49,97 @@ func rows(t *testing.T, path string) []*app.App {
 }
 
 // TestRows checks apps.jsonl, whose facts were checked at the source that each
-// row names, and candidates.jsonl, whose facts still have to be: their rows say
-// neither how nor when.
+// row names.
 func TestRows(t *testing.T) {
 	t.Parallel()
 	ids := map[string]string{}
 	for _, a := range curated(t) {
 		ids[a.ID] = "curated"
 	}
-	for _, path := range []string{"apps.jsonl", "candidates.jsonl"} {
-		last := ""
-		for _, a := range rows(t, path) {
-			if path == "candidates.jsonl" {
-				if a.Verified != "" || a.Checked != "" {
-					t.Errorf("%s: %s says that it was checked: move it to apps.jsonl", path, a.ID)
-				}
-				a.Verified, a.Checked = "docs", "2026-11-22"
-			}
-			for _, f := range a.Check(false) {
-				t.Errorf("%s: %s: %s", path, a.ID, f)
-			}
-			if there := ids[a.ID]; there != "" {
-				t.Errorf("%s: %s is in %s, too", path, a.ID, there)
-			}
-			if a.ID < last {
-				t.Errorf("%s: %s comes after %s", path, a.ID, last)
-			}
-			ids[a.ID], last = path, a.ID
-			if len(a.About) < 15 || len(a.About) > 160 || !strings.HasSuffix(a.About, ".") {
-				t.Errorf("%s: %s: about is a sentence of 15 to 160 characters, not %q", path, a.ID, a.About)
-			}
-			for _, c := range a.Categories {
-				if !slices.Contains(categories, c) {
-					t.Errorf("%s: %s has the category %q, which is not in the list", path, a.ID, c)
-				}
-			}
-			for _, s := range a.Schemes {
-				sent := len(s.Send.Headers)+len(s.Send.Query) > 0 || s.Send.Path != "" || s.Send.Basic != nil
-				if s.Type == app.TypeKey && !sent || s.Type == app.TypeMCP && s.URL == "" {
-					t.Errorf("%s: %s: the scheme %s does not say where its credentials go", path, a.ID, s.ID)
-				}
-			}
-			for _, part := range []string{
-				"sandbox", "staging", "nonprod", "azurewebsites", "execute-api",
-				"localhost",
-			} {
-				if strings.Contains(a.Base, part) {
-					t.Errorf("%s: %s: %s is no production host", path, a.ID, a.Base)
-				}
+	const path = "apps.jsonl"
+	last := ""
+	for _, a := range rows(t, path) {
+		for _, f := range a.Check(false) {
+			t.Errorf("%s: %s: %s", path, a.ID, f)
+		}
+		if there := ids[a.ID]; there != "" {
+			t.Errorf("%s: %s is in %s, too", path, a.ID, there)
+		}
+		if a.ID < last {
+			t.Errorf("%s: %s comes after %s", path, a.ID, last)
+		}
+		ids[a.ID], last = path, a.ID
+		if len(a.About) < 15 || len(a.About) > 160 || !strings.HasSuffix(a.About, ".") {
+			t.Errorf("%s: %s: about is a sentence of 15 to 160 characters, not %q", path, a.ID, a.About)
+		}
+		for _, c := range a.Categories {
+			if !slices.Contains(categories, c) {
+				t.Errorf("%s: %s has the category %q, which is not in the list", path, a.ID, c)
 			}
 		}
+		for _, s := range a.Schemes {
+			sent := len(s.Send.Headers)+len(s.Send.Query) > 0 || s.Send.Path != "" || s.Send.Basic != nil
+			if s.Type == app.TypeKey && !sent || s.Type == app.TypeMCP && s.URL == "" {
+				t.Errorf("%s: %s: the scheme %s does not say where its credentials go", path, a.ID, s.ID)
+			}
+		}
+		for _, part := range []string{
+			"sandbox", "staging", "nonprod", "azurewebsites", "execute-api",
+			"localhost",
+		} {
+			if strings.Contains(a.Base, part) {
+				t.Errorf("%s: %s: %s is no production host", path, a.ID, a.Base)
+			}
+		}
+	}
+}
+
+// TestDerivedTools reads every tool of the pack and checks it as a definition is
+// checked.
+func TestDerivedTools(t *testing.T) {
+	t.Parallel()
+	data, err := catalog.Files.ReadFile(catalog.Pack)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(data) > 8<<20 {
+		t.Errorf("the pack has %d bytes, more than 8 MB", len(data))
+	}
+	pack, err := toolpack.Open(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(catalog.Lock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	lock, err := derive.ReadLock(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools := 0
+	for _, a := range rows(t, catalog.Rows) {
+		if a.Stored = pack.Of(a); a.Stored == nil {
+			continue
+		}
+		list, err := a.Stored.Load()
+		if err != nil {
+			t.Errorf("%s: %v", a.ID, err)
+			continue
+		}
+		tools += len(list)
+		for _, one := range list {
+			if frozen := lock[derive.Key{App: a.ID, Call: one.Call}]; frozen != one.Name {
+				t.Errorf("%s: the lock names %s %q, not %q", a.ID, one.Call, frozen, one.Name)
+			}
+		}
+		a.Tools = app.OrderedOf(func(t *app.Tool) string { return t.Name }, list...)
+		for _, f := range a.Check(false) {
+			t.Errorf("%s: %s", a.ID, f)
+		}
+	}
+	if tools < 5000 {
+		t.Errorf("%d tools are derived: rebuild the pack where the bases of apps have changed", tools)
 	}
 }

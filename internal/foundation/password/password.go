@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"sync"
 
 	"golang.org/x/crypto/argon2"
 )
@@ -35,12 +36,13 @@ const (
 // Hasher digests passwords. It is safe for concurrent use.
 type Hasher struct {
 	slots chan struct{}
-	decoy string // verified where there is no user, so that response times do not disclose that
+	known func() (map[string]bool, error) // read at the first password that is set
+	decoy string                          // verified for unknown users, so that times do not disclose them
 }
 
 // New returns a hasher.
 func New() *Hasher {
-	h := &Hasher{slots: make(chan struct{}, runtime.GOMAXPROCS(0))}
+	h := &Hasher{slots: make(chan struct{}, runtime.GOMAXPROCS(0)), known: sync.OnceValues(readKnown)}
 	h.decoy = encode(make([]byte, saltSize),
 		digest([]byte(rand.Text()), make([]byte, saltSize), memoryKiB, passes, threads))
 	return h

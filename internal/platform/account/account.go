@@ -8,8 +8,11 @@
 //	Identity (OIDC)/  every request reads its row: signing out, here or on
 //	                  another replica, ends it at once
 //
-// Guessing is slowed down per user, whatever address it comes from: after ten
-// wrong passwords in a row nothing is right for a quarter of an hour.
+// An attempt to guess a password is charged before it is checked, to the user
+// and to the network that it comes from. A network waits longer and longer
+// before it may try the same user again, so that it alone cannot lock the user
+// out; after ten wrong passwords in a row from everywhere nothing is right for a
+// quarter of an hour. Names that nobody has behave like those of users.
 package account
 
 import (
@@ -55,21 +58,40 @@ type User struct {
 
 	HasPassword bool
 	Subject     string // issuer and subject of the OpenID provider; empty: not linked
-
-	// Failures counts wrong passwords in a row; BlockedUntil is set when they
-	// are too many.
-	Failures     int
-	BlockedUntil time.Time
 }
 
 // Session is a person who is signed in.
 type Session struct {
 	ID        string // digest of the secret: not a secret itself
+	PublicID  string // what its owner ends it by
+	Method    string // ByLink, ByPassword, ByIdentity
+	Address   string // network address of the sign-in; empty: not known
 	Account   Account
 	User      User
 	Token     string // against requests of other sites (CSRF); bound to the session
 	CreatedAt time.Time
 	SeenAt    time.Time
+}
+
+// How people sign in.
+const (
+	ByLink     = "link"
+	ByPassword = "password"
+	ByIdentity = "identity" // at the OpenID provider
+)
+
+// FreshAt reports whether the person proved at a time, by a link a short while
+// before, to be who the session is for.
+func (s *Session) FreshAt(now time.Time) bool {
+	return s.Method == ByLink && now.Sub(s.CreatedAt) < LinkLifetime
+}
+
+// Charge is an attempt to sign in as somebody, as one subject counts it.
+type Charge struct {
+	Subject string // keyed digest
+	// Delays are for how long nothing may be tried after the first, the second, …
+	// failure in a row; the last one goes on.
+	Delays []time.Duration
 }
 
 // Lifetimes of what lets people in.

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/mail"
+	"net/netip"
 	"regexp"
 	"slices"
 	"strings"
@@ -32,19 +33,29 @@ type Store interface {
 	Account(ctx context.Context, id string) (*Account, error)
 	// Users answers the people of an account, oldest first.
 	Users(ctx context.Context, accountID string) ([]*User, error)
-	// UserByEmail and UserBySubject answer nil where there is none, and the kept
+	// UserByEmail, UserByID and UserBySubject answer nil where there is none, and the kept
 	// digest of the password beside the user.
 	UserByEmail(ctx context.Context, email string) (u *User, passwordHash string, err error)
+	UserByID(ctx context.Context, id string) (u *User, passwordHash string, err error)
 	UserBySubject(ctx context.Context, subject string) (*User, error)
 	// OwnerOf answers like UserByEmail the oldest owner of an account, by name.
 	OwnerOf(ctx context.Context, account string) (u *User, passwordHash string, err error)
-	// SetPassword keeps a digest and ends the user's other sessions.
+	// SetPassword stores a digest and ends the user's other sessions.
 	SetPassword(ctx context.Context, userID, hash, keepSession string, e audit.Entry) error
 	// SetSubject links a user to an identity of the OpenID provider.
 	SetSubject(ctx context.Context, userID, subject string, e audit.Entry) error
-	// CountFailure adds a wrong password and answers the user's new state; right
-	// sets it back.
-	CountFailure(ctx context.Context, userID string, right bool, blockAfter int, until time.Time) error
+	// ChargeSignIn counts an attempt with each of the charges, or with none of them
+	// if one may not be made yet: then it returns how long to wait. Of callers at
+	// the same time each sees the charges of those before. A count ends when nothing
+	// was tried for forget. It returns how often the last charge has failed in a row,
+	// this attempt included.
+	ChargeSignIn(ctx context.Context, now time.Time, forget time.Duration, charges ...Charge) (failures int,
+		wait time.Duration, err error)
+	// FailSignIn records that an attempt failed. It takes the same time with and
+	// without entries.
+	FailSignIn(ctx context.Context, subject string, entries ...audit.Entry) error
+	// SettleSignIn ends the counts of an attempt that was right.
+	SettleSignIn(ctx context.Context, subjects ...string) error
 
 	// InsertLink keeps the digest of a one-time link.
 	InsertLink(ctx context.Context, digest, userID string, expires time.Time, e audit.Entry) error
@@ -62,6 +73,13 @@ type Store interface {
 	// it meanwhile. Without an action the entry, and the list, are not kept.
 	ChangeRedirectURLs(ctx context.Context, accountID string,
 		change func(list []string) ([]string, audit.Entry, error)) error
+	// Sessions returns the live sessions of a user, the latest used first.
+	Sessions(ctx context.Context, userID string, now time.Time, idle time.Duration) ([]*Session, error)
+	// EndSession ends the session of a user with a public id; session_not_found
+	// (NotFound) if it is not there.
+	EndSession(ctx context.Context, userID, publicID string, e audit.Entry) error
+	// EndOtherSessions ends all sessions of a user but one, by its digest.
+	EndOtherSessions(ctx context.Context, userID, keepSession string, e audit.Entry) error
 	TouchSession(ctx context.Context, digest string, now time.Time) error
 	DeleteSession(ctx context.Context, digest string, e audit.Entry) error
 }
@@ -70,7 +88,9 @@ const (
 	accountPrefix = "acc"
 	userPrefix    = "usr"
 
-	blockAfter  = 10
+	sessionPrefix = "ses"
+
+	blockAfter  = 10 // wrong passwords in a row
 	blockFor    = 15 * time.Minute
 	touchEvery  = 5 * time.Minute
 	minPassword = 12
@@ -228,7 +248,7 @@ func (s *Service) Redeem(ctx context.Context, by audit.Actor, secret string) (*S
 		return nil, "", problem.New(problem.Gone, "link_invalid",
 			`This sign-in link was used already or is too old. Make a new one with "ace account link".`)
 	}
-	return s.begin(ctx, by, u, "link")
+	return s.begin(ctx, by, u, ByLink)
 }
 
 // SignIn signs in by password: a person by e-mail address, the owner of an
@@ -248,6 +268,14 @@ func (s *Service) SignIn(ctx context.Context, by audit.Actor, name, secret strin
 	if err != nil {
 		return nil, "", err
 	}
+	subject := name
+	if u != nil {
+		subject = u.ID // a user may be named in two ways
+	}
+	attempt, err := s.charge(ctx, subject, by)
+	if err != nil {
+		return nil, "", err
+	}
 	if len(secret) > maxPassword {
 		secret, hash = "", ""
 	}
@@ -255,20 +283,70 @@ func (s *Service) SignIn(ctx context.Context, by audit.Actor, name, secret strin
 	if err != nil {
 		return nil, "", err
 	}
-	if u == nil {
+	if u == nil || !right {
+		if err := s.failed(ctx, by, u, attempt); err != nil {
+			return nil, "", err
+		}
 		return nil, "", refused
 	}
-	if wait := time.Until(u.BlockedUntil); wait > 0 {
-		return nil, "", problem.New(problem.RateLimited, "sign_in_blocked",
-			"Too many wrong passwords. Try again later, or use a sign-in link.").After(wait)
-	}
-	if err := s.store.CountFailure(ctx, u.ID, right, blockAfter, time.Now().Add(blockFor)); err != nil {
+	if err := s.store.SettleSignIn(ctx, attempt.everywhere, attempt.here); err != nil {
 		return nil, "", err
 	}
-	if !right {
-		return nil, "", refused
+	return s.begin(ctx, by, u, ByPassword)
+}
+
+// attempt is one that was charged.
+type attempt struct {
+	everywhere, here string // subjects of the charges
+	failures         int    // in a row, from everywhere, if this one fails
+}
+
+// charge counts an attempt to prove to be somebody by a password, before the
+// password is looked at. Its problem is sign_in_blocked (RateLimited).
+func (s *Service) charge(ctx context.Context, subject string, by audit.Actor) (attempt, error) {
+	here := [...]time.Duration{ // for one network: fewer attempts than those that block the user
+		0, 0, 2 * time.Second, 5 * time.Second, 10 * time.Second, 30 * time.Second, time.Minute, blockFor,
 	}
-	return s.begin(ctx, by, u, "password")
+	everywhere := [blockAfter]time.Duration{blockAfter - 1: blockFor}
+	a := attempt{
+		everywhere: s.mac("sign-in attempts", []byte(subject)),
+		here:       s.mac("sign-in attempts", []byte(subject), []byte(networkOf(by.IP))),
+	}
+	failures, wait, err := s.store.ChargeSignIn(ctx, time.Now(), blockFor, Charge{a.here, here[:]},
+		Charge{a.everywhere, everywhere[:]})
+	if err == nil && wait > 0 {
+		err = problem.New(problem.RateLimited, "sign_in_blocked",
+			"Too many wrong passwords. Try again later, or use a sign-in link.").After(wait)
+	}
+	a.failures = failures
+	return a, err
+}
+
+// failed records a wrong password; u is nil where nobody has the name.
+func (s *Service) failed(ctx context.Context, by audit.Actor, u *User, a attempt) error {
+	if u == nil {
+		return s.store.FailSignIn(ctx, a.everywhere)
+	}
+	by.Kind = audit.BySystem // who tried is not known
+	entries := []audit.Entry{audit.New(u.AccountID, by, "sign_in.failed", u.ID, nil)}
+	if a.failures == blockAfter {
+		entries = append(entries, audit.New(u.AccountID, by, "sign_in.blocked", u.ID, nil))
+	}
+	return s.store.FailSignIn(ctx, a.everywhere, entries...)
+}
+
+// networkOf is the network of one customer: an IPv4 address, or the /64 of an
+// IPv6 address.
+func networkOf(address string) string {
+	ip, err := netip.ParseAddr(address)
+	if err != nil || ip.Is4() {
+		return address
+	}
+	network, err := ip.Prefix(64)
+	if err != nil {
+		return address
+	}
+	return network.String()
 }
 
 // SignInIdentity signs in whom the operator's OpenID provider vouches for:
@@ -300,13 +378,16 @@ func (s *Service) SignInIdentity(ctx context.Context, by audit.Actor, issuer, su
 		return nil, "", problem.New(problem.Forbidden, "user_unknown",
 			"Nobody here has this identity. Ask the owner of the account to add your e-mail address.")
 	}
-	return s.begin(ctx, by, u, "identity")
+	return s.begin(ctx, by, u, ByIdentity)
 }
 
 func (s *Service) begin(ctx context.Context, by audit.Actor, u *User, method string) (*Session, string, error) {
 	secret := newSecret()
 	now := time.Now().UTC().Truncate(time.Millisecond)
-	session := &Session{ID: s.digest("session", secret), User: *u, Token: newSecret(), CreatedAt: now, SeenAt: now}
+	session := &Session{
+		ID: s.digest("session", secret), PublicID: typeid.New(sessionPrefix), Method: method, Address: by.IP, User: *u,
+		Token: newSecret(), CreatedAt: now, SeenAt: now,
+	}
 	by.Kind, by.ID, by.Name = audit.ByUser, u.ID, u.Name
 	entry := audit.New(u.AccountID, by, "session.begun", u.ID, map[string]string{"method": method})
 	if err := s.store.InsertSession(ctx, session, now.Add(SessionLifetime), entry); err != nil {
@@ -344,13 +425,47 @@ func (s *Service) SignOut(ctx context.Context, by audit.Actor, session *Session)
 		audit.New(session.Account.ID, by, "session.ended", session.User.ID, nil))
 }
 
+// Sessions returns where the person of a session is signed in, the latest used
+// first.
+func (s *Service) Sessions(ctx context.Context, session *Session) ([]*Session, error) {
+	return s.store.Sessions(ctx, session.User.ID, time.Now(), SessionIdle)
+}
+
+// EndSession ends another session of the same person; session_not_found
+// (NotFound).
+func (s *Service) EndSession(ctx context.Context, by audit.Actor, session *Session, publicID string) error {
+	return s.store.EndSession(ctx, session.User.ID, publicID,
+		audit.New(session.Account.ID, by, "session.ended", session.User.ID, map[string]string{"session": publicID}))
+}
+
+// EndOtherSessions ends all other sessions of the same person.
+func (s *Service) EndOtherSessions(ctx context.Context, by audit.Actor, session *Session) error {
+	return s.store.EndOtherSessions(ctx, session.User.ID, session.ID,
+		audit.New(session.Account.ID, by, "session.others_ended", session.User.ID, nil))
+}
+
 // SetPassword gives the person of a session a password and ends that person's
-// other sessions. It returns invalid_password (Invalid).
-func (s *Service) SetPassword(ctx context.Context, by audit.Actor, session *Session, secret string) error {
+// other sessions. The person proves to be there by the password so far, or has
+// signed in by a link a short while ago: a browser that was left open is not
+// enough. It returns invalid_password (Invalid), password_wrong (Unprocessable),
+// sign_in_blocked (RateLimited) and fresh_sign_in_required (Forbidden).
+func (s *Service) SetPassword(ctx context.Context, by audit.Actor, session *Session, old, secret string) error {
 	if n := utf8.RuneCountInString(secret); n < minPassword || len(secret) > maxPassword {
 		return problem.New(problem.Invalid, "invalid_password",
 			"A password has at least 12 characters and at most 256 bytes. A few words that nobody else would put "+
 				"together make a good one.").At("/password")
+	}
+	known, err := s.hasher.Known(secret, session.Account.Name, session.User.Email, session.User.Name)
+	if err != nil {
+		return err
+	}
+	if known {
+		return problem.New(problem.Invalid, "invalid_password",
+			"This password is one of those that are guessed first. A few words that nobody else would put together "+
+				"make a good one.").At("/password")
+	}
+	if err := s.present(ctx, by, session, old); err != nil {
+		return err
 	}
 	hash, err := s.hasher.Hash(ctx, secret)
 	if err != nil {
@@ -358,6 +473,43 @@ func (s *Service) SetPassword(ctx context.Context, by audit.Actor, session *Sess
 	}
 	return s.store.SetPassword(ctx, session.User.ID, hash, session.ID,
 		audit.New(session.Account.ID, by, "user.password_set", session.User.ID, nil))
+}
+
+// present finds out whether the person of a session is there.
+func (s *Service) present(ctx context.Context, by audit.Actor, session *Session, password string) error {
+	if session.FreshAt(time.Now()) {
+		return nil
+	}
+	if !session.User.HasPassword {
+		return problem.New(problem.Forbidden, "fresh_sign_in_required",
+			"Sign in by a new link first, and set the password within a quarter of an hour.")
+	}
+	_, hash, err := s.store.UserByID(ctx, session.User.ID)
+	if err != nil {
+		return err
+	}
+	attempt, err := s.charge(ctx, session.User.ID, by)
+	if err != nil {
+		return err
+	}
+	if len(password) > maxPassword {
+		password, hash = "", ""
+	}
+	right, err := s.hasher.Verify(ctx, hash, password)
+	if err != nil {
+		return err
+	}
+	if !right {
+		if err := s.failed(ctx, by, &session.User, attempt); err != nil {
+			return err
+		}
+		return problem.New(
+			problem.Unprocessable,
+			"password_wrong",
+			"This is not your password so far. If it is lost, sign in by a new link: then none is needed.",
+		).At("/old_password")
+	}
+	return s.store.SettleSignIn(ctx, attempt.everywhere, attempt.here)
 }
 
 func (s *Service) digest(label, secret string) string { return s.mac(label, []byte(secret)) }

@@ -32,12 +32,12 @@ func (a *App) Builtin() ([]*Tool, error) {
 	return list, nil
 }
 
-// AllTools returns the tools of a definition in their order, then those of
-// Builtin.
+// AllTools returns the tools of a definition in their order, stored ones, then
+// those of Builtin.
 func (a *App) AllTools() ([]*Tool, error) {
-	var list []*Tool
-	for _, t := range a.Tools.All() {
-		list = append(list, t)
+	list, err := a.OwnTools()
+	if err != nil {
+		return nil, err
 	}
 	builtin, err := a.Builtin()
 	return append(list, builtin...), err

@@ -16,6 +16,7 @@ type Catalog struct {
 	shared *Catalog // nil; or the catalog that this one extends
 	apps   map[string]*App
 	tools  map[string]*Tool // of definitions, by id, and by each id that a tool had
+	stored map[string]*App  // apps of stored tools, by id of the tool
 	order  []*App           // own apps by name
 	// builtin are the tools of App.Builtin that were asked for, *Tool by id. Most
 	// of some thousands of apps are never called, so that theirs are not made at
@@ -30,7 +31,7 @@ func NewCatalog(apps ...*App) (*Catalog, error) { return (*Catalog)(nil).With(ap
 // With returns a catalog of the apps of c and these, under the same rules. It
 // takes time and memory for the given apps only.
 func (c *Catalog) With(apps ...*App) (*Catalog, error) {
-	with := &Catalog{shared: c, apps: map[string]*App{}, tools: map[string]*Tool{}}
+	with := &Catalog{shared: c, apps: map[string]*App{}, tools: map[string]*Tool{}, stored: map[string]*App{}}
 	for _, a := range apps {
 		if with.app(a.ID) != nil {
 			return nil, fmt.Errorf("there are two apps %s", a.ID)
@@ -47,12 +48,53 @@ func (c *Catalog) With(apps ...*App) (*Catalog, error) {
 			}
 			with.tools[tool.ID] = tool
 		}
+		if err := with.addStored(a); err != nil {
+			return nil, err
+		}
 	}
 	if err := with.addEarlierIDs(); err != nil {
 		return nil, err
 	}
 	with.order = slices.SortedFunc(maps.Values(with.apps), byName)
 	return with, nil
+}
+
+// addStored registers the ids of stored tools.
+func (c *Catalog) addStored(a *App) error {
+	if a.Stored == nil {
+		return nil
+	}
+	for _, outline := range a.Stored.Outlines() {
+		id := ToolID(a.ID, outline.Name)
+		if other := c.stored[id]; other != nil {
+			return fmt.Errorf("tool %s of %s has the id of one of %s", outline.Name, a.ID, other.ID)
+		}
+		if other := c.tool(id); other != nil {
+			return fmt.Errorf("tool %s of %s has the id of %s of %s", outline.Name, a.ID, other.Name, other.App)
+		}
+		c.stored[id] = a
+	}
+	return nil
+}
+
+// storedTool returns the stored tool with an id, or nil.
+func (c *Catalog) storedTool(id string) (*Tool, error) {
+	for ; c != nil; c = c.shared {
+		a := c.stored[id]
+		if a == nil {
+			continue
+		}
+		tools, err := a.Stored.Load()
+		if err != nil {
+			return nil, fmt.Errorf("reading the tools of %s: %w", a.ID, err)
+		}
+		for _, t := range tools {
+			if t.ID == id {
+				return t, nil
+			}
+		}
+	}
+	return nil, nil
 }
 
 func byName(a, b *App) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) }
@@ -143,7 +185,14 @@ func (c *Catalog) App(id string) (*App, error) {
 // Tool returns a tool by its id, or by one that it had. It returns
 // tool_not_found (NotFound) if there is none.
 func (c *Catalog) Tool(id string) (*App, *Tool, error) {
-	if t := c.tool(id); t != nil {
+	t := c.tool(id)
+	if t == nil {
+		var err error
+		if t, err = c.storedTool(id); err != nil {
+			return nil, nil, err
+		}
+	}
+	if t != nil {
 		return c.app(t.App), t, nil
 	}
 	return nil, nil, problem.New(problem.NotFound, "tool_not_found",

@@ -68,6 +68,7 @@ type App struct {
 
 	Tools    Ordered[*Tool]    `yaml:"tools"`
 	Triggers Ordered[*Trigger] `yaml:"triggers"`
+	Stored   StoredTools       `yaml:"-"` // further tools; nil: none
 
 	// Listed is false for apps outside the public catalog: the demo app and
 	// connectors of one account.

@@ -23,11 +23,21 @@ type accountView struct {
 	User        account.User
 	Login       string // what the person types with a password
 	Fault       string // of the password form
+	NeedsOld    bool   // a new password needs the one so far
+	NeedsLink   bool   // a password needs a fresh sign-in by a link
+	SignIns     []signInRow
 	Activity    []activityRow
 	Connections []connectionRow
 	Waiting     []approvalRow
 	Connects    bool // the reader may connect apps
 	Redirects   redirectsView
+}
+
+// signInRow is one place where the person is signed in.
+type signInRow struct {
+	ID, Method, From string
+	At, SeenAt       time.Time
+	This             bool
 }
 
 // shownEntries is how much of the activity the account page shows.
@@ -41,6 +51,8 @@ func notices() map[string]string {
 		"connection_deleted": "The connection is deleted. Its credentials are deleted; the sign-in is revoked " +
 			"at the app if the app supports it.",
 		"password_set":     "The password is set. Your other sessions were signed out.",
+		"sign_in_ended":    "That browser is signed out.",
+		"sign_ins_ended":   "All other browsers are signed out.",
 		"redirect_added":   "The address is on the list. Connect links that are out already stay as they are.",
 		"redirect_removed": "The address is off the list. Connect links that are out already stay as they are.",
 		"redirects_open":   "The list is empty: connect links may send browsers to any https address again.",
@@ -71,6 +83,9 @@ func (c *Console) accountView(r *http.Request) (*accountView, error) {
 		return nil, err
 	}
 	view.Connects = caller.Session.User.Role.Connects()
+	if err := c.addSignIns(r.Context(), view, caller); err != nil {
+		return nil, err
+	}
 	if err := c.addSettings(r.Context(), view, caller); err != nil {
 		return nil, err
 	}
@@ -105,8 +120,54 @@ func (c *Console) addSettings(ctx context.Context, view *accountView, caller *op
 	return nil
 }
 
+// addSignIns adds where the person is signed in, and what a new password needs.
+func (c *Console) addSignIns(ctx context.Context, view *accountView, caller *operation.Caller) error {
+	fresh := caller.Session.FreshAt(time.Now())
+	view.NeedsOld = view.User.HasPassword && !fresh
+	view.NeedsLink = !view.User.HasPassword && !fresh
+	sessions, err := c.Operations.Sessions(ctx, caller)
+	if err != nil {
+		return err
+	}
+	for _, s := range sessions {
+		view.SignIns = append(view.SignIns, signInRow{
+			ID: s.PublicID, Method: methodWords(s.Method), From: s.Address, At: s.CreatedAt, SeenAt: s.SeenAt,
+			This: s.ID == caller.Session.ID,
+		})
+	}
+	return nil
+}
+
+// methodWords is how somebody signed in, in words.
+func methodWords(method string) string {
+	switch method {
+	case account.ByLink:
+		return "a link"
+	case account.ByIdentity:
+		return "the OpenID provider"
+	case account.ByPassword:
+		return "password"
+	}
+	return "an earlier version"
+}
+
+// endSession ends one of the person's sign-ins, or all others.
+func (c *Console) endSession(w http.ResponseWriter, r *http.Request) {
+	id, done := r.PostFormValue("sign_in"), "sign_in_ended"
+	if id == "" {
+		done = "sign_ins_ended"
+	}
+	err := c.Operations.EndSession(r.Context(), gate.From(r.Context()), id)
+	if err != nil && !problem.Is(err, "session_not_found") { // it has ended, which is what was wanted
+		c.fail(w, r, err)
+		return
+	}
+	back(w, r, accountPath+"?done="+done)
+}
+
 func (c *Console) setPassword(w http.ResponseWriter, r *http.Request) {
-	err := c.Operations.SetPassword(r.Context(), gate.From(r.Context()), r.PostFormValue("password"))
+	err := c.Operations.SetPassword(r.Context(), gate.From(r.Context()), r.PostFormValue("old_password"),
+		r.PostFormValue("password"))
 	if err == nil {
 		back(w, r, accountPath+"?done=password_set")
 		return
@@ -186,6 +247,9 @@ func actions() map[string]string {
 		"sign_in.link_made":              "A sign-in link was made",
 		"session.begun":                  "Signed in by {method}",
 		"session.ended":                  "Signed out",
+		"session.others_ended":           "Signed out everywhere else",
+		"sign_in.failed":                 "Somebody tried to sign in with a wrong password",
+		"sign_in.blocked":                "Signing in by password was blocked after too many wrong passwords",
 		"user.linked":                    "Sign-in by the OpenID provider was set up",
 		"user.password_set":              "A password was set",
 		"key.created":                    "The key “{name}” was made ({permissions})",
@@ -227,10 +291,7 @@ func inWords(e *operation.AuditEntry, words map[string]string) string {
 	}
 	for name, value := range e.Detail {
 		if e.Action == "session.begun" {
-			value = map[string]string{
-				"link": "a link", "identity": "the OpenID provider",
-				"password": "password",
-			}[value]
+			value = methodWords(value)
 		}
 		text = strings.ReplaceAll(text, "{"+name+"}", value)
 	}

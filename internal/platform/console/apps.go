@@ -22,7 +22,7 @@ type appRow struct {
 }
 
 func rowOfApp(a *app.App) appRow {
-	return appRow{ID: a.ID, Name: a.Name, About: a.About, Categories: a.Categories, Tools: a.Tools.Len()}
+	return appRow{ID: a.ID, Name: a.Name, About: a.About, Categories: a.Categories, Tools: a.ToolCount()}
 }
 
 // appsView fills apps.html.
@@ -189,7 +189,12 @@ func (c *Console) app(w http.ResponseWriter, r *http.Request) {
 	for i := range a.Schemes {
 		view.Ways = append(view.Ways, wayOf(a, &a.Schemes[i]))
 	}
-	for _, t := range a.Tools.All() {
+	tools, err := a.OwnTools()
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	for _, t := range tools {
 		view.Tools = append(view.Tools, rowOfTool(t))
 	}
 	builtin, err := a.Builtin()

@@ -127,6 +127,7 @@ func Rules() gate.Rules {
 		"POST /account/keys/{id}/rotate": page(operation.RotateKey),
 		"POST /account/keys/{id}/revoke": page(operation.RevokeKey),
 		"POST /account/password":         page(operation.SetPassword),
+		"POST /account/sign-ins/end":     page(operation.EndSession),
 		"POST /account/redirects":        page(operation.SetRedirectURLs),
 		"GET /account/connections/{id}":  page(operation.GetConnection),
 		"POST /account/connections/{id}": page(operation.ChangeConnection),
@@ -180,6 +181,7 @@ func (c *Console) Mount(mux gate.Mux) {
 	show("POST /account/keys/{id}/rotate", c.rotateKey)
 	show("POST /account/keys/{id}/revoke", c.revokeKey)
 	show("POST /account/password", c.setPassword)
+	show("POST /account/sign-ins/end", c.endSession)
 	show("GET /account/connections/{id}", c.connection)
 	show("POST /account/connections/{id}", c.changeConnection)
 	show("POST /apps/{app}/connect", c.connectApp)

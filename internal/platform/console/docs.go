@@ -176,9 +176,9 @@ func (c *Console) home(w http.ResponseWriter, r *http.Request) {
 	view := homeView{Frame: f, All: listed(catalog)}
 	for _, a := range catalog.Apps() {
 		if a.Listed {
-			view.Tools += a.Tools.Len()
+			view.Tools += a.ToolCount()
 		}
-		if len(view.Apps) < homeApps && a.Tools.Len() > 0 {
+		if len(view.Apps) < homeApps && a.ToolCount() > 0 {
 			view.Apps = append(view.Apps, rowOfApp(a))
 		}
 	}

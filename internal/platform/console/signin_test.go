@@ -1,7 +1,9 @@
 package console_test
 
 import (
+	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -117,7 +119,7 @@ func TestGuessing(t *testing.T) {
 		codes := map[int]int{}
 		for i := range 30 {
 			if i%2 == 0 {
-				codes[b.post("/sign-in", "name", "nobody", "password", "guess").Code]++
+				codes[b.post("/sign-in", "name", fmt.Sprint("nobody", i), "password", "guess").Code]++
 			} else {
 				codes[b.post("/sign-in/guess").Code]++
 			}
@@ -249,4 +251,65 @@ func TestWaitingEnds(t *testing.T) {
 			t.Errorf("after a quarter of an hour: %d %s", got.Code, got.text)
 		}
 	})
+}
+
+// TestSignIns: a person sees where they are signed in, and signs other browsers
+// out; a password is changed with the one so far where the sign-in is no fresh
+// link.
+func TestSignIns(t *testing.T) {
+	t.Parallel()
+	w := setup(t, options{})
+	here, there := w.signedIn(t, w.account), w.signedIn(t, w.account)
+	page := here.get("/account").text
+	contains(
+		t,
+		"the account page",
+		page,
+		"Where you are signed in",
+		"this browser",
+		"Sign out everywhere else",
+		"By a link",
+	)
+	id := regexp.MustCompile(`name="sign_in" value="(ses_[^"]+)"`).FindStringSubmatch(page)
+	if id == nil {
+		t.Fatal("the account page has no button for the other browser")
+	}
+	if got := here.post("/account/sign-ins/end", "sign_in", id[1]); got.to() != "/account?done=sign_in_ended" {
+		t.Errorf("signing the other browser out = %d %q", got.Code, got.to())
+	}
+	if got := there.get("/account"); got.Code != http.StatusSeeOther {
+		t.Errorf("the other browser = %d, want it to be signed out", got.Code)
+	}
+	if got := here.post("/account/sign-ins/end", "sign_in", id[1]); got.to() != "/account?done=sign_in_ended" {
+		t.Errorf("ending it again = %d %q", got.Code, got.to())
+	}
+	if got := here.post("/account/password", "password", "password1234"); !strings.Contains(got.text, "guessed first") {
+		t.Errorf("a known password = %d", got.Code)
+	}
+	const words = "seven copper kettles sing"
+	if got := here.post("/account/password", "password", words); got.to() != "/account?done=password_set" {
+		t.Fatalf("setting a password after a fresh link = %d %s", got.Code, got.text)
+	}
+	b := w.browser(t)
+	if got := b.post("/sign-in", "name", w.account.Name, "password", words); got.to() != "/account" {
+		t.Fatalf("signing in by password = %d", got.Code)
+	}
+	contains(t, "the account page", b.get("/account").text, "Password so far")
+	if got := b.post(
+		"/account/password",
+		"password",
+		"eight copper kettles sing",
+	); !strings.Contains(
+		got.text,
+		"not your password so far",
+	) {
+		t.Errorf("changing the password without the one so far = %d", got.Code)
+	}
+	if got := b.post("/account/sign-ins/end"); got.to() != "/account?done=sign_ins_ended" {
+		t.Errorf("signing out everywhere else = %d", got.Code)
+	}
+	if got := here.get("/account"); got.Code != http.StatusSeeOther {
+		t.Errorf("a browser elsewhere = %d, want it to be signed out", got.Code)
+	}
+	contains(t, "the activity", b.get("/account/activity").text, "wrong password", "Signed out everywhere else")
 }

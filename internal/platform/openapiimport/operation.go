@@ -228,6 +228,9 @@ func (w *draft) parameterSchema(p map[string]any, where string) (schema map[stri
 		return nil, "", err
 	}
 	if about := Prose(text(p, "description"), maxAbout); about != "" {
+		if note, _ := schema["description"].(string); strings.HasPrefix(note, "Default: ") {
+			about += " " + note
+		}
 		schema["description"] = about
 	}
 	many, nested := schema["type"] == "array", schema["type"] == "object"

@@ -53,12 +53,34 @@ func (s *Service) EditRedirectURLs(ctx context.Context, c *Caller, add, remove [
 }
 
 // SetPassword gives the person who calls a password and ends that person's other
-// sessions. Its problem is invalid_password (Invalid).
-func (s *Service) SetPassword(ctx context.Context, c *Caller, password string) error {
+// sessions. The password so far proves who it is, or a sign-in by a link a short
+// while ago. Its problems are those of account.Service.SetPassword.
+func (s *Service) SetPassword(ctx context.Context, c *Caller, old, password string) error {
 	if err := Authorize(c, SetPassword); err != nil {
 		return err
 	}
-	return s.Accounts.SetPassword(ctx, c.Actor, c.Session, password)
+	return s.Accounts.SetPassword(ctx, c.Actor, c.Session, old, password)
+}
+
+// Sessions returns where the person who calls is signed in, the latest used
+// first.
+func (s *Service) Sessions(ctx context.Context, c *Caller) ([]*account.Session, error) {
+	if err := Authorize(c, ListSessions); err != nil {
+		return nil, err
+	}
+	return s.Accounts.Sessions(ctx, c.Session)
+}
+
+// EndSession ends another sign-in of the person who calls, or all others if id is
+// empty. Its problem is session_not_found (NotFound).
+func (s *Service) EndSession(ctx context.Context, c *Caller, id string) error {
+	if err := Authorize(c, EndSession); err != nil {
+		return err
+	}
+	if id == "" {
+		return s.Accounts.EndOtherSessions(ctx, c.Actor, c.Session)
+	}
+	return s.Accounts.EndSession(ctx, c.Actor, c.Session, id)
 }
 
 // KeyCreator returns the user who created a key; nil: the operator, or somebody

@@ -122,7 +122,7 @@ func (s *Service) showApp(a *app.App, connectable func(*app.App) (bool, string))
 	out := CatalogApp{
 		App: a.ID, Name: a.Name, Description: a.About, Categories: append([]string{}, a.Categories...),
 		LogoURL: s.baseURL + "/logos/" + a.ID + ".svg", Auth: waysIn(a),
-		ToolsCount: a.Tools.Len(), TriggersCount: len(a.Offers()), Tier: string(a.Tier), Status: "active",
+		ToolsCount: a.ToolCount(), TriggersCount: len(a.Offers()), Tier: string(a.Tier), Status: "active",
 		DocsURL: s.baseURL + "/apps/" + a.ID,
 	}
 	if connectable != nil {

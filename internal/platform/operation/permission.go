@@ -30,6 +30,8 @@ const (
 	SetRedirectURLs
 	ReadAuditLog
 	SetPassword
+	ListSessions
+	EndSession
 
 	ConnectApp
 	GetConnectSession
@@ -119,6 +121,8 @@ var table = [...]struct {
 	SetRedirectURLs: {"setRedirectURLs", managers()},
 	ReadAuditLog:    {"readAuditLog", Rule{People: true, Audits: true}},
 	SetPassword:     {"setPassword", Rule{People: true}},
+	ListSessions:    {"listSessions", Rule{People: true}},
+	EndSession:      {"endSession", Rule{People: true}},
 
 	ConnectApp:            {"connectApp", everybody(apikey.Connect)},
 	GetConnectSession:     {"getConnectSession", everybody(apikey.Connect)},

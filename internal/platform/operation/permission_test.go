@@ -137,7 +137,7 @@ func TestOperationsAuthorizeThemselves(t *testing.T) {
 			return err
 		},
 		"edit redirect URLs": func() error { _, err := s.EditRedirectURLs(ctx, auditor, nil, nil); return err },
-		"set a password":     func() error { return s.SetPassword(ctx, reader, "correct horse battery") },
+		"set a password":     func() error { return s.SetPassword(ctx, reader, "", "correct horse battery") },
 		"read the audit log": func() error { _, err := s.AuditLog(ctx, reader, operation.AuditRequest{}); return err },
 		"list connections": func() error {
 			_, err := s.ListConnections(ctx, reader, operation.ListConnectionsRequest{})

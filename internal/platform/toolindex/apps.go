@@ -23,7 +23,7 @@ func newAppEntry(stems stemmer, a *app.App) appEntry {
 	e := appEntry{
 		id: a.ID, name: a.Name, group: stems.of(strings.Join(a.Categories, " ")), about: stems.of(a.About),
 	}
-	e.tools = a.Tools.Len()
+	e.tools = a.ToolCount()
 	if a.Base != "" {
 		e.request = &Handle{
 			App:      a.ID,

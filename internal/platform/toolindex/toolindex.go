@@ -134,7 +134,7 @@ func newSegment(l *lexicon, apps []*app.App, average float64) *segment {
 	c := counter{segment: s, stems: stems, weights: map[int32]float64{}}
 	for _, a := range apps {
 		s.apps = append(s.apps, newAppEntry(stems, a))
-		for _, t := range a.Tools.All() {
+		for _, t := range a.OutlinedTools() {
 			e := entry{Handle: handleOf(a, t), app: int32(len(s.apps) - 1), class: l.classOf(t)} //nolint:gosec // few
 			for _, w := range stems.words(t.Name + " " + t.Title) {
 				if !stopped(w.stem) {

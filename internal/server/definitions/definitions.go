@@ -22,6 +22,7 @@ import (
 	"ace/catalog"
 	"ace/internal/platform/app"
 	"ace/internal/platform/library"
+	"ace/internal/platform/toolpack"
 )
 
 // Options say where definitions come from.
@@ -86,15 +87,39 @@ func shipped(sandbox string) ([]*app.App, error) {
 		return nil, err
 	}
 	rows, err := library.ReadRows(catalog.Files, catalog.Rows)
+	if err != nil {
+		return nil, err
+	}
+	if err := addTools(rows); err != nil {
+		return nil, err
+	}
 	apps = append(apps, rows...)
-	if err != nil || sandbox == "" {
-		return apps, err
+	if sandbox == "" {
+		return apps, nil
 	}
 	demo, err := library.Read(catalog.Files, "demo", strings.NewReplacer("${sandbox}", sandbox))
 	for _, a := range demo {
 		a.Listed = false
 	}
 	return append(apps, demo...), err
+}
+
+// addTools gives apps the tools that were derived from their descriptions.
+func addTools(apps []*app.App) error {
+	data, err := catalog.Files.ReadFile(catalog.Pack)
+	if err != nil {
+		return fmt.Errorf("reading the derived tools: %w", err)
+	}
+	pack, err := toolpack.Open(data)
+	if err != nil {
+		return err
+	}
+	for _, a := range apps {
+		if a.Stored = pack.Of(a); a.Stored != nil {
+			a.Tier = app.API
+		}
+	}
+	return nil
 }
 
 // list returns the definitions in a folder, by name; not those in folders
@@ -177,7 +202,7 @@ func (o *Options) lintAll() (read int, faults Faults, err error) {
 	for _, a := range apps {
 		for _, f := range a.Check(!a.Listed) {
 			file := a.ID + ".yaml"
-			if a.Tier != app.Full {
+			if a.Verified != "" {
 				file = catalog.Rows + ": " + a.ID
 			}
 			faults = append(faults, Fault{File: file, At: f.At, Text: f.Text})

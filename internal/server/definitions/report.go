@@ -61,10 +61,10 @@ func (s *Set) Report() Report {
 				r.Auth[kind]++
 			}
 		}
-		if a.Tools.Len() > 0 {
+		if a.ToolCount() > 0 {
 			r.WithTools++
 		}
-		r.Tools += a.Tools.Len()
+		r.Tools += a.ToolCount()
 		r.Triggers += a.Triggers.Len()
 		if a.Who != nil {
 			r.Whoami++

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"time"
 
 	"ace/internal/foundation/problem"
 	"ace/internal/foundation/sqldb"
@@ -29,10 +28,9 @@ func scanAccount(r row.Scanner) (*account.Account, error) {
 	return a, nil
 }
 
-const userColumns = `account_user.id, account_user.account_id, COALESCE(account_user.email, ''), account_user.name, ` +
-	`account_user.role,
-	account_user.password_hash, COALESCE(account_user.subject, ''), account_user.failures, ` +
-	`account_user.blocked_until, account_user.created_at`
+const userColumns = `account_user.id, account_user.account_id, COALESCE(account_user.email, ''), account_user.name,
+	account_user.role,
+	account_user.password_hash, COALESCE(account_user.subject, ''), account_user.created_at`
 
 // userRow is a user with the kept digest of the password.
 type userRow struct {
@@ -40,21 +38,21 @@ type userRow struct {
 	hash string
 }
 
-func (u *userRow) fields(blocked, created *int64) []any {
-	return []any{&u.ID, &u.AccountID, &u.Email, &u.Name, &u.Role, &u.hash, &u.Subject, &u.Failures, blocked, created}
+func (u *userRow) fields(created *int64) []any {
+	return []any{&u.ID, &u.AccountID, &u.Email, &u.Name, &u.Role, &u.hash, &u.Subject, created}
 }
 
-func (u *userRow) complete(blocked, created int64) {
-	u.BlockedUntil, u.CreatedAt, u.HasPassword = row.Time(blocked), row.Time(created), u.hash != ""
+func (u *userRow) complete(created int64) {
+	u.CreatedAt, u.HasPassword = row.Time(created), u.hash != ""
 }
 
 func scanUser(r row.Scanner) (*userRow, error) {
 	u := &userRow{}
-	var blocked, created int64
-	if err := r.Scan(u.fields(&blocked, &created)...); err != nil {
+	var created int64
+	if err := r.Scan(u.fields(&created)...); err != nil {
 		return nil, fmt.Errorf("reading a user: %w", err)
 	}
-	u.complete(blocked, created)
+	u.complete(created)
 	return u, nil
 }
 
@@ -147,6 +145,11 @@ func (s *Store) OwnerOf(ctx context.Context, name string) (*account.User, string
 	)
 }
 
+// UserByID implements account.Store.
+func (s *Store) UserByID(ctx context.Context, id string) (*account.User, string, error) {
+	return s.user(ctx, `account_user.id = $1`, id)
+}
+
 // UserBySubject implements account.Store.
 func (s *Store) UserBySubject(ctx context.Context, subject string) (*account.User, error) {
 	u, _, err := s.user(ctx, `account_user.subject = $1`, subject)
@@ -166,7 +169,7 @@ func (s *Store) user(ctx context.Context, condition string, value string) (*acco
 func (s *Store) SetPassword(ctx context.Context, userID, hash, keepSession string, e audit.Entry) error {
 	return s.db.Tx(ctx, func(tx *sql.Tx) error {
 		if _, err := row.Exec(ctx,
-			tx, `UPDATE account_user SET password_hash = $2, failures = 0, blocked_until = 0 WHERE id = $1`, userID,
+			tx, `UPDATE account_user SET password_hash = $2 WHERE id = $1`, userID,
 			hash); err != nil {
 			return err
 		}
@@ -186,21 +189,6 @@ func (s *Store) SetSubject(ctx context.Context, userID, subject string, e audit.
 			return err
 		}
 		return record(ctx, tx, e)
-	})
-}
-
-// CountFailure implements account.Store.
-func (s *Store) CountFailure(ctx context.Context, userID string, right bool, blockAfter int, until time.Time) error {
-	return s.db.Tx(ctx, func(tx *sql.Tx) error {
-		statement := `UPDATE account_user SET failures = 0, blocked_until = 0 WHERE id = $1 AND failures > 0`
-		args := []any{userID}
-		if !right {
-			statement = `UPDATE account_user SET failures = CASE WHEN failures + 1 >= $2 THEN 0 ELSE failures + 1 END,
-				blocked_until = CASE WHEN failures + 1 >= $2 THEN $3 ELSE blocked_until END WHERE id = $1`
-			args = append(args, int64(blockAfter), row.Millis(until))
-		}
-		_, err := row.Exec(ctx, tx, statement, args...)
-		return err
 	})
 }
 

@@ -1,6 +1,7 @@
 package platformstore_test
 
 import (
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -114,12 +115,12 @@ func TestPassword(t *testing.T) {
 		session, secret := signIn(t, service, a.ID)
 		elsewhere, elsewhereSecret := signIn(t, service, a.ID)
 		for _, short := range []string{"", "short", strings.Repeat("x", 257)} {
-			if err := service.SetPassword(t.Context(), audit.Actor{}, session, short); !problem.Is(err,
+			if err := service.SetPassword(t.Context(), audit.Actor{}, session, "", short); !problem.Is(err,
 				"invalid_password") {
 				t.Errorf("SetPassword of %d bytes: %v", len(short), err)
 			}
 		}
-		if err := service.SetPassword(t.Context(), audit.Actor{}, session, words); err != nil {
+		if err := service.SetPassword(t.Context(), audit.Actor{}, session, "", words); err != nil {
 			t.Fatal(err)
 		}
 		if kept, err := service.Session(t.Context(), secret); err != nil || kept == nil || !kept.User.HasPassword {
@@ -157,28 +158,220 @@ func TestPassword(t *testing.T) {
 	})
 }
 
-func TestGuessingIsBlocked(t *testing.T) {
+// guess signs in from a network and returns the code of the problem.
+func guess(t *testing.T, service *account.Service, name, password, from string) string {
+	t.Helper()
+	_, _, err := service.SignIn(t.Context(), audit.Actor{IP: from}, name, password)
+	p, ok := problem.From(err)
+	if err != nil && !ok {
+		t.Error(err)
+		return "internal"
+	}
+	if err == nil {
+		return ""
+	}
+	if p.Code == "sign_in_blocked" && p.RetryAfter <= 0 {
+		t.Errorf("SignIn(%q) is blocked without a time", name)
+	}
+	return p.Code
+}
+
+// TestParallelGuesses holds that of many guesses at once no more are looked at
+// than of guesses one after the other: those that are looked at are refused, the
+// others blocked. A name that nobody has is no different.
+func TestParallelGuesses(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *platformstore.Store) {
 		service, a, _ := newAccount(t, s, "demo", "ann@acme.example")
 		session, _ := signIn(t, service, a.ID)
-		if err := service.SetPassword(t.Context(), audit.Actor{}, session, words); err != nil {
+		if err := service.SetPassword(t.Context(), audit.Actor{}, session, "", words); err != nil {
 			t.Fatal(err)
 		}
-		for i := range 10 {
-			if _, _, err := service.SignIn(t.Context(), audit.Actor{}, "ann@acme.example", "wrong"); !problem.Is(err,
-				"sign_in_refused") {
-				t.Fatalf("guess %d: %v", i+1, err)
+		for _, names := range [][]string{{"ann@acme.example", "demo"}, {"nobody@acme.example"}} {
+			var looked, blocked atomic.Int64
+			var callers sync.WaitGroup
+			for n := range 50 {
+				callers.Go(func() {
+					from := fmt.Sprintf("198.51.100.%d", n)
+					switch code := guess(t, service, names[n%len(names)], "wrong", from); code {
+					case "sign_in_refused":
+						looked.Add(1)
+					case "sign_in_blocked":
+						blocked.Add(1)
+					default:
+						t.Errorf("a guess at %s: %q", names, code)
+					}
+				})
 			}
-		}
-		_, _, err := service.SignIn(t.Context(), audit.Actor{}, "ann@acme.example", words)
-		if p, _ := problem.From(err); p.Code != "sign_in_blocked" || p.RetryAfter <= 0 {
-			t.Errorf("after ten guesses even the right password: %v", err)
+			callers.Wait()
+			if looked.Load() != 10 || blocked.Load() != 40 {
+				t.Errorf("of 50 guesses at %s %d were looked at and %d blocked, want 10 and 40", names, looked.Load(),
+					blocked.Load())
+			}
+			if code := guess(t, service, names[0], words, "203.0.113.1"); code != "sign_in_blocked" {
+				t.Errorf("after ten guesses even the right password: %q", code)
+			}
 		}
 		if again, _ := signIn(t, service, a.ID); again.User.ID != session.User.ID {
 			t.Error("a link no longer signs in")
 		}
+		failed, locked := 0, 0
+		for _, e := range entries(t, s, a.ID) {
+			switch e.Action {
+			case "sign_in.failed":
+				failed++
+			case "sign_in.blocked":
+				locked++
+			}
+		}
+		if failed != 10 || locked != 1 {
+			t.Errorf("the audit log has %d failures and %d locks, want 10 and 1", failed, locked)
+		}
 	})
+}
+
+// TestOneNetworkDoesNotLock holds that guesses from one network are slowed down
+// before they lock the user out, for users and for names that nobody has, and
+// that its neighbors and the other networks are not.
+func TestOneNetworkDoesNotLock(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *platformstore.Store) {
+		service, a, _ := newAccount(t, s, "demo", "ann@acme.example")
+		session, _ := signIn(t, service, a.ID)
+		if err := service.SetPassword(t.Context(), audit.Actor{}, session, "", words); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"ann@acme.example", "nobody@acme.example"} {
+			looked := 0
+			for n := range 20 {
+				switch code := guess(t, service, name, "wrong", fmt.Sprintf("2001:db8:1:1::%x", n)); {
+				case code == "sign_in_refused":
+					looked++
+				case code != "sign_in_blocked" || n < 3:
+					t.Errorf("guess %d at %s: %q", n+1, name, code)
+				}
+			}
+			if looked > 8 { // however slow: the eighth waits for a quarter of an hour
+				t.Errorf("%d guesses at %s from one network were looked at, want 8 at most", looked, name)
+			}
+		}
+		if code := guess(t, service, "ann@acme.example", words, "2001:db8:1:2::1"); code != "" {
+			t.Errorf("the user from another network: %q", code)
+		}
+	})
+}
+
+// TestPasswordNeedsProof holds that a browser that was left open cannot change
+// the password: the one so far is needed, or a sign-in by a fresh link.
+func TestPasswordNeedsProof(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *platformstore.Store) {
+		service, a, _ := newAccount(t, s, "demo", "ann@acme.example")
+		fresh, _ := signIn(t, service, a.ID)
+		stale := *fresh
+		stale.CreatedAt = stale.CreatedAt.Add(-account.LinkLifetime)
+		const next = "eight copper kettles sing"
+		for _, tt := range []struct {
+			name     string
+			session  *account.Session
+			old, new string
+			want     string
+		}{
+			{"an older sign-in, no password yet", &stale, "", words, "fresh_sign_in_required"},
+			{"a known password", fresh, "", "Password2024!", "invalid_password"},
+			{"the name of the account", fresh, "", "ann@acme.example", "invalid_password"},
+			{"a fresh link", fresh, "", words, ""},
+		} {
+			if err := service.SetPassword(
+				t.Context(),
+				audit.Actor{},
+				tt.session,
+				tt.old,
+				tt.new,
+			); code(
+				err,
+			) != tt.want {
+				t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
+			}
+		}
+		session, _, err := service.SignIn(t.Context(), audit.Actor{}, "demo", words)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tt := range []struct{ name, old, new, want string }{
+			{"without the password so far", "", next, "password_wrong"},
+			{"with another", next, next, "password_wrong"},
+			{"with the password so far", words, next, ""},
+		} {
+			err := service.SetPassword(t.Context(), audit.Actor{IP: "192.0.2.1"}, session, tt.old, tt.new)
+			if code(err) != tt.want {
+				t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
+			}
+		}
+		if code := guess(t, service, "demo", next, "192.0.2.1"); code != "" {
+			t.Errorf("signing in with the new password: %q", code)
+		}
+	})
+}
+
+// TestSessionsEnd holds that people see where they are signed in and end it, and
+// that nobody ends the sign-ins of others.
+func TestSessionsEnd(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *platformstore.Store) {
+		service, a, _ := newAccount(t, s, "demo", "ann@acme.example")
+		other, _, err := service.Create(t.Context(), audit.Operator(), "beta", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		stranger, _ := signIn(t, service, other.ID)
+		here, hereSecret := signIn(t, service, a.ID)
+		_, thereSecret := signIn(t, service, a.ID)
+		_, thirdSecret := signIn(t, service, a.ID)
+		all, err := service.Sessions(t.Context(), here)
+		if err != nil || len(all) != 3 {
+			t.Fatalf("Sessions = %d, %v, want 3", len(all), err)
+		}
+		there, err := service.Session(t.Context(), thereSecret)
+		if err != nil || there.Method != account.ByLink || there.Address != "192.0.2.7" {
+			t.Fatalf("a session = %+v, %v", there, err)
+		}
+		if err := service.EndSession(
+			t.Context(),
+			audit.Actor{},
+			stranger,
+			there.PublicID,
+		); code(
+			err,
+		) != "session_not_found" {
+			t.Errorf("a stranger ends a session: %v", err)
+		}
+		if err := service.EndSession(t.Context(), audit.Actor{}, here, there.PublicID); err != nil {
+			t.Error(err)
+		}
+		if gone, err := service.Session(t.Context(), thereSecret); err != nil || gone != nil {
+			t.Errorf("a session that was ended = %+v, %v", gone, err)
+		}
+		if err := service.EndOtherSessions(t.Context(), audit.Actor{}, here); err != nil {
+			t.Error(err)
+		}
+		for secret, lives := range map[string]bool{hereSecret: true, thirdSecret: false} {
+			if got, err := service.Session(t.Context(), secret); err != nil || (got != nil) != lives {
+				t.Errorf("after ending the others a session = %+v, %v, want it to live: %v", got, err, lives)
+			}
+		}
+		if all, err := service.Sessions(t.Context(), stranger); err != nil || len(all) != 1 {
+			t.Errorf("the stranger's sessions = %d, %v, want 1", len(all), err)
+		}
+	})
+}
+
+// code is the code of a problem, "" without one.
+func code(err error) string {
+	if p, ok := problem.From(err); ok {
+		return p.Code
+	}
+	return ""
 }
 
 func TestIdentity(t *testing.T) {

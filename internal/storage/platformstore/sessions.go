@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"ace/internal/foundation/problem"
 	"ace/internal/platform/account"
 	"ace/internal/platform/audit"
 	"ace/internal/storage/row"
@@ -64,15 +65,61 @@ func (s *Store) InsertSession(ctx context.Context, session *account.Session, exp
 		if _, err := row.Exec(
 			ctx,
 			tx,
-			`INSERT INTO console_session (digest, user_id, token, created_at, seen_at, expires_at) VALUES ($1, $2,
-				$3, $4, $5, $6)`,
+			`INSERT INTO console_session (digest, user_id, token, created_at, seen_at, expires_at, id, method, address)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
 			session.ID,
 			session.User.ID,
 			session.Token,
 			row.Millis(session.CreatedAt),
 			row.Millis(session.SeenAt),
 			row.Millis(expires),
+			session.PublicID,
+			session.Method,
+			session.Address,
 		); err != nil {
+			return err
+		}
+		return record(ctx, tx, e)
+	})
+}
+
+const selectSession = `SELECT console_session.digest, console_session.id, console_session.method,
+	console_session.address, console_session.token, console_session.created_at, console_session.seen_at, ` +
+	accountColumns + `, ` + userColumns + `
+	FROM console_session JOIN account_user ON account_user.id = console_session.user_id
+	JOIN account ON account.id = account_user.account_id`
+
+// Sessions implements account.Store.
+func (s *Store) Sessions(ctx context.Context, userID string, now time.Time,
+	idle time.Duration,
+) ([]*account.Session, error) {
+	rows, err := s.db.Reader().QueryContext(ctx, selectSession+`
+		WHERE console_session.user_id = $1 AND console_session.expires_at > $2 AND console_session.seen_at > $3
+			AND account.disabled_at = 0
+		ORDER BY console_session.seen_at DESC, console_session.digest LIMIT 100`,
+		userID, row.Millis(now), row.Millis(now.Add(-idle)))
+	return row.Collect(rows, err, scanSession)
+}
+
+// EndSession implements account.Store.
+func (s *Store) EndSession(ctx context.Context, userID, publicID string, e audit.Entry) error {
+	return s.db.Tx(ctx, func(tx *sql.Tx) error {
+		n, err := row.Exec(ctx, tx, `DELETE FROM console_session WHERE user_id = $1 AND id = $2`, userID, publicID)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return problem.New(problem.NotFound, "session_not_found", "This sign-in has ended already.")
+		}
+		return record(ctx, tx, e)
+	})
+}
+
+// EndOtherSessions implements account.Store.
+func (s *Store) EndOtherSessions(ctx context.Context, userID, keepSession string, e audit.Entry) error {
+	return s.db.Tx(ctx, func(tx *sql.Tx) error {
+		if _, err := row.Exec(ctx, tx, `DELETE FROM console_session WHERE user_id = $1 AND digest <> $2`, userID,
+			keepSession); err != nil {
 			return err
 		}
 		return record(ctx, tx, e)
@@ -84,24 +131,23 @@ func (s *Store) Session(ctx context.Context, digest string, now time.Time,
 	idle time.Duration,
 ) (*account.Session, error) {
 	session, _, err := row.One(s.db.Reader().QueryRowContext(ctx,
-		`SELECT console_session.digest, console_session.token, console_session.created_at, console_session.seen_at, `+
-			accountColumns+`, `+userColumns+` FROM console_session
-		JOIN account_user ON account_user.id = console_session.user_id JOIN account ON account.id =
-		account_user.account_id
-		WHERE console_session.digest = $1 AND console_session.expires_at > $2 AND console_session.seen_at > $3 AND
-		account.disabled_at = 0`,
+		selectSession+`
+		WHERE console_session.digest = $1 AND console_session.expires_at > $2 AND console_session.seen_at > $3
+			AND account.disabled_at = 0`,
 		digest, row.Millis(now), row.Millis(now.Add(-idle))), scanSession)
 	return session, err
 }
 
 func scanSession(r row.Scanner) (*account.Session, error) {
 	s, u := &account.Session{}, &userRow{}
-	var created, seen, accountCreated, disabled, blocked, userCreated int64
-	fields := append([]any{&s.ID, &s.Token, &created, &seen}, accountFields(&s.Account, &accountCreated, &disabled)...)
-	if err := r.Scan(append(fields, u.fields(&blocked, &userCreated)...)...); err != nil {
+	var created, seen, accountCreated, disabled, userCreated int64
+	fields := append(
+		[]any{&s.ID, &s.PublicID, &s.Method, &s.Address, &s.Token, &created, &seen},
+		accountFields(&s.Account, &accountCreated, &disabled)...)
+	if err := r.Scan(append(fields, u.fields(&userCreated)...)...); err != nil {
 		return nil, fmt.Errorf("reading a session: %w", err)
 	}
-	u.complete(blocked, userCreated)
+	u.complete(userCreated)
 	s.User, s.CreatedAt, s.SeenAt = u.User, row.Time(created), row.Time(seen)
 	s.Account.CreatedAt, s.Account.DisabledAt = row.Time(accountCreated), row.Time(disabled)
 	return s, nil
