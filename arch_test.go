@@ -77,6 +77,7 @@ var domain = map[string][]string{
 	"internal/platform/connection/landing": {},
 	"internal/platform/audit":              {},
 	"internal/platform/sdkfiles":           {}, // the clients as files to serve
+	"internal/platform/mcpclients":         {}, // how MCP clients are set up
 	"internal/platform/usage":              {"internal/platform/apikey"},
 	"internal/platform/trigger": {
 		"internal/platform/app", "internal/platform/audit", "internal/platform/connection", "internal/platform/tool",

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"ace/internal/browsertest"
@@ -186,5 +187,41 @@ func TestPlatformPythonAgents(t *testing.T) {
 				t.Errorf("version = %q, want %s", report.Version, version)
 			}
 		})
+	}
+}
+
+// TestPlatformInspector calls a tool with the command line of the official
+// inspector.
+func TestPlatformInspector(t *testing.T) {
+	t.Parallel()
+	node, modules := os.Getenv("ACE_NODE"), os.Getenv("ACE_NODE_MODULES")
+	if node == "" || modules == "" {
+		t.Skip("left out: ACE_NODE and ACE_NODE_MODULES are not set")
+	}
+	host := startPlatform(t)
+	launcher := filepath.Join(modules, "@modelcontextprotocol", "inspector", "clients", "launcher", "build", "index.js")
+	inspect := func(arguments ...string) string {
+		t.Helper()
+		command := append([]string{
+			launcher,
+			"--cli",
+			host.url + "/mcp",
+			"--transport",
+			"http",
+			"--header",
+			"Authorization: Bearer " + host.key,
+		}, arguments...)
+		out, err := exec.CommandContext(t.Context(), node, command...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("inspector %v: %v\n%s", arguments, err, out)
+		}
+		return string(out)
+	}
+	if out := inspect("--method", "tools/list"); !strings.Contains(out, `"run_tool"`) {
+		t.Errorf("tools/list = %s", out)
+	}
+	if out := inspect("--method", "tools/call", "--tool-name", "find_tools", "--tool-arg",
+		"task=write a note"); !strings.Contains(out, "demo_notes__create_note") {
+		t.Errorf("find_tools = %s", out)
 	}
 }

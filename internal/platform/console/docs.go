@@ -3,6 +3,7 @@ package console
 import (
 	"encoding/json"
 	"fmt"
+	"html/template"
 	"net/http"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"ace/internal/foundation/problem"
 	"ace/internal/platform/app"
 	"ace/internal/platform/console/page"
+	"ace/internal/platform/mcpclients"
 	"ace/internal/platform/platformhttp/gate"
 )
 
@@ -80,6 +82,23 @@ type docsView struct {
 	Calls  []call
 	Limit  int     // requests a minute per key
 	Sample *sample // nil: no tool has an example
+	Setups []setup
+}
+
+// setup is how one MCP client is set up.
+type setup struct {
+	mcpclients.Client
+	Open template.URL // opens the client; empty: it has no such links
+}
+
+// setups returns how MCP clients are set up with a key.
+func (c *Console) setups(key string) (all []setup) {
+	for _, client := range mcpclients.For(c.Site.BaseURL+"/mcp", key) {
+		// Links of clients have schemes that templates do not know. Nothing of them
+		// comes from a visitor.
+		all = append(all, setup{client, template.URL(client.Link)})
+	}
+	return all
 }
 
 // Has reports whether the host has a route.
@@ -94,7 +113,7 @@ func (c *Console) docs(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	f.Hidden, f.Description = false, "Connect an app, find a tool and run it, with curl."
-	view := docsView{Frame: f, Calls: slices.Clone(c.calls)}
+	view := docsView{Frame: f, Calls: slices.Clone(c.calls), Setups: c.setups(mcpclients.Placeholder)}
 	for i := range view.Calls {
 		if need, known := c.gate.Need(view.Calls[i].Method + " " + view.Calls[i].Path); known {
 			view.Calls[i].Needs = needs(need)

@@ -140,6 +140,7 @@ type madeKeyView struct {
 	Key     keyRow
 	Secret  string
 	Replace string // what becomes of the key that this one replaces
+	Setups  []setup
 }
 
 func (c *Console) makeKey(w http.ResponseWriter, r *http.Request) {
@@ -177,7 +178,9 @@ func (c *Console) showKey(w http.ResponseWriter, r *http.Request, k *operation.N
 	f, _ := c.personal(r, "Your new key")
 	f.Narrow = true
 	c.pages.Show(w, r, http.StatusOK, "madekey",
-		madeKeyView{Frame: f, Key: rowOfKey(&k.Key), Secret: k.Secret, Replace: replace})
+		madeKeyView{
+			Frame: f, Key: rowOfKey(&k.Key), Secret: k.Secret, Replace: replace, Setups: c.setups(k.Secret),
+		})
 }
 
 func readKeyForm(r *http.Request) keyForm {
