@@ -146,6 +146,7 @@ var free = map[string]bool{
 	"POST /api/v1/custom-connectors body tools": true, "PATCH /api/v1/custom-connectors/{id} body tools": true,
 	"POST /api/v1/custom-connectors/{id}/approve body tools": true,
 	"POST /mcp body id": true, // of the message; package mcphttp shows what its tools say about ids
+	"POST /mcp query apps": true, "POST /mcp query tools": true, // as GET /tools has them
 }
 
 // TestOthersIDs walks over every route that takes an id, with the key and the

@@ -83,7 +83,7 @@ func TestPlatformSnippets(t *testing.T) {
 		headers, _ := tool["headers"].(map[string]any)
 		if tool["type"] != "mcp" || tool["server_url"] != host.url+"/mcp" ||
 			headers["Authorization"] != "Bearer "+host.key {
-			t.Errorf("the vendor of the model is told of %v", tool)
+			t.Errorf("the vendor of the model received %v", tool)
 		}
 	default:
 		t.Error("the snippet for the Responses API sent nothing")

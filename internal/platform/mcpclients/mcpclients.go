@@ -43,7 +43,8 @@ func For(address, key string) []Client {
 		{
 			ID:   "claude-code",
 			Name: "Claude Code",
-			Text: "claude mcp add --transport http " + Name + " " + address + " \\\n  --header \"Authorization: " + bearer + `"`,
+			Text: "claude mcp add --transport http " + Name + " " + address + " \\\n" +
+				`  --header "Authorization: ` + bearer + `"`,
 		},
 		{
 			ID: "claude-desktop", Name: "Claude Desktop", Where: "claude_desktop_config.json",
