@@ -37,6 +37,7 @@ type cli struct {
 }
 
 func main() {
+	privateFiles()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	go func() {

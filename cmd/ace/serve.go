@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -14,8 +16,15 @@ type serveCmd struct {
 	config.Settings `embed:""`
 }
 
-// Run serves until the context ends.
+// Run serves until the context ends, also where that is before it began.
 func (c *serveCmd) Run(w *world) error {
+	if err := c.serve(w); err != nil && (w.ctx.Err() == nil || !errors.Is(err, context.Canceled)) {
+		return err
+	}
+	return nil
+}
+
+func (c *serveCmd) serve(w *world) error {
 	if err := c.Check(); err != nil {
 		return err
 	}
@@ -49,8 +58,10 @@ func (c *serveCmd) announce(out io.Writer, welcome *server.Welcome) {
 	if c.SandboxOn() {
 		_, _ = fmt.Fprintf(out, "  sandbox   %s   (no real money moves)\n", c.SandboxBaseURL())
 	}
-	_, _ = fmt.Fprintf(out, "  data      %s\n\nTry:\n  curl %s/agent/commerce/products\n  ace tour\n\n", c.DataDir,
-		base)
+	_, _ = fmt.Fprintf(out, "  data      %s\n\n", c.DataDir)
+	if c.Serves("store") {
+		_, _ = fmt.Fprintf(out, "Try:\n  curl %s/agent/commerce/products\n  ace tour\n\n", base)
+	}
 	if welcome != nil {
 		_, _ = fmt.Fprintf(out,
 			"The account %q was created. Its API key, shown this once:\n  %s\nTry:\n  curl -H \"Authorization: Bearer "+

@@ -25,6 +25,7 @@ type Settings struct {
 	PlatformAddr string         `env:"ACE_PLATFORM_ADDR" default:"127.0.0.1:8081" placeholder:"HOST:PORT" help:"Address that the platform listens on." group:"Addresses"`
 	SandboxAddr  string         `env:"ACE_SANDBOX_ADDR" default:"127.0.0.1:8082" placeholder:"HOST:PORT" help:"Address that the sandbox listens on." group:"Addresses"`
 	AdminAddr    string         `env:"ACE_ADMIN_ADDR" default:"127.0.0.1:9464" placeholder:"HOST:PORT" help:"Address of health checks and profiles; do not expose it. Empty: none." group:"Addresses"`
+	AdminToken   string         `env:"ACE_ADMIN_TOKEN_FILE" name:"admin-token-file" placeholder:"FILE" help:"File with the bearer token for profiles, of 16 characters or more. Needed if ACE_ADMIN_ADDR is not on loopback." group:"Addresses"`
 	DrainDelay   *time.Duration `env:"ACE_DRAIN_DELAY" placeholder:"TIME" help:"How long the hosts go on listening after the signal to stop, so that a balancer notices that they are not ready; at most 15s. Default: 5s, or 0s if they listen on loopback alone." group:"Addresses"`
 	StoreURL     string         `env:"ACE_STORE_URL" placeholder:"URL" help:"Public URL of the store, without a trailing slash. Default: http:// and the listening address." group:"Addresses"`
 	PlatformURL  string         `env:"ACE_PLATFORM_URL" placeholder:"URL" help:"Public URL of the platform, without a trailing slash. Default: http:// and the listening address." group:"Addresses"`
@@ -49,7 +50,7 @@ type Settings struct {
 	StripeURL            string   `env:"ACE_STRIPE_URL" placeholder:"URL" help:"URL of the payment processor's API. Default: Stripe's, or the sandbox's." group:"Payments"`
 	StripeOffers         string   `env:"ACE_STRIPE_OFFERS" enum:"marked,all" default:"marked" help:"Which active prices are for sale: those with the metadata agent_offer=true (${enum})." group:"Payments"`
 	AutomaticTax         bool     `env:"ACE_STRIPE_AUTOMATIC_TAX" help:"Let the processor compute tax on the payment page." group:"Payments"`
-	Sandbox              string   `env:"ACE_SANDBOX" enum:"auto,on,off" default:"auto" help:"Whether the sandbox runs (${enum}). auto: unless there is a Stripe key or a public address." group:"Payments"`
+	Sandbox              string   `env:"ACE_SANDBOX" enum:"auto,on,off" default:"auto" help:"Whether the sandbox runs (${enum}). auto: unless there is a Stripe key, or a host that is served has a public URL." group:"Payments"`
 
 	X402Facilitators  []string      `env:"ACE_X402_FACILITATOR_URL" name:"x402-facilitator-url" placeholder:"URL,…" help:"Facilitators that settle payments for paid services, in order. Default: the sandbox's, if it runs." group:"Paid services"`
 	X402TokenFile     string        `env:"ACE_X402_TOKEN_FILE" name:"x402-token-file" placeholder:"FILE" help:"File with the bearer token for the first facilitator." group:"Paid services"`
@@ -137,6 +138,13 @@ func (s *Settings) checkAddresses() error {
 			errs = append(errs, fmt.Errorf("%s is %q: write HOST:PORT, for example 127.0.0.1:8080", name, addr))
 		}
 	}
+	if s.AdminAddr != "" && !Local("http://"+s.AdminAddr) && s.AdminToken == "" {
+		errs = append(
+			errs,
+			errors.New("ACE_ADMIN_ADDR can be reached from other machines: name a file with a token in "+
+				"ACE_ADMIN_TOKEN_FILE, or listen on 127.0.0.1"),
+		)
+	}
 	for name, v := range map[string]*string{
 		"ACE_STORE_URL": &s.StoreURL, "ACE_PLATFORM_URL": &s.PlatformURL, "ACE_SANDBOX_URL": &s.SandboxURL,
 		"ACE_STRIPE_URL": &s.StripeURL, "ACE_TERMS_URL": &s.TermsURL,
@@ -187,12 +195,15 @@ func (s *Settings) checkPayments() error {
 	case s.StripeKey != "" && len(s.StripeWebhookSecrets) == 0:
 		return errors.New("ACE_STRIPE_WEBHOOK_SECRET is missing: create a webhook endpoint in Stripe for " +
 			s.BaseURL() + "/webhooks/stripe, and set its signing secret")
+	case !s.Serves("store"):
+		return nil // nothing is sold here
 	case s.StripeKey == "" && s.Sandbox == "off":
 		return errors.New("nothing can be sold: set ACE_STRIPE_API_KEY, or ACE_SANDBOX=on")
-	case s.StripeKey == "" && s.Sandbox == "auto" && !Local(s.BaseURL()):
+	case s.StripeKey == "" && s.Sandbox == "auto" && !s.ServesLocally():
 		return errors.New(
-			"the store has a public URL and no processor: set ACE_STRIPE_API_KEY, or ACE_SANDBOX=on to sell for " +
-				"test money")
+			"a host has a public URL and the store has no processor: set ACE_STRIPE_API_KEY, or ACE_SANDBOX=on to sell " +
+				"for test money",
+		)
 	}
 	return nil
 }
@@ -307,7 +318,17 @@ func (s *Settings) SandboxBaseURL() string {
 
 // SandboxOn reports whether the sandbox runs.
 func (s *Settings) SandboxOn() bool {
-	return s.Sandbox == "on" || s.Sandbox == "auto" && s.StripeKey == "" && Local(s.BaseURL())
+	return s.Sandbox == "on" || s.Sandbox == "auto" && s.StripeKey == "" && s.ServesLocally()
+}
+
+// Sells reports whether this process has a processor of payments, real or of the
+// sandbox. One that serves the platform alone needs none.
+func (s *Settings) Sells() bool { return s.StripeKey != "" || s.SandboxOn() }
+
+// ServesLocally reports whether every host that this process serves is reachable
+// only from this machine.
+func (s *Settings) ServesLocally() bool {
+	return (!s.Serves("store") || Local(s.BaseURL())) && (!s.Serves("platform") || Local(s.PlatformBaseURL()))
 }
 
 // Database returns the URL of the database for sqldb.Open.

@@ -16,7 +16,9 @@ import (
 	"time"
 
 	"ace/internal/config"
+	"ace/internal/foundation/httpserver"
 	"ace/internal/foundation/jobs"
+	"ace/internal/foundation/problem"
 	"ace/internal/foundation/sqldb"
 	"ace/internal/storage"
 	"ace/internal/storefront/operatorhttp"
@@ -37,7 +39,14 @@ const controlSocket = "control.sock"
 func (s *Server) control() http.Handler {
 	mux := http.NewServeMux()
 	store := storage.New(s.db, s.lanes)
-	mux.Handle("/", operatorhttp.New(s.orders, store, s.services, storage.Paid{Store: store}))
+	if s.sales != nil {
+		mux.Handle("/", operatorhttp.New(s.orders, store, s.services, storage.Paid{Store: store}))
+	} else {
+		mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+			httpserver.WriteProblem(w, r, problem.New(problem.NotFound, "store_not_served",
+				"This process serves the platform alone: ask one that serves the store."))
+		})
+	}
 	vault := s.vaultControl()
 	mux.Handle("/vault", vault)
 	mux.Handle("/vault/", vault)

@@ -98,18 +98,22 @@ func (s *Server) newWorker() *jobs.Worker {
 func (s *Server) handlers() map[string]jobs.Handler {
 	store := storage.New(s.db, s.lanes)
 	all := map[string]jobs.Handler{
-		jobSweep:     inSlices(sweepEvery, s.sales.Sweep),
 		jobPrune:     inSlices(pruneEvery, store.Prune),
 		jobStock:     s.stockJob(),
 		jobPrunePaid: inSlices(pruneEvery, storage.Paid{Store: store}.Prune),
 		jobVault:     s.vaultJob(),
 	}
 	for _, part := range []map[string]jobs.Handler{
-		s.sales.Handlers(), s.orders.Handlers(), s.services.Handlers(),
 		s.platform.connections.Handlers(), s.platform.tools.Jobs(), s.platform.connectors.Handlers(),
 		s.platform.triggers.Handlers(),
 	} {
 		maps.Copy(all, part)
+	}
+	if s.sales != nil { // otherwise a process with a processor does them
+		all[jobSweep] = inSlices(sweepEvery, s.sales.Sweep)
+		for _, part := range []map[string]jobs.Handler{s.sales.Handlers(), s.orders.Handlers(), s.services.Handlers()} {
+			maps.Copy(all, part)
+		}
 	}
 	return all
 }
@@ -147,8 +151,12 @@ func (s *Server) prepareWork(ctx context.Context) error {
 	if len(unknown) > 0 {
 		s.log.WarnContext(ctx, "jobs of unknown kinds are waiting", slog.Any("kinds", unknown))
 	}
+	if s.sales != nil {
+		if err := store.Schedule(ctx, jobs.Job{Kind: jobSweep, RunAt: now.Add(10 * time.Second)}); err != nil {
+			return err
+		}
+	}
 	return store.Schedule(ctx,
-		jobs.Job{Kind: jobSweep, RunAt: now.Add(10 * time.Second)},
 		jobs.Job{Kind: jobPrune, RunAt: now.Add(time.Minute)},
 		jobs.Job{Kind: jobPrunePaid, RunAt: now.Add(time.Minute)},
 		jobs.Job{Kind: jobStock, RunAt: now.Add(time.Minute)},

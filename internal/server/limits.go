@@ -21,10 +21,6 @@ func (s *Server) buildGate() (*admission.Gate, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the address of the store: %w", err)
 	}
-	limits, err := s.limits()
-	if err != nil {
-		return nil, err
-	}
 	options := &admission.Options{
 		Scheme: base.Scheme, MCP: []string{ucphttp.MCPPath, mcphttp.Path},
 		Enforce: s.cfg.BotAuth == "enforce",
@@ -33,27 +29,34 @@ func (s *Server) buildGate() (*admission.Gate, error) {
 		s.bots = webbotauth.NewKeys(s.signedClient(egress.KeyDirectory()), s.log, nil)
 		options.Bots = webbotauth.NewVerifier(s.bots, []string{authority(base)}, nil)
 	}
-	return admission.New(limits, options), nil
+	return admission.New(s.limits(), options), nil
 }
 
-func (s *Server) limits() (admission.Limits, error) {
-	switch {
-	case s.cfg.RateLimit == "off":
-		return admission.NoLimits(), nil
-	case s.cfg.RedisURL == "":
-		table := ratelimit.NewTable(nil)
-		return admission.NewLimits(func(p ratelimit.Policy) ratelimit.Limiter { return table.Limiter(p) },
-			s.cfg.RateBurst), nil
+// openShared opens the counters that replicas share, if there are any.
+func (s *Server) openShared() (err error) {
+	if s.cfg.RedisURL == "" || s.cfg.RateLimit == "off" {
+		return nil
 	}
-	var err error
 	s.shared, err = redislimit.Open(s.cfg.RedisURL, s.log, &redislimit.Options{
 		Digest: func(key string) string { return s.sealer.MAC("rate limit", []byte(key)) },
 	})
 	if err != nil {
-		return admission.Limits{}, fmt.Errorf("ACE_REDIS_URL: %w", err)
+		return fmt.Errorf("ACE_REDIS_URL: %w", err)
+	}
+	return nil
+}
+
+func (s *Server) limits() admission.Limits {
+	switch {
+	case s.cfg.RateLimit == "off":
+		return admission.NoLimits()
+	case s.shared == nil:
+		table := ratelimit.NewTable(nil)
+		return admission.NewLimits(func(p ratelimit.Policy) ratelimit.Limiter { return table.Limiter(p) },
+			s.cfg.RateBurst)
 	}
 	return admission.NewLimits(func(p ratelimit.Policy) ratelimit.Limiter { return s.shared.GCRA(p) },
-		s.cfg.RateBurst), nil
+		s.cfg.RateBurst)
 }
 
 // authority is the host of a URL as signatures name it: without the

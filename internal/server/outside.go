@@ -35,7 +35,7 @@ func (s *Server) egressOptions() *egress.Options {
 // isolated reports whether this is the environment without configuration, whose
 // only outside world is the sandbox.
 func (s *Server) isolated() bool {
-	return s.sandbox != nil && s.cfg.StripeKey == "" && len(s.cfg.EgressAllow) == 0 && config.Local(s.cfg.BaseURL())
+	return s.sandbox != nil && s.cfg.StripeKey == "" && len(s.cfg.EgressAllow) == 0 && s.cfg.ServesLocally()
 }
 
 // trusting returns a purpose that may call what the operator's settings name for

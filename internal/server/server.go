@@ -54,7 +54,7 @@ type Server struct {
 	sandbox  *sandboxWorld // nil: off
 	lanes    *jobs.Lanes
 	worker   *jobs.Worker
-	sales    *checkout.Service
+	sales    *checkout.Service // nil, like orders, services and pages: nothing is sold here
 	orders   *order.Service
 	services *paidservice.Service
 	pages    *site.Service
@@ -88,6 +88,9 @@ func New(ctx context.Context, cfg *config.Settings, log *slog.Logger, opts Optio
 }
 
 func (s *Server) build(ctx context.Context) (err error) {
+	if err := makePrivate(s.cfg.DataDir); err != nil {
+		return err
+	}
 	if s.operator {
 		s.db, err = openExisting(ctx, s.cfg)
 	} else {
@@ -108,16 +111,20 @@ func (s *Server) build(ctx context.Context) (err error) {
 		}
 	}
 	s.guard = egress.New(s.egressOptions())
-	store, err := s.buildStore(ctx)
-	if err != nil {
+	if err := s.openShared(); err != nil {
 		return err
+	}
+	var store http.Handler
+	if s.cfg.Sells() {
+		if store, err = s.buildStore(ctx); err != nil {
+			return err
+		}
 	}
 	if s.platform, err = s.buildPlatform(ctx); err != nil {
 		return err
 	}
 	s.worker = s.newWorker()
-	s.listenOn(store)
-	return nil
+	return s.listenOn(store)
 }
 
 // Migrate brings the schema up to date and returns how many migrations it
@@ -245,7 +252,7 @@ func (s *Server) processor() (*stripe.Client, error) {
 }
 
 // listenOn prepares the listeners; Run opens them.
-func (s *Server) listenOn(store http.Handler) {
+func (s *Server) listenOn(store http.Handler) error {
 	proxies := &httpserver.Proxies{Networks: config.Prefixes(s.cfg.TrustedProxies), Header: s.cfg.ProxyHeader}
 	var front []httpserver.Listener
 	if s.cfg.Serves("store") {
@@ -261,14 +268,19 @@ func (s *Server) listenOn(store http.Handler) {
 		})
 	}
 	if s.cfg.AdminAddr != "" {
+		admin, err := s.admin()
+		if err != nil {
+			return err
+		}
 		s.private = httpserver.New(s.log, []httpserver.Listener{
-			{Name: "admin", Addr: s.cfg.AdminAddr, Setting: "ACE_ADMIN_ADDR", Handler: s.admin()},
+			{Name: "admin", Addr: s.cfg.AdminAddr, Setting: "ACE_ADMIN_ADDR", Handler: admin},
 		}, lastListeners())
 	}
 	s.front = httpserver.New(s.log, front, &httpserver.Options{DrainDelay: s.cfg.Drain()})
 	if s.sandbox != nil && s.sandbox.world != nil {
 		s.back = sandboxListener(s.log, s.cfg.SandboxAddr, s.sandbox.world.Handler(), s.tls)
 	}
+	return nil
 }
 
 func sandboxListener(log *slog.Logger, addr string, h http.Handler, secure *tls.Config) *httpserver.Server {
@@ -308,21 +320,27 @@ func (s *Server) Listen(ctx context.Context) error {
 // Run serves until ctx ends, and then ends within 50 s: lifecycle draws how.
 func (s *Server) Run(ctx context.Context) error {
 	if err := s.prepareWork(ctx); err != nil {
-		return errors.Join(err, s.close(ctx))
+		if ctx.Err() != nil {
+			err = nil // told to end before it began: what was not scheduled is so at the next start
+		}
+		return errors.Join(err, s.close(context.WithoutCancel(ctx)))
 	}
 	l := &lifecycle{
 		log: s.log, draining: s.front.Draining(), close: s.close,
 		requests: shutdownStep{parts: []part{{"requests", s.front.Run}}},
 		work:     shutdownStep{parts: []part{loop("jobs", s.worker.Run)}},
 		finish: shutdownStep{parts: []part{
-			loop("paid services", func(context.Context) { s.services.Close() }),
 			loop("runs of tools", func(context.Context) { s.platform.tools.Close() }),
 		}},
 		loops: shutdownStep{parts: []part{
-			loop("pages", s.pages.Run), loop("facilitators", s.services.Watch), loop("vault", s.vault.Run),
+			loop("vault", s.vault.Run),
 			loop("times of last use", func(ctx context.Context) { s.platform.run(ctx, s.log) }),
 			{"operator commands", s.serveControl},
 		}},
+	}
+	if s.sales != nil {
+		l.finish.parts = append(l.finish.parts, loop("paid services", func(context.Context) { s.services.Close() }))
+		l.loops.parts = append(l.loops.parts, loop("pages", s.pages.Run), loop("facilitators", s.services.Watch))
 	}
 	if s.shared != nil {
 		l.loops.parts = append(l.loops.parts, loop("shared limits", s.shared.Run))

@@ -138,6 +138,7 @@ var advice = map[string]string{
 	"permission_required":    "Ask the owner of the account for a key with the permission that `required` names.",
 	"role_required":          "Ask the owner of the account to do it, or to change your role.",
 	"session_required":       "Sign in on the account page.",
+	"store_not_served":       "Ask a process that serves the store (`ACE_HOSTS`).",
 	"sign_in_blocked":        "Wait for the time in `Retry-After`, or sign in by a link.",
 	"fresh_sign_in_required": "Sign in by a new link (`ace account link NAME`), then try again within 15 minutes.",
 	"password_wrong":         "Enter the password that you use now, or sign in by a new link.",

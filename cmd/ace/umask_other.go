@@ -1,0 +1,6 @@
+//go:build !unix
+
+package main
+
+// privateFiles leaves files to the rights of the user's own folders.
+func privateFiles() {}
