@@ -201,8 +201,8 @@ func (s *Settings) checkPayments() error {
 		return errors.New("nothing can be sold: set ACE_STRIPE_API_KEY, or ACE_SANDBOX=on")
 	case s.StripeKey == "" && s.Sandbox == "auto" && !s.ServesLocally():
 		return errors.New(
-			"a host has a public URL and the store has no processor: set ACE_STRIPE_API_KEY, or ACE_SANDBOX=on to sell " +
-				"for test money",
+			"a host has a public URL and the store has no processor: set ACE_STRIPE_API_KEY, or ACE_SANDBOX=on to " +
+				"sell for test money",
 		)
 	}
 	return nil

@@ -36,7 +36,7 @@ func (s *Server) admin() (http.Handler, error) {
 			switch {
 			case token == "" && !byAddress(r.Host):
 				plain(w, http.StatusMisdirectedRequest, "use the address of this machine as the host")
-			case token != "" && !same(r.Header.Get("Authorization"), "Bearer "+token):
+			case token != "" && !sameSecret(r.Header.Get("Authorization"), "Bearer "+token):
 				w.Header().Set("WWW-Authenticate", "Bearer")
 				plain(w, http.StatusUnauthorized, "send the token of ACE_ADMIN_TOKEN_FILE as a bearer token")
 			default:
@@ -47,8 +47,8 @@ func (s *Server) admin() (http.Handler, error) {
 	return mux, nil
 }
 
-// same compares two secrets in constant time.
-func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
+// sameSecret compares two secrets in constant time.
+func sameSecret(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
 // adminToken returns the token of profiles, or "" if they need none.
 func (s *Server) adminToken() (string, error) {

@@ -89,7 +89,7 @@ func TestPlatformAlone(t *testing.T) {
 	}
 }
 
-// TestInterruptedStart holds that a server that is told to end before it serves
+// TestInterruptedStart holds that a server that has to end before it serves
 // ends without an error.
 func TestInterruptedStart(t *testing.T) {
 	t.Parallel()
