@@ -14,7 +14,9 @@ const (
 	// nameWeight is what a word of an app's name counts for the tools of that app:
 	// in "my Google calendar" it says which app, and hardly what to do.
 	nameWeight = 0.25
-	perApp     = 3 // tools of one app if none is named
+	perApp     = 3 // tools of one app before those of others if none is named
+	// maxOneStep is how many telling words a task of one step has at most.
+	maxOneStep = 8
 	// maxSearched bounds the words of a task that are searched for, synonyms
 	// included. Tasks of people have a few dozen.
 	maxSearched = 512
@@ -395,7 +397,7 @@ func (c *candidate) refine(t *task, m *scratch, named *mention) {
 		c.matched |= matchedPhrase
 	}
 	switch {
-	case t.class == classNone:
+	case t.class == classNone || t.telling > maxOneStep: // several steps have several verbs
 	case t.class == e.class || t.class == classSend && e.class == classCreate ||
 		t.class == classCreate && e.class == classSend:
 		c.score *= 1.35
@@ -428,6 +430,10 @@ func (x *Index) best(found []candidate, limit int, appNamed bool) []Hit {
 		heap.sink(i)
 	}
 	top, count := 0.0, map[string]int{}
+	var behind []candidate // that other apps go before
+	add := func(c *candidate) {
+		hits = append(hits, Hit{&c.entry.Handle, math.Round(c.score/top*1000) / 1000, c.matched.list()})
+	}
 	for len(heap) > 0 && len(hits) < limit {
 		c := heap[0]
 		heap[0] = heap[len(heap)-1]
@@ -437,10 +443,16 @@ func (x *Index) best(found []candidate, limit int, appNamed bool) []Hit {
 			top = c.score
 		}
 		if !appNamed && count[c.entry.App] == perApp {
+			if len(behind) < limit {
+				behind = append(behind, c)
+			}
 			continue
 		}
 		count[c.entry.App]++
-		hits = append(hits, Hit{&c.entry.Handle, math.Round(c.score/top*1000) / 1000, c.matched.list()})
+		add(&c)
+	}
+	for i := 0; i < len(behind) && len(hits) < limit; i++ {
+		add(&behind[i])
 	}
 	return hits
 }

@@ -32,9 +32,9 @@ const (
 	weightPhrase = 4.0
 	weightApp    = 3.0
 	weightTitle  = 3.0
-	weightAbout  = 1.5
+	weightAbout  = 2.0
 	weightGroup  = 0.7
-	weightInput  = 0.3
+	weightInput  = 0.5
 	saturation   = 1.2
 	lengthShare  = 0.4
 )

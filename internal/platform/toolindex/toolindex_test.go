@@ -421,3 +421,40 @@ func TestFindSaysWhatIsMissing(t *testing.T) {
 		t.Errorf("reading only, %s was found", show(r.Hits))
 	}
 }
+
+// TestOneAppFillsTheList finds more than three tools of one app where no other
+// app has any.
+func TestOneAppFillsTheList(t *testing.T) {
+	t.Parallel()
+	a := &app.App{ID: "one", Name: "One"}
+	var all []*app.Tool
+	for _, name := range []string{"list_red", "list_green", "list_blue", "list_white", "list_black"} {
+		all = append(all, &app.Tool{ID: "one__" + name, App: "one", Name: name, Title: name, Call: "GET /"})
+	}
+	a.Tools = app.OrderedOf(func(t *app.Tool) string { return t.Name }, all...)
+	if hits := toolindex.New([]*app.App{a}).Find(toolindex.Query{Task: "list", Limit: 4}).Hits; len(hits) != 4 {
+		t.Errorf("Find = %s, want four", show(hits))
+	}
+}
+
+// TestSeveralSteps holds that a task of several steps is not judged by its first
+// verb.
+func TestSeveralSteps(t *testing.T) {
+	t.Parallel()
+	a := &app.App{ID: "lab", Name: "Lab"}
+	all := []*app.Tool{
+		{ID: "lab__list_fibers", App: "lab", Name: "list_fibers", Title: "List fibers", Call: "GET /"},
+		{
+			ID: "lab__delete_evidence", App: "lab", Name: "delete_evidence", Title: "Delete evidence", Call: "DELETE /",
+			Effect: app.Destroys,
+		},
+	}
+	a.Tools = app.OrderedOf(func(t *app.Tool) string { return t.Name }, all...)
+	hits := toolindex.New([]*app.App{a}).Find(toolindex.Query{
+		Task:  "show yesterday's report of kitchen supplies, then delete evidence gathered before January last year",
+		Limit: 2,
+	}).Hits
+	if len(hits) == 0 || hits[0].Tool != "lab__delete_evidence" {
+		t.Errorf("Find = %s, want lab__delete_evidence first", show(hits))
+	}
+}
