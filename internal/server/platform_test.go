@@ -128,7 +128,7 @@ func (h *host) party(t *testing.T, name string) *party {
 // send sends a request by the key, or as the person.
 func (p *party) send(person bool, method, target, kind string, body []byte) *httptest.ResponseRecorder {
 	p.t.Helper()
-	r := httptest.NewRequestWithContext(p.t.Context(), method, target, bytes.NewReader(body))
+	r := httptest.NewRequestWithContext(p.t.Context(), method, p.cfg.PlatformURL+target, bytes.NewReader(body))
 	if len(body) > 0 {
 		r.Header.Set("Content-Type", kind)
 	}
