@@ -71,7 +71,7 @@ func (l *lifecycle) run(ctx context.Context) error {
 	return errors.Join(append(errs, l.close(end))...)
 }
 
-// stage is a set of parts that start and stop together.
+// shutdownStep is a set of parts that start and stop together.
 type shutdownStep struct {
 	parts []part
 

@@ -92,7 +92,7 @@ func (s *Server) buildPlatform(ctx context.Context) (*platform, error) {
 	return p, err
 }
 
-// shelf reads the definitions of apps; own are the apps of accounts.
+// openLibrary reads the definitions of apps; own are the apps of accounts.
 func (s *Server) openLibrary(own library.Own) (*library.Library, error) {
 	from := definitions.Options{Dir: s.cfg.CatalogDir, Private: len(s.cfg.EgressAllow) > 0}
 	if s.cfg.SandboxOn() {

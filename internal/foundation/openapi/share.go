@@ -125,7 +125,7 @@ func (s *sharing) replace(node any) any {
 // names of the fields around it, from the inside out.
 func (s *sharing) free(hint string) string {
 	fields := strings.Split(hint, ".")
-	for n := len(fields) - 1; n >= 0; n-- {
+	for n := range slices.Backward(fields) {
 		name := camelName(strings.Join(fields[n:], "_"))
 		if _, taken := s.schemas[name]; !taken {
 			return name

@@ -81,7 +81,7 @@ func (t *Table) Limiter(p Policy) *GCRA {
 	}
 }
 
-// Take implements Limiter. The error is always nil.
+// Allow implements Limiter. The error is always nil.
 func (g *GCRA) Allow(_ context.Context, key string, cost int) (Result, error) {
 	h := maphash.String(g.seed, key) | 1 // never the 0 of an empty slot
 	now := int64(time.Since(g.table.epoch))

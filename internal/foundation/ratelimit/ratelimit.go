@@ -17,7 +17,7 @@ import (
 // they ask another process; the error is about that process, never about the
 // client.
 type Limiter interface {
-	// Take takes cost units of the client's quota, all or none. A cost of 0
+	// Allow charges cost units of the client's quota, all or none. A cost of 0
 	// takes nothing and reads the state.
 	Allow(ctx context.Context, key string, cost int) (Result, error)
 }
@@ -158,7 +158,7 @@ func ClientKey(a netip.Addr) string {
 // Unlimited is the limiter that is switched off. It sets no header fields.
 type Unlimited struct{}
 
-// Take always allows.
+// Allow always allows.
 func (Unlimited) Allow(context.Context, string, int) (Result, error) {
 	return Result{Allowed: true}, nil
 }

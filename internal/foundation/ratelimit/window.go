@@ -58,7 +58,7 @@ func NewWindow(p Policy, o *WindowOptions) *Window {
 	return w
 }
 
-// Take implements Limiter. The error is always nil.
+// Allow implements Limiter. The error is always nil.
 func (w *Window) Allow(_ context.Context, key string, cost int) (Result, error) {
 	s := &w.shards[maphash.String(w.seed, key)%uint64(len(w.shards))]
 	span := w.policy.Window.Milliseconds()

@@ -41,7 +41,7 @@ type key struct {
 	Material []byte `json:"key"`
 }
 
-// Ring is a set of data keys, one of them primary, and the key of digests. It is
+// Keyring is a set of data keys, one of them primary, and the key of digests. It is
 // not safe for concurrent use.
 type Keyring struct {
 	keys   []key

@@ -41,7 +41,7 @@ const (
 // belongs to another place.
 var ErrOpen = errors.New("sealed value does not open here")
 
-// Box seals and digests with one ring. It is safe for concurrent use.
+// Sealer seals and digests with one keyring. It is safe for concurrent use.
 type Sealer struct {
 	keys atomic.Pointer[opened]
 	mac  []byte

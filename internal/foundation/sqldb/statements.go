@@ -65,7 +65,7 @@ type conn interface {
 	driver.Validator
 }
 
-// keeping is a connection that keeps its statements. One goroutine uses it at a
+// statementCache is a connection that keeps its statements. One goroutine uses it at a
 // time, as database/sql promises.
 type statementCache struct {
 	conn

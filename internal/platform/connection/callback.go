@@ -25,7 +25,7 @@ func attemptPlace(session *Session) seal.Place {
 	return seal.Place{Table: "connect_session", Column: "attempt", Row: session.ID, Account: session.AccountID}
 }
 
-// begin sends the person to the vendor. A sign-in that was under way before is
+// redirect sends the user to the vendor. A sign-in that was under way before is
 // forgotten: one link has one.
 func (s *Service) redirect(ctx context.Context, m *pendingConnection) (*Outcome, error) {
 	attempt := &Attempt{

@@ -115,7 +115,7 @@ type Attempt struct {
 // Authorizer speaks to authorization servers. Its problems: oauth_client_missing
 // (Conflict), sign_in_denied, sign_in_failed, provider_unavailable.
 type Authorizer interface {
-	// Begin returns the URL that the user is sent to, and completes the
+	// Start returns the URL that the user is sent to, and completes the
 	// attempt with what the callback needs.
 	Start(ctx context.Context, a *app.App, s *app.Scheme, client *Client, params map[string]string,
 		attempt *Attempt) (address string, err error)

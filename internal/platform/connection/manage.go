@@ -258,7 +258,7 @@ func (s *Service) ask(ctx context.Context, k *storedCredentials, live *Live) (Id
 	return s.Checker.Check(ctx, k.app, k.scheme, live)
 }
 
-// judge sets what a check found.
+// setStatus stores what a check found.
 func (c *Connection) setStatus(code string, identity Identity) {
 	c.LastCheckedAt = now()
 	if c.Status == Disabled || c.Status == Revoked {

@@ -15,7 +15,7 @@ import (
 	"ace/internal/platform/audit"
 )
 
-// making is a connection on its way.
+// pendingConnection is a connection on its way.
 type pendingConnection struct {
 	session *Session
 	app     *app.App

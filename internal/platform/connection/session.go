@@ -90,7 +90,7 @@ type Session struct {
 	Attempt       string
 }
 
-// Wish is what a connect session was asked for.
+// ConnectOptions are what a connect session was opened with.
 type ConnectOptions struct {
 	Scheme      string            `json:"scheme,omitempty"` // "": the person chooses
 	Label       string            `json:"label,omitempty"`

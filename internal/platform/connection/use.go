@@ -13,7 +13,7 @@ import (
 	"ace/internal/platform/audit"
 )
 
-// kept is a connection with its credentials open. It is shared between callers:
+// storedCredentials is a connection with its credentials open. It is shared between callers:
 // it is never changed.
 type storedCredentials struct {
 	c      *Connection

@@ -119,7 +119,7 @@ func (s *Service) completeOAuth(ctx context.Context, c *Connector, document []by
 			"authorization_code.")
 }
 
-// take completes the OAuth with a flow of a document; what the caller sent
+// addFlow completes the OAuth with a flow of a document; what the caller sent
 // stays.
 func (a *Auth) addFlow(f openapiimport.Flow) {
 	if a.OAuth.TokenURL == "" {

@@ -20,7 +20,7 @@ import (
 type Identities interface {
 	// Name is what people know the provider by.
 	Name() string
-	// Begin returns the address that a person is sent to. It returns
+	// Start returns the address that a person is sent to. It returns
 	// identity_unavailable (Unavailable) while the provider does not answer.
 	Start(ctx context.Context, state, nonce, verifier string) (address string, err error)
 	// Finish turns what the provider sent back into whom it vouches for. The

@@ -18,7 +18,7 @@ import (
 	"ace/internal/platform/tool"
 )
 
-// doer remembers the requests that it is given.
+// recordingClient remembers the requests that it is given.
 type recordingClient struct{ seen []*http.Request }
 
 func (d *recordingClient) Do(r *http.Request) (*http.Response, error) {

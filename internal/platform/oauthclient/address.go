@@ -149,7 +149,7 @@ func (d *exchange) underSuffix(host string) bool {
 // maxLearned is how long a value may be that a response provides.
 const maxLearned = 4096
 
-// learn accepts a value from a vendor. It goes to the connection's params if
+// setParam accepts a value from a vendor. It goes to the connection's params if
 // the definition declares it there, and among the credentials otherwise. One
 // that would choose hosts must be under the definition's suffixes.
 func (d *exchange) setParam(name, value string) error {

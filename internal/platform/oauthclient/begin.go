@@ -25,7 +25,7 @@ func random() string {
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// begin returns the address of the authorization endpoint (RFC 6749, 4.1.1, with
+// start returns the address of the authorization endpoint (RFC 6749, 4.1.1, with
 // RFC 7636).
 func (d *exchange) start(_ context.Context, attempt *connection.Attempt) (string, error) {
 	o := d.oauth

@@ -25,7 +25,7 @@ type HTTPClient interface {
 type Registrations interface {
 	// Registered returns nil where there is none.
 	Registered(ctx context.Context, accountID, appID, issuer string) (*connection.Client, error)
-	// Keep keeps a client in place of one of the same account, app and issuer.
+	// Store keeps a client in place of one of the same account, app and issuer.
 	Store(ctx context.Context, by audit.Actor, client *connection.Client) error
 	// MarkBroken notes that the issuer does not know a client any more, if it is
 	// still the one with this id.

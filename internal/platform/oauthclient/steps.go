@@ -177,7 +177,7 @@ func (d *exchange) fill(value any) (any, error) {
 	return value, nil
 }
 
-// keep stores what a step returned.
+// storeValues stores what a step returned.
 func (d *exchange) storeValues(step *app.Step, a *reply.Reply) error {
 	for name, place := range step.Keep {
 		name, optional := strings.CutSuffix(name, "?")

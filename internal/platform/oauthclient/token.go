@@ -61,7 +61,7 @@ func (d *exchange) field(a *reply.Reply, name string) string {
 	return a.At("/" + name)
 }
 
-// take reads a token response into the grant.
+// storeTokens reads a token response into the grant.
 func (d *exchange) storeTokens(ctx context.Context, a *reply.Reply, r rotation) error {
 	main := d.main(a)
 	d.last = a.Document

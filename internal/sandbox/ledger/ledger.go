@@ -81,7 +81,7 @@ func (l *Ledger) token(terms x402.PaymentRequirements) (evm.Token, bool) {
 	return l.tokens[i], true
 }
 
-// judge checks what needs no balance. It returns the first error, in the order
+// check checks what needs no balance. It returns the first error, in the order
 // of the client libraries' facilitator.
 func (l *Ledger) check(r *x402.FacilitatorRequest) x402.Reason {
 	terms := r.Requirements

@@ -50,7 +50,7 @@ func (f *handler) clearFaults(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// take returns the fault of the next call of a part, or nil.
+// nextFault returns the fault of the next call of a part, or nil.
 func (n *Notes) nextFault(part string) *Fault {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -97,7 +97,7 @@ func (tx *Tx) payNow(ctx context.Context, o *object.Session, p payment) error {
 	return tx.recordPayment(ctx, o, p, p.method, "succeeded")
 }
 
-// take stores the session's payment intent and its one charge.
+// recordPayment stores the session's payment intent and its one charge.
 func (tx *Tx) recordPayment(ctx context.Context, o *object.Session, p payment, method *object.MethodDetails,
 	status string,
 ) error {

@@ -9,7 +9,7 @@ import (
 	"ace/internal/protocol/x402"
 )
 
-// kept reads the sealed work of an order and makes sure that it is what was
+// storedWork reads the sealed work of an order and makes sure that it is what was
 // sealed. The work is not shown.
 func (s *Service) storedWork(ctx context.Context, o *Order) (*Work, error) {
 	w, err := s.results.Work(ctx, o.ResultID)

@@ -143,7 +143,7 @@ func (s *Service) Refresh(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// took swaps in the listing of one source, if it changes what there is.
+// setEntries swaps in the listing of one source, if it changes what there is.
 func (s *Service) setEntries(source int, list []Entry) {
 	s.listing.Lock()
 	defer s.listing.Unlock()

@@ -140,7 +140,7 @@ type receipt struct {
 	Logs      []event  `json:"logs"`
 }
 
-// judge says what an event means: paid only where the transfer that belongs to
+// checkEvent says what an event means: paid only where the transfer that belongs to
 // it brought the amount to the receiver.
 func (n *node) checkEvent(ctx context.Context, auth paidservice.Authorization, e event) (paidservice.Verdict, error) {
 	var r *receipt

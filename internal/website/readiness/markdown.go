@@ -257,7 +257,7 @@ func (r *Report) Method() []string {
 	}
 }
 
-// Took is how long the audit ran.
+// Duration is how long the audit ran.
 func (r *Report) Duration() time.Duration { return r.FinishedAt.Sub(r.StartedAt) }
 
 type mdWriter struct{ b strings.Builder }

@@ -101,7 +101,7 @@ func row(url string, f judge.Finding, expected string) Row {
 
 func round3(v float64) float64 { return math.Round(v*1000) / 1000 }
 
-// judge runs all checks and sums them up.
+// evaluate runs all checks and sums them up.
 func (a *audit) evaluate(r *Report) {
 	rows := judge.Table()
 	for i := range rows {

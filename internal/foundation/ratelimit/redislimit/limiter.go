@@ -69,7 +69,7 @@ func check(p ratelimit.Policy) {
 	}
 }
 
-// Take implements ratelimit.Limiter. The error is always nil: without Redis it
+// Allow implements ratelimit.Limiter. The error is always nil: without Redis it
 // is counted here.
 func (l *limiter) Allow(ctx context.Context, key string, cost int) (ratelimit.Result, error) {
 	if cost < 0 || cost > l.policy.Limit() {

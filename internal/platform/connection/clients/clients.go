@@ -46,7 +46,7 @@ type Sealed struct {
 	UpdatedAt         time.Time
 }
 
-// Keeper keeps clients. It is safe for concurrent use.
+// Clients stores clients. It is safe for concurrent use.
 type Clients struct {
 	store  Store
 	sealer *seal.Sealer
@@ -163,7 +163,7 @@ const (
 	maxExtra        = 20
 )
 
-// Keep keeps a client, in place of one of the same account, app and issuer. Its
+// Store stores a client, in place of one of the same account, app and issuer. Its
 // problem is invalid_oauth_client (Invalid).
 func (k *Clients) Store(ctx context.Context, by audit.Actor, client *connection.Client) error {
 	size := len(client.Secret)
@@ -195,7 +195,7 @@ func (k *Clients) Store(ctx context.Context, by audit.Actor, client *connection.
 	return k.store.KeepClient(ctx, stored, entry)
 }
 
-// KeepAll keeps the operator's clients where they differ from what is there.
+// StoreAll stores the operator's clients where they differ from the stored ones.
 func (k *Clients) StoreAll(ctx context.Context, clients []*connection.Client) error {
 	for _, one := range clients {
 		there, err := k.Registered(ctx, one.AccountID, one.App, one.Issuer)

@@ -133,7 +133,7 @@ func (f *Handler) task(ctx context.Context, id string) (a2a.Record, error) {
 	return rec, err
 }
 
-// keep stores a task as it is now: a new one, or a changed one. sent is nil
+// storeTask stores a task as it is now: a new one, or a changed one. sent is nil
 // where no message changed it.
 func (f *Handler) storeTask(ctx context.Context, rec a2a.Record, sent *a2a.Sent) (a2a.Record, error) {
 	if rec.ExpiresAt.Before(time.Now().Add(keepFor)) {

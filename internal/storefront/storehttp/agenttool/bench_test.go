@@ -27,7 +27,7 @@ import (
 //
 //	go test -run '^$' -bench Servers ./internal/storefront/storehttp/agenttool
 
-// shelf sells eight offers, in memory.
+// fakeCatalog sells eight offers, in memory.
 type fakeCatalog struct{}
 
 // Offers implements offer.Source.

@@ -32,7 +32,7 @@ const MaxBody = 256 << 10
 // LongPoll is how long an agent may wait for a payment in one request.
 const LongPoll = 25 * time.Second
 
-// Desk serves sessions, whatever protocol they are asked for in. Its fields
+// Sessions serves checkout sessions for the transports of all protocols. Its fields
 // are set once.
 type Sessions struct {
 	Checkout *checkout.Service

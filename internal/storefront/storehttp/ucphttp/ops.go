@@ -173,7 +173,7 @@ func (f *Handler) cancel(ctx context.Context, call *operationCall) (any, error) 
 	return f.answer(ctx, call, session, nil)
 }
 
-// wish reads what a create or update asks for. A checkout sells one offer:
+// checkoutRequest reads what a create or update asks for. A checkout sells one offer:
 // its page at the processor has one price, one trial and one way of delivery.
 func checkoutRequest(call *operationCall) (*ucp.CheckoutRequest, ucp.RequestLine, error) {
 	req, err := call.body.Checkout(call.reading())

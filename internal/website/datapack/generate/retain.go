@@ -18,7 +18,7 @@ type keeper struct {
 	mended []string
 }
 
-// keep is a thing of the page's markup as JSON-LD, repaired.
+// retain is a thing of the page's markup as JSON-LD, repaired.
 func (g *Generator) retain(graph *markup.Graph, n *markup.Node, depth int) ld.Node {
 	k := &keeper{g: g, graph: graph}
 	return k.node(n, depth)

@@ -52,7 +52,7 @@ func (w *work) named() bool {
 		(w.name.Source.From == "h1" || strings.Contains(strings.ToLower(w.v.text), strings.ToLower(w.name.Text)))
 }
 
-// begin opens the node of the page's main thing with what all of them have.
+// newNode opens the node of the page's main thing with what all of them have.
 func (w *work) newNode(kind, fragment string) ld.Node {
 	n := ld.Of("@type", kind, "@id", w.id(fragment))
 	n.Set("name", w.use(kind+".name", w.name))

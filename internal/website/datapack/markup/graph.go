@@ -272,7 +272,7 @@ func (c *collector) fault(f Fault) {
 	}
 }
 
-// room counts a node and reports whether it still fits.
+// hasRoom counts a node and reports whether it still fits.
 func (c *collector) hasRoom(source Source, line, depth int) bool {
 	if c.count < MaxNodes && depth < MaxDepth {
 		c.count++
