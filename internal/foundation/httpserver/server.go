@@ -228,7 +228,7 @@ func (s *Server) drain(servers []*http.Server, requests []atomic.Int64) error {
 				errs[i] = fmt.Errorf("%s still had requests in flight after %s; they were cut", s.listeners[i].Name,
 					s.options.DrainTimeout)
 			}
-			_ = server.Close() // the sentence above is the report
+			_ = server.Close() // the log entry above already reports it
 		})
 	}
 	group.Wait()
