@@ -67,8 +67,8 @@ var domain = map[string][]string{
 		"internal/platform/app", "internal/platform/audit",
 		"internal/platform/connection", "internal/platform/openapiimport",
 	},
-	"internal/platform/openapiimport":      {"internal/platform/app"},
-	"internal/platform/toolpack":           {"internal/platform/app"},
+	"internal/platform/openapiimport": {"internal/platform/app"},
+	"internal/platform/toolpack":      {"internal/platform/app"},
 	"internal/platform/toolpack/derive": {
 		"internal/platform/app", "internal/platform/openapiimport", "internal/platform/toolpack",
 	},

@@ -145,11 +145,14 @@ var idName = regexp.MustCompile(
 var free = map[string]bool{
 	"PUT /api/v1/oauth-clients/{app} body client_id":           true,
 	"POST /api/v1/connect-sessions/{id}/confirm body flow_id":  true,
-	"POST /api/v1/connect-sessions/{id}/confirm body end_user": true, "POST /api/v1/files body file": true,
-	"POST /api/v1/custom-connectors body tools": true, "PATCH /api/v1/custom-connectors/{id} body tools": true,
-	"POST /api/v1/custom-connectors/{id}/approve body tools": true,
-	"POST /mcp body id": true, // of the message; package mcphttp shows what its tools say about ids
-	"POST /mcp query apps": true, "POST /mcp query tools": true, // as GET /tools has them
+	"POST /api/v1/connect-sessions/{id}/confirm body end_user": true,
+	"POST /api/v1/files body file":                             true,
+	"POST /api/v1/custom-connectors body tools":                true,
+	"PATCH /api/v1/custom-connectors/{id} body tools":          true,
+	"POST /api/v1/custom-connectors/{id}/approve body tools":   true,
+	"POST /mcp body id":     true, // of the message; package mcphttp shows what its tools say about ids
+	"POST /mcp query apps":  true,
+	"POST /mcp query tools": true, // as GET /tools has them
 }
 
 // TestOthersIDs walks over every route that takes an id, with the key and the

@@ -83,7 +83,10 @@ func collection(t *testing.T, folder string) *labelled {
 			}
 		}
 		byApp[g.App] = append(byApp[g.App], one)
-		set.texts[g.ID] = strings.Join([]string{strings.TrimPrefix(g.App, "\x00"+g.ID), g.Name, g.Title, g.Description, g.Params}, " ")
+		set.texts[g.ID] = strings.Join(
+			[]string{strings.TrimPrefix(g.App, "\x00"+g.ID), g.Name, g.Title, g.Description, g.Params},
+			" ",
+		)
 		return nil
 	})
 	for i, name := range order {
@@ -218,9 +221,19 @@ func TestSearch(t *testing.T) {
 			name string
 			s    score
 		}{{"ace", own}, {"bleve", other}} {
-			fmt.Printf("%-10s %6d %6d  %-6s %6.3f %6.3f %6.3f %8.3f %8s %8s\n", set.name, len(set.texts), len(set.tasks),
-				engine.name, engine.s.recall1, engine.s.recall5, engine.s.recall10, engine.s.ndcg,
-				engine.s.p50.Round(10*time.Microsecond), engine.s.p99.Round(10*time.Microsecond))
+			fmt.Printf(
+				"%-10s %6d %6d  %-6s %6.3f %6.3f %6.3f %8.3f %8s %8s\n",
+				set.name,
+				len(set.texts),
+				len(set.tasks),
+				engine.name,
+				engine.s.recall1,
+				engine.s.recall5,
+				engine.s.recall10,
+				engine.s.ndcg,
+				engine.s.p50.Round(10*time.Microsecond),
+				engine.s.p99.Round(10*time.Microsecond),
+			)
 		}
 		if own.ndcg < other.ndcg {
 			t.Errorf("%s: bleve finds better", set.name)

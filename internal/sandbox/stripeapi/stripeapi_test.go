@@ -93,8 +93,13 @@ func TestSessionOfAPrice(t *testing.T) {
 	if price.at("object") != "price" || price.at("unit_amount") != "1900" || price.at("active") != "true" {
 		t.Errorf("price = %v", price.body)
 	}
-	session := c.must("POST", "/v1/checkout/sessions",
-		"mode=payment&success_url=https://shop.example/ok&line_items[0][quantity]=2&line_items[0][price]="+price.at("id"))
+	session := c.must(
+		"POST",
+		"/v1/checkout/sessions",
+		"mode=payment&success_url=https://shop.example/ok&line_items[0][quantity]=2&line_items[0][price]="+price.at(
+			"id",
+		),
+	)
 	id := session.at("id")
 	if session.at("status") != "open" || session.at("payment_status") != "unpaid" ||
 		session.at("amount_total") != "3800" || session.at("url") != "https://pay.example/"+id {
@@ -144,8 +149,26 @@ func TestRefusals(t *testing.T) {
 		{"unknown object", "GET", "/v1/prices/price_none", "", nil, 404, "price", "resource_missing"},
 		{"unknown parameter", "POST", "/v1/prices", priceForm + "&colour=red", nil, 400, "colour", "parameter_unknown"},
 		{"missing parameter", "POST", "/v1/prices", "unit_amount=1&product_data[name]=x", nil, 400, "currency", ""},
-		{"no number", "POST", "/v1/prices", "currency=eur&unit_amount=x&product_data[name]=x", nil, 400, "unit_amount", ""},
-		{"key too long", "POST", "/v1/prices", priceForm, []string{"Idempotency-Key", strings.Repeat("k", 256)}, 400, "", ""},
+		{
+			"no number",
+			"POST",
+			"/v1/prices",
+			"currency=eur&unit_amount=x&product_data[name]=x",
+			nil,
+			400,
+			"unit_amount",
+			"",
+		},
+		{
+			"key too long",
+			"POST",
+			"/v1/prices",
+			priceForm,
+			[]string{"Idempotency-Key", strings.Repeat("k", 256)},
+			400,
+			"",
+			"",
+		},
 		{"unknown path", "GET", "/v1/nothing", "", nil, 404, "", ""},
 	}
 	for _, tt := range tests {

@@ -75,10 +75,18 @@ func TestValues(t *testing.T) {
 		text  string
 		want  []any
 	}{
-		{"one", []any{"a", 1}, []string{"TEXT", "BIGINT"}, "VALUES (CAST($1 AS TEXT), CAST($2 AS BIGINT))", []any{"a", 1}},
+		{
+			"one",
+			[]any{"a", 1},
+			[]string{"TEXT", "BIGINT"},
+			"VALUES (CAST($1 AS TEXT), CAST($2 AS BIGINT))",
+			[]any{"a", 1},
+		},
 		{"two", []any{"a", "b"}, []string{"TEXT"}, "VALUES (CAST($1 AS TEXT)), ($2)", []any{"a", "b"}},
 		{
-			"three are padded to four", []any{"a", 1, "b", 2, "c", 3}, []string{"TEXT", "BIGINT"},
+			"three are padded to four",
+			[]any{"a", 1, "b", 2, "c", 3},
+			[]string{"TEXT", "BIGINT"},
 			"VALUES (CAST($1 AS TEXT), CAST($2 AS BIGINT)), ($3, $4), ($5, $6), ($7, $8)",
 			[]any{"a", 1, "b", 2, "c", 3, "c", 3},
 		},
@@ -107,7 +115,13 @@ CREATE INDEX task_due ON task (due_at) WHERE due_at > 0;
 func insert(t *testing.T, db *sqldb.DB, id string, due int64) {
 	t.Helper()
 	err := db.Tx(t.Context(), func(tx *sql.Tx) error {
-		n, err := row.Exec(t.Context(), tx, `INSERT INTO task (id, account_id, due_at) VALUES ($1, 'acc_1', $2)`, id, due)
+		n, err := row.Exec(
+			t.Context(),
+			tx,
+			`INSERT INTO task (id, account_id, due_at) VALUES ($1, 'acc_1', $2)`,
+			id,
+			due,
+		)
 		if err == nil && n != 1 {
 			return errors.New("nothing was written")
 		}
