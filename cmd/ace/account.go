@@ -15,6 +15,8 @@ type accountCmd struct {
 	Create    accountCreateCmd    `cmd:"" help:"Create an account; prints a link that signs its owner in."`
 	List      accountListCmd      `cmd:"" help:"List all accounts."`
 	Link      accountLinkCmd      `cmd:"" help:"Print a new link that signs the owner in, once, within 15 minutes."`
+	Disable   accountDisableCmd   `cmd:"" help:"Refuse the keys and sign-ins of an account from now on; nothing is deleted."`
+	Enable    accountEnableCmd    `cmd:"" help:"Let a disabled account work again."`
 	Redirects accountRedirectsCmd `cmd:"" help:"Show or change where sign-ins to apps may send browsers afterwards."`
 }
 
@@ -55,9 +57,13 @@ func (c *accountListCmd) Run(w *world) error {
 			_, _ = fmt.Fprintln(out, "No accounts yet. Create one: ace account create NAME")
 			return
 		}
-		_, _ = fmt.Fprintln(out, "ACCOUNT\tID\tSINCE")
+		_, _ = fmt.Fprintln(out, "ACCOUNT\tID\tSINCE\tSTATE")
 		for _, a := range all.Accounts {
-			_, _ = fmt.Fprintf(out, "%s\t%s\t%s\n", a.Name, a.ID, a.CreatedAt.Local().Format(time.DateTime))
+			state := "enabled"
+			if a.DisabledAt != nil {
+				state = "disabled since " + a.DisabledAt.Local().Format(time.DateTime)
+			}
+			_, _ = fmt.Fprintf(out, "%s\t%s\t%s\t%s\n", a.Name, a.ID, a.CreatedAt.Local().Format(time.DateTime), state)
 		}
 	})
 }
@@ -74,6 +80,37 @@ func (c *accountLinkCmd) Run(w *world) error {
 		return err
 	}
 	return c.print(w, link, func(out io.Writer) { _, _ = fmt.Fprintln(out, link.URL) })
+}
+
+type accountDisableCmd struct {
+	operating `embed:""`
+	Name      string `arg:"" help:"Name of the account."`
+}
+
+// Run disables an account.
+func (c *accountDisableCmd) Run(w *world) error {
+	var a accounthttp.Account
+	if err := c.call(w.ctx, http.MethodPost, "/accounts/"+url.PathEscape(c.Name)+"/disable", nil, &a); err != nil {
+		return err
+	}
+	return c.print(w, a, func(out io.Writer) {
+		_, _ = fmt.Fprintf(out, "The account %s is disabled: its keys and sign-ins are refused. To take it back:\n"+
+			"  ace account enable %s\n", a.Name, a.Name)
+	})
+}
+
+type accountEnableCmd struct {
+	operating `embed:""`
+	Name      string `arg:"" help:"Name of the account."`
+}
+
+// Run enables an account.
+func (c *accountEnableCmd) Run(w *world) error {
+	var a accounthttp.Account
+	if err := c.call(w.ctx, http.MethodPost, "/accounts/"+url.PathEscape(c.Name)+"/enable", nil, &a); err != nil {
+		return err
+	}
+	return c.print(w, a, func(out io.Writer) { _, _ = fmt.Fprintf(out, "The account %s is enabled.\n", a.Name) })
 }
 
 type accountRedirectsCmd struct {

@@ -115,3 +115,47 @@ func TestInterruptedStart(t *testing.T) {
 		t.Errorf("Run after the end = %v, want nil", err)
 	}
 }
+
+// TestDisabledAccount holds that the keys and sign-ins of a disabled account are
+// refused at once, and work again when it is enabled.
+func TestDisabledAccount(t *testing.T) {
+	t.Parallel()
+	h := newHost(t, Options{})
+	ann := h.party(t, "ann")
+	operate := func(path string, want int) string {
+		t.Helper()
+		w := httptest.NewRecorder()
+		h.control().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, nil))
+		if w.Code != want {
+			t.Fatalf("POST %s = %d %s, want %d", path, w.Code, w.Body, want)
+		}
+		return w.Body.String()
+	}
+	ann.must(http.StatusOK, http.MethodGet, "/me", "")
+	for range 2 { // twice is as once
+		if text := operate("/accounts/ann/disable", http.StatusOK); !strings.Contains(text, "disabled_at") {
+			t.Errorf("disabling an account returns %s", text)
+		}
+	}
+	for _, person := range []bool{false, true} {
+		path := "/api/v1/me"
+		if person {
+			path = "/api/v1/keys"
+		}
+		if got := ann.send(person, http.MethodGet, path, "", nil); got.Code != http.StatusUnauthorized {
+			t.Errorf("a disabled account, person %v = %d %s, want 401", person, got.Code, got.Body)
+		}
+	}
+	if text := operate("/accounts/ann/enable", http.StatusOK); strings.Contains(text, "disabled_at") {
+		t.Errorf("enabling an account returns %s", text)
+	}
+	ann.must(http.StatusOK, http.MethodGet, "/me", "")
+	if got := ann.send(true, http.MethodGet, "/api/v1/keys", "", nil); got.Code != http.StatusOK {
+		t.Errorf("the sign-in of an account that was enabled = %d %s", got.Code, got.Body)
+	}
+	operate("/accounts/nobody/disable", http.StatusNotFound)
+	entries := ann.send(true, http.MethodGet, "/api/v1/audit-log", "", nil).Body.String()
+	if strings.Count(entries, `"account.disabled"`) != 1 || strings.Count(entries, `"account.enabled"`) != 1 {
+		t.Errorf("the audit log has other entries than one of each: %s", entries)
+	}
+}

@@ -29,6 +29,9 @@ type Store interface {
 	Accounts(ctx context.Context) ([]*Account, error)
 	// AccountByName returns account_not_found (NotFound).
 	AccountByName(ctx context.Context, name string) (*Account, error)
+	// SetDisabled disables an account from a time on, or enables it (zero), and
+	// records the entry if that changes anything.
+	SetDisabled(ctx context.Context, accountID string, at time.Time, e audit.Entry) error
 	// Account returns account_not_found (NotFound).
 	Account(ctx context.Context, id string) (*Account, error)
 	// Users answers the people of an account, oldest first.
@@ -150,6 +153,30 @@ func (s *Service) List(ctx context.Context) ([]*Account, error) { return s.store
 // ByName answers an account; account_not_found (NotFound) otherwise.
 func (s *Service) ByName(ctx context.Context, name string) (*Account, error) {
 	return s.store.AccountByName(ctx, name)
+}
+
+// Disable ends everything that an account may do: its keys and sign-ins are
+// refused from now on, and nothing is deleted. Its problem is account_not_found.
+func (s *Service) Disable(ctx context.Context, by audit.Actor, name string) (*Account, error) {
+	return s.setDisabled(ctx, by, name, time.Now().UTC().Truncate(time.Millisecond), "account.disabled")
+}
+
+// Enable takes Disable back. Its problem is account_not_found.
+func (s *Service) Enable(ctx context.Context, by audit.Actor, name string) (*Account, error) {
+	return s.setDisabled(ctx, by, name, time.Time{}, "account.enabled")
+}
+
+func (s *Service) setDisabled(ctx context.Context, by audit.Actor, name string, at time.Time,
+	action string,
+) (*Account, error) {
+	a, err := s.store.AccountByName(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.store.SetDisabled(ctx, a.ID, at, audit.New(a.ID, by, action, a.ID, nil)); err != nil {
+		return nil, err
+	}
+	return s.store.Account(ctx, a.ID)
 }
 
 // ByID answers an account; account_not_found (NotFound) otherwise.

@@ -5,6 +5,8 @@
 //	POST   /accounts                     ace account create
 //	GET    /accounts                     ace account list
 //	POST   /accounts/{name}/link         ace account link
+//	POST   /accounts/{name}/disable      ace account disable
+//	POST   /accounts/{name}/enable       ace account enable
 //	GET    /accounts/{name}/redirect-urls  ace account redirects
 //	PATCH  /accounts/{name}/redirect-urls  ace account redirects --add, --remove
 //	POST   /accounts/{name}/keys         ace key create
@@ -30,6 +32,8 @@ type Account struct {
 	ID        string    `json:"id"`
 	Name      string    `json:"name"`
 	CreatedAt time.Time `json:"created_at"`
+	// DisabledAt is there while the account is disabled.
+	DisabledAt *time.Time `json:"disabled_at,omitempty"`
 }
 
 // NewAccount is an account that was just made.
@@ -136,6 +140,12 @@ func New(accounts *account.Service, keys *apikey.Service, signIn func(secret str
 		Summary: "Make a sign-in link", Status: http.StatusCreated,
 	}, s.link)
 	openapi.Handle(api, openapi.Operation{
+		Method: http.MethodPost, Path: "/accounts/{name}/disable", ID: "disableAccount", Summary: "Disable an account",
+	}, s.change(accounts.Disable))
+	openapi.Handle(api, openapi.Operation{
+		Method: http.MethodPost, Path: "/accounts/{name}/enable", ID: "enableAccount", Summary: "Enable an account",
+	}, s.change(accounts.Enable))
+	openapi.Handle(api, openapi.Operation{
 		Method: http.MethodGet, Path: "/accounts/{name}/redirect-urls",
 		ID: "getRedirectURLs", Summary: "Where sign-ins may send browsers",
 	}, s.redirects)
@@ -191,6 +201,19 @@ func (s *server) listAccounts(ctx context.Context, _ *struct{}) (*out[Accounts],
 		o.Body.Accounts = append(o.Body.Accounts, wireAccount(a))
 	}
 	return o, nil
+}
+
+// change is an operation that changes an account by its name.
+func (s *server) change(
+	do func(context.Context, audit.Actor, string) (*account.Account, error),
+) func(context.Context, *nameInput) (*out[Account], error) {
+	return func(ctx context.Context, in *nameInput) (*out[Account], error) {
+		a, err := do(ctx, audit.Operator(), in.Name)
+		if err != nil {
+			return nil, err
+		}
+		return &out[Account]{wireAccount(a)}, nil
+	}
 }
 
 func (s *server) link(ctx context.Context, in *nameInput) (*out[Link], error) {
@@ -295,7 +318,13 @@ func (s *server) revokeKey(ctx context.Context, in *struct {
 		`There is no key with this id. "ace key list --account NAME" shows the keys of an account.`)
 }
 
-func wireAccount(a *account.Account) Account { return Account{a.ID, a.Name, a.CreatedAt} }
+func wireAccount(a *account.Account) Account {
+	wire := Account{ID: a.ID, Name: a.Name, CreatedAt: a.CreatedAt}
+	if !a.DisabledAt.IsZero() {
+		wire.DisabledAt = &a.DisabledAt
+	}
+	return wire
+}
 
 func wireKey(k *apikey.Key) Key {
 	restrict := Restrict{

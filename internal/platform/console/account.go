@@ -243,6 +243,8 @@ func activityRows(entries []operation.AuditEntry) []activityRow {
 func actions() map[string]string {
 	return map[string]string{
 		"account.created":                "The account was made",
+		"account.disabled":               "The account was disabled",
+		"account.enabled":                "The account was enabled",
 		"account.redirect_urls_set":      "Where connect links may send browsers was changed",
 		"sign_in.link_made":              "A sign-in link was made",
 		"session.begun":                  "Signed in by {method}",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"time"
 
 	"ace/internal/foundation/problem"
 	"ace/internal/foundation/sqldb"
@@ -92,6 +93,19 @@ func (s *Store) InsertAccount(ctx context.Context, a *account.Account, owner *ac
 func (s *Store) Accounts(ctx context.Context) ([]*account.Account, error) {
 	rows, err := s.db.Reader().QueryContext(ctx, `SELECT `+accountColumns+` FROM account ORDER BY name`)
 	return row.Collect(rows, err, scanAccount)
+}
+
+// SetDisabled implements account.Store.
+func (s *Store) SetDisabled(ctx context.Context, accountID string, at time.Time, e audit.Entry) error {
+	return s.db.Tx(ctx, func(tx *sql.Tx) error {
+		n, err := row.Exec(ctx, tx,
+			`UPDATE account SET disabled_at = $2 WHERE id = $1 AND (disabled_at = 0) <> (CAST($2 AS BIGINT) = 0)`,
+			accountID, row.Millis(at))
+		if err != nil || n == 0 {
+			return err
+		}
+		return record(ctx, tx, e)
+	})
 }
 
 // AccountByName implements account.Store.
