@@ -98,3 +98,35 @@ func eachImport(t *testing.T, visit func(f *file, target string)) {
 		}
 	}
 }
+
+// TestArchitectureNamesPackages fails where the tree in docs/architecture.md
+// names a package that is not there.
+func TestArchitectureNamesPackages(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, tree, ok := strings.Cut(string(text), "\ninternal/\n")
+	if !ok {
+		t.Fatal("the page has no tree")
+	}
+	tree, _, _ = strings.Cut(tree, "```")
+	var parents []string // by depth
+	count := 0
+	for line := range strings.Lines(tree) {
+		depth := max((len(line)-len(strings.TrimLeft(line, " ")))/2, 1)
+		names, _, _ := strings.Cut(strings.TrimSpace(line), "  ") // what follows is what they are for
+		for name := range strings.FieldsSeq(strings.ReplaceAll(names, ",", "")) {
+			parents = append(parents[:min(depth-1, len(parents))], strings.TrimSuffix(name, "/"))
+			folder := path.Join("internal", path.Join(parents...))
+			if _, err := os.Stat(folder); err != nil {
+				t.Errorf("docs/architecture.md names %s: %v", folder, err)
+			}
+			count++
+		}
+	}
+	if count < 50 {
+		t.Errorf("the tree names %d packages: the test reads the wrong part", count)
+	}
+}
