@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -131,6 +132,17 @@ func triggerValues(t *trigger.Trigger) ([]any, error) {
 	}, nil
 }
 
+// triggerPlaces are the placeholders of triggerValues. NextAt is stored in the time of
+// the database, unless it has not changed.
+func triggerPlaces(t *trigger.Trigger, before time.Time, values []any) string {
+	at := slices.Index(strings.Fields(strings.ReplaceAll(triggerColumns, ",", " ")), "next_at")
+	if t.NextAt.IsZero() || t.NextAt.Equal(before) {
+		return places(1, len(values))
+	}
+	values[at] = row.Delay(t.NextAt)
+	return places(1, at) + `, ` + sqldb.Now + ` + ` + places(at+1, at+1) + `, ` + places(at+2, len(values))
+}
+
 // places returns "$from, …, $to".
 func places(from, to int) string {
 	var list []string
@@ -154,7 +166,7 @@ func (s Triggers) InsertTrigger(ctx context.Context, t *trigger.Trigger, e audit
 	}
 	err = s.db.Tx(ctx, func(tx *sql.Tx) error {
 		n, err := row.Exec(ctx, tx, `INSERT INTO app_trigger (`+triggerColumns+`)
-			VALUES (`+places(1, len(values))+`) ON CONFLICT (id) DO NOTHING`, values...)
+			VALUES (`+triggerPlaces(t, time.Time{}, values)+`) ON CONFLICT (id) DO NOTHING`, values...)
 		if inserted = n > 0; err != nil {
 			return err
 		}
@@ -239,6 +251,7 @@ func (s Triggers) ChangeTrigger(ctx context.Context, id string, change func(*tri
 		if err != nil {
 			return err
 		}
+		before := t.NextAt
 		if err := change(t); err != nil {
 			return err
 		}
@@ -246,8 +259,12 @@ func (s Triggers) ChangeTrigger(ctx context.Context, id string, change func(*tri
 		if err != nil {
 			return err
 		}
-		if _, err := row.Exec(ctx, tx, `UPDATE app_trigger SET (`+triggerColumns+`) = (`+places(1, len(values))+`)
-			WHERE id = $1`, values...); err != nil {
+		if _, err := row.Exec(
+			ctx,
+			tx,
+			`UPDATE app_trigger SET (`+triggerColumns+`) = (`+triggerPlaces(t, before, values)+`)
+			WHERE id = $1`,
+			values...); err != nil {
 			return err
 		}
 		return s.recordAll(ctx, tx, nil, e)

@@ -6,32 +6,32 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"testing"
 	"time"
 
 	"ace/catalog"
 	"ace/internal/platform/app"
-	"ace/internal/platform/library"
 	"ace/internal/platform/trigger/inbound"
 )
 
 // curated returns a trigger of the catalog.
 func curated(t *testing.T, appID, event string) *app.Trigger {
 	t.Helper()
-	apps, err := library.Read(catalog.Files, "curated", strings.NewReplacer())
+	text, err := fs.ReadFile(catalog.Files, "curated/"+appID+".yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, a := range apps {
-		if a.ID == appID {
-			if found, ok := a.Triggers.Get(event); ok {
-				return found
-			}
-		}
+	a, err := app.Parse(text)
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Fatalf("there is no %s of %s", event, appID)
-	return nil
+	found, ok := a.Triggers.Get(event)
+	if !ok {
+		t.Fatalf("there is no %s of %s", event, appID)
+	}
+	return found
 }
 
 func sign(key, over string) string {
