@@ -24,7 +24,10 @@ func (s *Server) console(
 		return platformhttp.Pages{}, err
 	}
 	deps := console.Deps{
-		Site:       console.Site{BaseURL: s.cfg.PlatformBaseURL(), Name: s.cfg.PlatformName, Contact: s.cfg.Contact},
+		Site: console.Site{
+			BaseURL: s.cfg.PlatformBaseURL(), Name: s.cfg.PlatformName, Contact: s.cfg.Contact,
+			SecurityContact: s.cfg.SecurityContact,
+		},
 		Operations: operations, Accounts: p.accounts, Library: apps, Connections: p.connections,
 		Approvals: p.tools, Sealer: s.sealer, Log: s.log, Document: document,
 	}

@@ -20,6 +20,7 @@ package console
 import (
 	"log/slog"
 	"net/http"
+	"time"
 
 	"ace/internal/foundation/httpserver"
 	"ace/internal/foundation/seal"
@@ -100,16 +101,17 @@ func Rules() gate.Rules {
 		page   = func(id operation.ID) gate.Need { return gate.Need{Operation: id, Page: true} }
 	)
 	return gate.Rules{
-		"GET /{$}":             open,
-		"GET /docs":            open,
-		"GET /sdk/{$}":         open,
-		"GET /sdk/{file}":      open,
-		"GET /apps":            open,
-		"GET /apps/{app}":      open,
-		"GET /problems/{code}": open,
-		"GET /robots.txt":      open,
-		"GET /assets/{file}":   open,
-		"GET /favicon.ico":     open,
+		"GET /{$}":                      open,
+		"GET /docs":                     open,
+		"GET /sdk/{$}":                  open,
+		"GET /sdk/{file}":               open,
+		"GET /apps":                     open,
+		"GET /apps/{app}":               open,
+		"GET /problems/{code}":          open,
+		"GET /robots.txt":               open,
+		"GET /.well-known/security.txt": open,
+		"GET /assets/{file}":            open,
+		"GET /favicon.ico":              open,
 
 		"GET /sign-in":                 open,
 		"POST /sign-in":                open,
@@ -161,6 +163,9 @@ func (c *Console) Mount(mux gate.Mux) {
 	show("GET /apps/{app}", c.app)
 	show("GET /problems/{code}", c.problem)
 	show("GET /robots.txt", c.pages.Robots)
+	if c.Site.SecurityTxt(time.Now()) != "" {
+		show("GET "+page.SecurityPath, c.securityTxt)
+	}
 	show("GET /assets/{file}", c.pages.Serve)
 	show("GET /favicon.ico", c.pages.Favicon)
 
@@ -197,4 +202,11 @@ func (c *Console) Mount(mux gate.Mux) {
 	if c.ClientDocument != nil {
 		show("GET /oauth/client.json", c.clientDocument)
 	}
+}
+
+// securityTxt says whom to tell about a vulnerability.
+func (c *Console) securityTxt(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "public, max-age=3600")
+	_, _ = w.Write([]byte(c.Site.SecurityTxt(time.Now())))
 }

@@ -48,6 +48,13 @@ func TestPublicPages(t *testing.T) {
 		{"/problems/invalid-key", 200, []string{"invalid_key"}},
 		{"/problems/none", 404, []string{"No problem has this code."}},
 		{"/robots.txt", 200, []string{"Disallow: /account", "Disallow: /connect/"}},
+		{
+			"/.well-known/security.txt", 200,
+			[]string{
+				"Contact: mailto:help@platform.example\n", "Expires: 20",
+				"Canonical: " + base + "/.well-known/security.txt",
+			},
+		},
 		{"/assets/icon.svg", 200, []string{"<svg"}},
 		{"/favicon.ico", 200, []string{"<svg"}},
 		{"/assets/none", 404, nil},
@@ -150,7 +157,7 @@ func TestPagePermissions(t *testing.T) {
 	for pattern, need := range console.Rules() {
 		method, path, _ := strings.Cut(pattern, " ")
 		if method != http.MethodGet || path == "/{$}" || path == "/assets/{file}" || path == "/favicon.ico" ||
-			path == "/robots.txt" || path == "/oauth/client.json" {
+			path == "/robots.txt" || path == "/.well-known/security.txt" || path == "/oauth/client.json" {
 			continue
 		}
 		for _, role := range append(roles, "") {

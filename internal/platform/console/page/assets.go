@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -73,6 +74,24 @@ func (a assets) favicon(w http.ResponseWriter, r *http.Request) {
 	r.SetPathValue("file", "icon.svg")
 	a.serve(w, r)
 }
+
+// SecurityTxt returns whom to tell about a vulnerability (RFC 9116), or "" where
+// there is no contact. It is valid for at least half a year.
+func (s Site) SecurityTxt(now time.Time) string {
+	contact := cmp.Or(s.SecurityContact, s.Contact)
+	if contact == "" {
+		return ""
+	}
+	if !strings.Contains(contact, "://") {
+		contact = "mailto:" + contact
+	}
+	expires := time.Date(now.UTC().Year(), now.UTC().Month()+7, 1, 0, 0, 0, 0, time.UTC)
+	return "Contact: " + contact + "\nExpires: " + expires.Format(time.RFC3339) +
+		"\nPreferred-Languages: en\nCanonical: " + s.BaseURL + SecurityPath + "\n"
+}
+
+// SecurityPath is where SecurityTxt is published.
+const SecurityPath = "/.well-known/security.txt"
 
 // robots lets search engines read what is for everybody.
 func robots(w http.ResponseWriter, _ *http.Request) {

@@ -28,6 +28,9 @@ type Site struct {
 	BaseURL string // without a slash at the end
 	Name    string
 	Contact string // e-mail address; may be empty
+	// SecurityContact is an e-mail address or URL for reports of vulnerabilities;
+	// empty: Contact.
+	SecurityContact string
 }
 
 // Secure reports whether the site is served over https.
