@@ -5,6 +5,7 @@
 //	apps.jsonl             all other apps, one definition a line, sorted by id
 //	tools.pack             tools of these apps, derived from the descriptions of their APIs
 //	tools.lock             the names of these tools, which stay; see internal/platform/toolpack
+//	tools.sources          the files of the descriptions, by app; not shipped
 //	names.txt              names of apps that tasks may be about, in the catalog or not
 //	demo/demo-notes.yaml   the app of the sandbox; ${sandbox} is its address
 //
@@ -21,10 +22,12 @@ import (
 // Rows is the path of the file with one definition a line.
 const Rows = "apps.jsonl"
 
-// Paths of the derived tools and of the lock of their names.
+// Paths of the derived tools, of the lock of their names, and of the list of the
+// descriptions that they were derived from.
 const (
-	Pack = "tools.pack"
-	Lock = "tools.lock"
+	Pack    = "tools.pack"
+	Lock    = "tools.lock"
+	Sources = "tools.sources"
 )
 
 // Files are the definitions, by path.

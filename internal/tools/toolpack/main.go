@@ -1,5 +1,5 @@
 // Command toolpack derives tools of the apps in catalog/apps.jsonl from API
-// descriptions, and writes catalog/tools.pack and catalog/tools.lock. These are
+// descriptions, and writes catalog/tools.pack, tools.lock and tools.sources. These are
 // committed: nothing else needs the descriptions.
 //
 //	toolpack -specs DIR            write them
@@ -32,7 +32,7 @@ import (
 func main() {
 	var c command
 	flag.StringVar(&c.specs, "specs", "", "folder with index-*.jsonl and the files that they name; *.zst needs zstd")
-	flag.StringVar(&c.out, "out", "catalog", "folder of tools.pack and tools.lock")
+	flag.StringVar(&c.out, "out", "catalog", "folder of tools.pack, tools.lock and tools.sources")
 	flag.IntVar(&c.maxTools, "max", 150, "tools of one app at most")
 	flag.BoolVar(&c.verify, "verify", false, "write nothing; fail if the files differ")
 	flag.StringVar(&c.leftOut, "left-out", "", "file for what has no tool, with the reason")
@@ -76,7 +76,13 @@ func (c *command) run(ctx context.Context, out io.Writer) error {
 	if err := c.reportLeftOut(out, made.LeftOut); err != nil {
 		return err
 	}
-	for name, text := range map[string][]byte{catalog.Pack: pack.Bytes(), catalog.Lock: frozen.Bytes()} {
+	var used strings.Builder
+	for _, id := range slices.Sorted(maps.Keys(made.Used)) {
+		_, _ = fmt.Fprintf(&used, "%s\t%s\n", id, strings.Join(made.Used[id], " "))
+	}
+	for name, text := range map[string][]byte{
+		catalog.Pack: pack.Bytes(), catalog.Lock: frozen.Bytes(), catalog.Sources: []byte(used.String()),
+	} {
 		path := filepath.Join(c.out, name)
 		if !c.verify {
 			if err := os.WriteFile(path, text, 0o644); err != nil { //nolint:gosec // a file of the repository
