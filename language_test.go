@@ -23,17 +23,9 @@ import (
 //
 // passes. A blank line between entries keeps removals from conflicting.
 var languagePending = []string{
-	"internal/platform/account",
-
 	"internal/platform/app",
 
 	"internal/platform/console",
-
-	"internal/platform/library",
-
-	"internal/platform/platformhttp/findhttp",
-
-	"internal/platform/toolindex",
 }
 
 // phrase is wording that the repository does not use.

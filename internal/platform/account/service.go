@@ -25,7 +25,7 @@ import (
 type Store interface {
 	// InsertAccount returns account_exists (Conflict) for a name that is taken.
 	InsertAccount(ctx context.Context, a *Account, owner *User, e audit.Entry) error
-	// Accounts answers all accounts by name.
+	// Accounts returns all accounts by name.
 	Accounts(ctx context.Context) ([]*Account, error)
 	// AccountByName returns account_not_found (NotFound).
 	AccountByName(ctx context.Context, name string) (*Account, error)
@@ -34,14 +34,14 @@ type Store interface {
 	SetDisabled(ctx context.Context, accountID string, at time.Time, e audit.Entry) error
 	// Account returns account_not_found (NotFound).
 	Account(ctx context.Context, id string) (*Account, error)
-	// Users answers the people of an account, oldest first.
+	// Users returns the users of an account, oldest first.
 	Users(ctx context.Context, accountID string) ([]*User, error)
 	// UserByEmail, UserByID and UserBySubject answer nil where there is none, and the kept
 	// digest of the password beside the user.
 	UserByEmail(ctx context.Context, email string) (u *User, passwordHash string, err error)
 	UserByID(ctx context.Context, id string) (u *User, passwordHash string, err error)
 	UserBySubject(ctx context.Context, subject string) (*User, error)
-	// OwnerOf answers like UserByEmail the oldest owner of an account, by name.
+	// OwnerOf returns like UserByEmail the oldest owner of an account, by name.
 	OwnerOf(ctx context.Context, account string) (u *User, passwordHash string, err error)
 	// SetPassword stores a digest and ends the user's other sessions.
 	SetPassword(ctx context.Context, userID, hash, keepSession string, e audit.Entry) error
@@ -62,15 +62,15 @@ type Store interface {
 
 	// InsertLink keeps the digest of a one-time link.
 	InsertLink(ctx context.Context, digest, userID string, expires time.Time, e audit.Entry) error
-	// TakeLink ends a link and answers whom it signs in: nil if it is unknown,
+	// TakeLink ends a link and returns the user that it signs in: nil if it is unknown,
 	// used or too old. Of callers at the same time one succeeds.
 	TakeLink(ctx context.Context, digest string, now time.Time) (*User, error)
 
 	InsertSession(ctx context.Context, s *Session, expires time.Time, e audit.Entry) error
-	// Session answers nil for one that is unknown or over, or whose account is
+	// Session returns nil for one that is unknown or has ended, or whose account is
 	// disabled.
 	Session(ctx context.Context, digest string, now time.Time, idle time.Duration) (*Session, error)
-	// RedirectURLs answers an account's list; account_not_found (NotFound).
+	// RedirectURLs returns an account's list; account_not_found (NotFound).
 	RedirectURLs(ctx context.Context, accountID string) ([]string, error)
 	// ChangeRedirectURLs keeps what change makes of the list; nobody else changes
 	// it meanwhile. Without an action the entry, and the list, are not kept.
@@ -107,7 +107,7 @@ type Service struct {
 	mac    func(label string, parts ...[]byte) string
 }
 
-// New answers a service. mac is a keyed digest, for example seal.Sealer.MAC.
+// New returns a service. mac is a keyed digest, for example seal.Sealer.MAC.
 func New(store Store, hasher *password.Hasher, mac func(label string, parts ...[]byte) string) *Service {
 	return &Service{store, hasher, mac}
 }
@@ -147,10 +147,10 @@ func cleanEmail(text string) (string, error) {
 	return text, nil
 }
 
-// List answers all accounts, for the operator.
+// List returns all accounts, for the operator.
 func (s *Service) List(ctx context.Context) ([]*Account, error) { return s.store.Accounts(ctx) }
 
-// ByName answers an account; account_not_found (NotFound) otherwise.
+// ByName returns an account; account_not_found (NotFound) otherwise.
 func (s *Service) ByName(ctx context.Context, name string) (*Account, error) {
 	return s.store.AccountByName(ctx, name)
 }
@@ -179,12 +179,12 @@ func (s *Service) setDisabled(ctx context.Context, by audit.Actor, name string, 
 	return s.store.Account(ctx, a.ID)
 }
 
-// ByID answers an account; account_not_found (NotFound) otherwise.
+// ByID returns an account; account_not_found (NotFound) otherwise.
 func (s *Service) ByID(ctx context.Context, id string) (*Account, error) {
 	return s.store.Account(ctx, id)
 }
 
-// Users answers the people of an account, oldest first.
+// Users returns the users of an account, oldest first.
 func (s *Service) Users(ctx context.Context, accountID string) ([]*User, error) {
 	return s.store.Users(ctx, accountID)
 }
@@ -196,7 +196,7 @@ func (s *Service) RedirectURLs(ctx context.Context, accountID string) ([]string,
 }
 
 // SetRedirectURLs changes where sign-ins of an account may send browsers, as
-// landing.Entries takes it, and answers the list that counts. Its problems are
+// landing.Entries takes it, and returns the list that counts. Its problems are
 // invalid_request and account_not_found.
 func (s *Service) SetRedirectURLs(ctx context.Context, by audit.Actor, accountID string,
 	given []string,
@@ -211,7 +211,7 @@ func (s *Service) SetRedirectURLs(ctx context.Context, by audit.Actor, accountID
 }
 
 // EditRedirectURLs adds addresses to the list of an account and takes others off
-// it, whatever others do to the list at the same time, and answers the list that
+// it, whatever others do to the list at the same time, and returns the list that
 // counts. Its problems are those of SetRedirectURLs; taking off what is not there
 // is invalid_request.
 func (s *Service) EditRedirectURLs(ctx context.Context, by audit.Actor, accountID string,
@@ -275,7 +275,7 @@ func (s *Service) Redeem(ctx context.Context, by audit.Actor, secret string) (*S
 		return nil, "", problem.New(problem.Gone, "link_invalid",
 			`This sign-in link was used already or is too old. Make a new one with "ace account link".`)
 	}
-	return s.begin(ctx, by, u, ByLink)
+	return s.startSession(ctx, by, u, ByLink)
 }
 
 // SignIn signs in by password: a person by e-mail address, the owner of an
@@ -319,7 +319,7 @@ func (s *Service) SignIn(ctx context.Context, by audit.Actor, name, secret strin
 	if err := s.store.SettleSignIn(ctx, attempt.everywhere, attempt.here); err != nil {
 		return nil, "", err
 	}
-	return s.begin(ctx, by, u, ByPassword)
+	return s.startSession(ctx, by, u, ByPassword)
 }
 
 // attempt is one that was charged.
@@ -405,10 +405,10 @@ func (s *Service) SignInIdentity(ctx context.Context, by audit.Actor, issuer, su
 		return nil, "", problem.New(problem.Forbidden, "user_unknown",
 			"Nobody here has this identity. Ask the owner of the account to add your e-mail address.")
 	}
-	return s.begin(ctx, by, u, ByIdentity)
+	return s.startSession(ctx, by, u, ByIdentity)
 }
 
-func (s *Service) begin(ctx context.Context, by audit.Actor, u *User, method string) (*Session, string, error) {
+func (s *Service) startSession(ctx context.Context, by audit.Actor, u *User, method string) (*Session, string, error) {
 	secret := newSecret()
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	session := &Session{
@@ -428,7 +428,7 @@ func (s *Service) begin(ctx context.Context, by audit.Actor, u *User, method str
 	return session, secret, err
 }
 
-// Session answers who a session's secret stands for, or nil.
+// Session returns who a session's secret stands for, or nil.
 func (s *Service) Session(ctx context.Context, secret string) (*Session, error) {
 	if secret == "" {
 		return nil, nil

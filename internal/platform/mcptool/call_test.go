@@ -207,7 +207,7 @@ func TestCallAnswers(t *testing.T) {
 }
 
 // TestQuestionsOfServers: a server that asks on the way hears at once that
-// nobody answers, and may ask whether we are there.
+// there is no response, and may ask whether we are there.
 func TestQuestionsOfServers(t *testing.T) {
 	t.Parallel()
 	s := &scripted{session: "s-1", call: says(asEvents, `data: {"jsonrpc":"2.0","id":"a","method":"ping"}`+"\n\n"+

@@ -40,7 +40,7 @@ tools:
   merge_pull_request: {call: PUT /merge, title: Merge pull request, about: Merges a pull request.}
 `
 
-const box = `
+const boxApp = `
 id: box
 name: Box
 categories: [files]
@@ -54,7 +54,7 @@ tools:
 func apps(t testing.TB) []*app.App {
 	t.Helper()
 	var all []*app.App
-	for _, text := range []string{mail, repo, box} {
+	for _, text := range []string{mail, repo, boxApp} {
 		a, err := app.Parse([]byte(text))
 		if err != nil {
 			t.Fatal(err)
@@ -312,7 +312,7 @@ func TestWith(t *testing.T) {
 		}
 	}
 	if hits := split.Apps("box"); len(hits) == 0 || hits[0].App != "box" {
-		t.Errorf("Apps(box) = %v", hits)
+		t.Errorf("Apps(mailbox) = %v", hits)
 	}
 	if hits := base.Apps("box"); len(hits) != 0 {
 		t.Errorf("the index without Box finds it: %v", hits)

@@ -60,7 +60,7 @@ func (w *work) warn(code, url, text string) {
 }
 
 // look reads the first page, the llms.txt that may be there, and what a missing
-// address answers.
+// URL responds.
 func (w *work) look(ctx context.Context) error {
 	w.folder = "/"
 	if u, _, err := crawl.ParseTarget(w.site.Input); err == nil && strings.HasSuffix(u.Path, "/") &&
