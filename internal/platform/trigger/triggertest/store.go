@@ -124,6 +124,23 @@ func triggers(t *testing.T, w *world) {
 	if _, err := w.Trigger(t.Context(), "acc_other", one.ID); !problem.Is(err, "trigger_not_found") {
 		t.Errorf("by another account: %v", err)
 	}
+	soon := time.Now().Add(time.Hour).UTC().Truncate(time.Millisecond)
+	for range 2 { // a time that has not changed stays as it is
+		changed, err := w.ChangeTrigger(t.Context(), one.ID, func(t *trigger.Trigger) error {
+			t.Description = "changed"
+			if t.NextAt.IsZero() {
+				t.NextAt = soon
+			}
+			return nil
+		}, audit.Entry{})
+		if err != nil || changed.Description != "changed" {
+			t.Fatalf("ChangeTrigger = %+v, %v", changed, err)
+		}
+	}
+	if wait, found, err := w.Tending().Next(t.Context()); err != nil || !found || wait < 50*time.Minute ||
+		wait > 70*time.Minute {
+		t.Errorf("Next = %v, %v, %v, want an hour", wait, found, err)
+	}
 	hidden := w.trigger(t, func(t *trigger.Trigger) { t.Status = trigger.Registering })
 	if _, err := w.Trigger(t.Context(), w.account, hidden.ID); !problem.Is(err, "trigger_not_found") {
 		t.Errorf("one that is being created: %v", err)
