@@ -18,6 +18,8 @@ import (
 
 // cli is every command. Each is in a file of its own.
 type cli struct {
+	ShowVersion kong.VersionFlag `name:"version" help:"Print the version and exit."`
+
 	Config string `env:"ACE_CONFIG" placeholder:"FILE" help:"Settings file with KEY=value lines; it fills variables that are not set."`
 
 	Serve   serveCmd   `cmd:"" help:"Run the store and the platform (and the sandbox, unless there is a real processor)."`
@@ -64,7 +66,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	parser, err := kong.New(&c, kong.Name("ace"), kong.Writers(stdout, stderr), kong.UsageOnError(),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Description("ACE sells to agents, and lets them use the apps of their users."),
-		kong.Exit(func(int) { panic(exit{}) }),
+		kong.Exit(func(int) { panic(exit{}) }), kong.Vars{"version": versionText()},
 		kong.PostBuild(brief))
 	if err != nil {
 		_, _ = fmt.Fprintf(stderr, "ace: %v\n", err)

@@ -16,20 +16,29 @@ type versionCmd struct {
 
 // Run prints the version.
 func (c *versionCmd) Run(w *world) error {
-	revision := ""
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" {
-				revision = s.Value
-			}
-		}
-	}
 	if c.JSON {
 		return json.NewEncoder(w.stdout).Encode(map[string]string{
-			"version": version, "revision": revision,
+			"version": version, "revision": revision(),
 			"go": runtime.Version(),
 		})
 	}
-	_, err := fmt.Fprintf(w.stdout, "ace %s %s %s\n", version, revision, runtime.Version())
+	_, err := fmt.Fprintln(w.stdout, versionText())
 	return err
+}
+
+// versionText is the version on one line.
+func versionText() string { return fmt.Sprintf("ace %s %s %s", version, revision(), runtime.Version()) }
+
+// revision is the commit that the program was built from, or "".
+func revision() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			return s.Value
+		}
+	}
+	return ""
 }
