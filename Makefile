@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run build test check lint conformance readiness services-eval load bench bench-goals bench-jobs search-eval fuzz mutants catalog catalog-verify docs clean
+.PHONY: help run build test check lint conformance readiness services-eval load bench bench-goals bench-jobs search-eval fuzz mutants catalog catalog-verify catalog-requests docs clean
 
 # A version from the tags where there is a repository, "dev" where there is none.
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
@@ -65,6 +65,9 @@ bench-jobs: ## Jobs beside River, on the same PostgreSQL (needs the network once
 
 mutants: ## Change a line at a time of the critical packages and count what the tests notice
 	ACE_TEST_ENGINES=sqlite go run ./internal/tools/mutants -seed $(SEED) -n $(MUTANTS) $(CRITICAL)
+
+catalog-requests: ## Requests of derived tools, checked against the descriptions by kin-openapi (needs zstd and the network once)
+	cd test/bench && ACE_SHARED_DIR=$(abspath $(or $(ACE_SHARED_DIR),../shared)) go test -mod=mod -count=1 -run '^TestDerivedRequests$$' .
 
 search-eval: ## How well tools are found beside bleve, on the labelled sets of ACE_SHARED_DIR (needs the network once)
 	cd test/bench && ACE_SHARED_DIR=$(abspath $(or $(ACE_SHARED_DIR),../shared)) go test -mod=mod -count=1 -run '^TestSearch$$' -v .

@@ -3,4 +3,6 @@
 //
 //	make bench-jobs    jobs beside River, on the same PostgreSQL
 //	make search-eval   finding tools beside bleve, on labelled tasks
+//	make catalog-requests
+//	                   requests of derived tools, checked against the descriptions
 package bench
