@@ -58,7 +58,7 @@ func connectByOAuth(t *testing.T, public bool) {
 	t.Helper()
 	h := newHost(t, Options{})
 	ann := h.party(t, "ann")
-	const callback = "http://127.0.0.1:8081/oauth/callback/x-my-notes"
+	callback := h.cfg.PlatformURL + "/oauth/callback/x-my-notes"
 	client := map[string]any{"kind": "oauth2", "client_id": notes.ClientID, "client_secret": notes.ClientSecret}
 	if public {
 		_, registered := browse(t, http.MethodPost, h.sandbox+"/notes/oauth/register", "application/json",

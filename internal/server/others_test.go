@@ -108,6 +108,32 @@ var foreigns = []foreign{
 	{"GET /api/v1/audit-log", inQuery + "target", "connection", ``, 200},
 	{"GET /api/v1/audit-log", inQuery + "actor", "key", ``, 200},
 
+	{"GET /api/v1/apps/{app}/triggers", inPath, "slug", ``, 404},
+	{"GET /api/v1/triggers", inQuery + "app", "slug", ``, 200},
+	{"GET /api/v1/triggers", inQuery + "connection_id", "connection", ``, 200},
+	{
+		"POST /api/v1/triggers", inBody + "app", "slug",
+		`{"app":"$ID","event":"new_note","webhook_url":"https://hooks.acme.example/in"}`, 404,
+	},
+	{
+		"POST /api/v1/triggers", inBody + "connection_id", "connection",
+		`{"app":"demo-notes","event":"new_note","webhook_url":"https://hooks.acme.example/in","connection_id":"$ID"}`,
+		404,
+	},
+	{
+		"POST /api/v1/triggers", inBody + "end_user", "end_user",
+		`{"app":"demo-notes","event":"new_note","webhook_url":"https://hooks.acme.example/in","end_user":"$ID"}`, 409,
+	},
+	{"GET /api/v1/triggers/{id}", inPath, "trigger", ``, 404},
+	{"PATCH /api/v1/triggers/{id}", inPath, "trigger", `{"status":"paused"}`, 404},
+	{"DELETE /api/v1/triggers/{id}", inPath, "trigger", ``, 404},
+	{"POST /api/v1/triggers/{id}/rotate-secret", inPath, "trigger", ``, 404},
+	{"POST /api/v1/triggers/{id}/test", inPath, "trigger", ``, 404},
+	{"POST /api/v1/triggers/{id}/replay-failed", inPath, "trigger", ``, 404},
+	{"GET /api/v1/triggers/{id}/events", inPath, "trigger", ``, 404},
+	{"GET /api/v1/triggers/{id}/events/{event}", inPath, "trigger", ``, 404},
+	{"POST /api/v1/triggers/{id}/events/{event}/replay", inPath, "trigger", ``, 404},
+
 	{"POST /mcp", inQuery + "apps", "slug", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, 200},
 	{"POST /mcp", inQuery + "tools", "tool", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, 200},
 
@@ -127,13 +153,20 @@ var foreigns = []foreign{
 var possessed = map[string]string{
 	"GET /api/v1/files/{id}/{signature}": "the holder of the signature may read the file; a test of package toolhttp " +
 		"guesses it",
-	"GET /sign-in/{token}": "a secret", "POST /sign-in/{token}": "a secret",
-	"GET /connect/{token}": "a secret", "POST /connect/{token}": "a secret", "POST /connect/{token}/deny": "a secret",
-	"POST /connect/{token}/undo": "a secret",
-	"GET /oauth/callback/{app}":  "the state is the secret", "POST /oauth/callback/{app}": "the state is the secret",
-	"GET /logos/{file}": "the platform's own", "GET /assets/{file}": "the platform's own",
-	"GET /problems/{code}": "the platform's own",
-	"GET /sdk/{file}":      "the platform's own",
+	"GET /sign-in/{token}":            "a secret",
+	"POST /sign-in/{token}":           "a secret",
+	"GET /connect/{token}":            "a secret",
+	"POST /connect/{token}":           "a secret",
+	"POST /connect/{token}/deny":      "a secret",
+	"POST /connect/{token}/undo":      "a secret",
+	"GET /oauth/callback/{app}":       "the state is the secret",
+	"POST /oauth/callback/{app}":      "the state is the secret",
+	"GET /hooks/t/{trigger}/{token}":  "a secret of the URL that the app posts to",
+	"POST /hooks/t/{trigger}/{token}": "a secret",
+	"GET /logos/{file}":               "the platform's own",
+	"GET /assets/{file}":              "the platform's own",
+	"GET /problems/{code}":            "the platform's own",
+	"GET /sdk/{file}":                 "the platform's own",
 }
 
 // idName are names of parameters and members that hold ids of accounts' things.
@@ -301,6 +334,9 @@ func (p *party) belongings() map[string]string {
 	ids["waiting"] = waiting["run_id"].(string)
 	ids["approval"] = waiting["approval"].(map[string]any)["id"].(string)
 	p.must(http.StatusOK, http.MethodGet, "/runs/"+ids["run"], "") // its end is written
+	address, _ := receiver(p.t)
+	ids["trigger"] = p.must(http.StatusCreated, http.MethodPost, "/triggers",
+		`{"app":"demo-notes","event":"new_note","webhook_url":"`+address+`"}`)["id"].(string)
 	if got := p.send(true, http.MethodPut, "/api/v1/oauth-clients/x-qqqqqq", "application/json",
 		[]byte(`{"client_id":"anns","client_secret":"hush"}`)); got.Code != http.StatusOK {
 		p.t.Fatalf("setting an OAuth client = %d %s", got.Code, got.Body)
@@ -325,7 +361,7 @@ func (p *party) ask(f foreign, id string) told {
 	if name, ok := strings.CutPrefix(f.in, inQuery); ok {
 		target += "?" + name + "=" + id
 	}
-	for _, wildcard := range []string{"{id}", "{app}", "{tool}"} {
+	for _, wildcard := range []string{"{id}", "{app}", "{tool}", "{event}"} {
 		with := id
 		if f.in != inPath { // something that everybody has
 			with = map[string]string{"{app}": "demo-notes", "{tool}": "demo_notes__list_notes"}[wildcard]
