@@ -31,6 +31,7 @@ import (
 	"ace/internal/platform/operation"
 	"ace/internal/platform/platformhttp/gate"
 	"ace/internal/platform/tool"
+	"ace/internal/platform/trigger"
 	"ace/internal/storage"
 	"ace/internal/storage/platformstore"
 )
@@ -257,6 +258,9 @@ func setup(t *testing.T, o options) *world {
 		Operations: operation.New(operation.Ports{
 			Accounts: w.accounts, Keys: w.keys, Audit: w.store, Connections: w.connections,
 			ConnectionCounts: platformstore.Connections{Store: w.store}, Clients: keeper, Apps: shared,
+			Triggers: trigger.New(trigger.Ports{
+				Store: platformstore.Triggers{Store: w.store}, Apps: shared, Connections: w.connections,
+			}, box, nil),
 		}, o.base),
 		Sealer: box, Log: slog.New(slog.DiscardHandler), Document: []byte(document),
 		ClientDocument: func() ([]byte, error) { return []byte(`{"client_id":"x"}`), nil },
