@@ -49,7 +49,8 @@ func placeOf(ctx context.Context, call *mcp.Call) seal.Place {
 	}
 	sum := sha256.Sum256(arguments)
 	return seal.Place{
-		Table: "mcp_question", Column: call.Tool + " " + hex.EncodeToString(sum[:]), Row: c.Key.ID, Account: c.Account,
+		Table: "mcp_question", Column: "state", Account: c.Account,
+		Row: c.Key.ID + " " + call.Tool + " " + hex.EncodeToString(sum[:]),
 	}
 }
 
