@@ -108,7 +108,7 @@ func TestEventStreamsLiveByTheirPauses(t *testing.T) {
 	}))
 	defer live.Close()
 	p := open()
-	p.Deadline, p.Idle = 200*time.Millisecond, 250*time.Millisecond
+	p.Deadline, p.Idle = 200*time.Millisecond, 5*time.Second
 	body, err := get(t, egress.New(&egress.Options{Allow: loopback()}).Client(p), live.URL)
 	if strings.Count(body, "data: x") != 8 || code(err) != "target_timeout" {
 		t.Errorf("stream = %q, %v, want 8 events past the deadline, then a timeout", body, err)
