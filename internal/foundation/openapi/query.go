@@ -12,7 +12,16 @@ import (
 // is not known, for handlers that read their query themselves. The text names
 // the known one that it resembles.
 func CheckQuery(values url.Values, known ...string) error {
-	var items []problem.Item
+	items := unknownParameters(values, known)
+	if len(items) == 0 {
+		return nil
+	}
+	return problem.New(problem.Invalid, "unknown_parameter", items[0].Detail).WithItems(items...).
+		Advise("fix_arguments")
+}
+
+// unknownParameters returns an item for each parameter that is not known, by name.
+func unknownParameters(values url.Values, known []string) (items []problem.Item) {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if !slices.Contains(known, name) {
 			items = append(items, problem.Item{
@@ -20,9 +29,5 @@ func CheckQuery(values url.Values, known ...string) error {
 			})
 		}
 	}
-	if len(items) == 0 {
-		return nil
-	}
-	return problem.New(problem.Invalid, "unknown_parameter", items[0].Detail).WithItems(items...).
-		Advise("fix_arguments")
+	return items
 }

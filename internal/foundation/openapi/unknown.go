@@ -30,14 +30,7 @@ func checkParameters(op *huma.Operation, r *http.Request) error {
 			"values.").
 			Advise("fix_arguments")
 	}
-	var items []problem.Item
-	for _, name := range slices.Sorted(maps.Keys(query)) {
-		if !slices.Contains(known, name) {
-			items = append(items, problem.Item{
-				Pointer: clipName(name), Code: "unknown_parameter", Detail: unknownDetail("parameter", name, known),
-			})
-		}
-	}
+	items := unknownParameters(query, known)
 	if len(items) == 0 {
 		return nil
 	}
