@@ -18,8 +18,7 @@ import (
 const listTools = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
 
 // TestListIsShort holds that the list of tools costs a model less than 2,500
-// tokens. Tokenizers of models need one token for 3.5 characters of JSON or
-// fewer tokens; o200k needs one for 4.3 characters of this list.
+// tokens, counting one token for 3.5 characters of JSON.
 func TestListIsShort(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
