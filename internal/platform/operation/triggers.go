@@ -70,7 +70,7 @@ type Trigger struct {
 	Secret       string         `json:"signing_secret,omitempty" doc:"whsec_…; shown when it is created or replaced."`
 	Interval     *int           `json:"poll_interval_seconds" nullable:"true"`
 	Health       TriggerHealth  `json:"health"`
-	Events       int64          `json:"events_count" doc:"Events so far, the filtered ones included."`
+	Events       int64          `json:"events_count" doc:"Events so far."`
 	CreatedAt    time.Time      `json:"created_at"`
 	UpdatedAt    time.Time      `json:"updated_at"`
 }
@@ -106,7 +106,7 @@ type TriggerEvent struct {
 	ID         string            `json:"id" example:"evt_01jabc" doc:"The webhook-id of all its deliveries."`
 	Type       string            `json:"type" example:"github.new_issue"`
 	Sequence   int64             `json:"sequence"`
-	Status     string            `json:"status" enum:"pending,delivered,failed,filtered,skipped"`
+	Status     string            `json:"status" enum:"pending,delivered,failed,skipped"`
 	Reason     *string           `json:"status_reason" nullable:"true"`
 	ReceivedAt time.Time         `json:"received_at"`
 	NextAt     *time.Time        `json:"next_attempt_at" nullable:"true"`

@@ -185,7 +185,7 @@ func failedInARow(events []*Event) int {
 			n++
 		case Delivered:
 			return n
-		case Pending, Filtered, Skipped:
+		case Pending, Skipped:
 		}
 	}
 	return n

@@ -101,9 +101,8 @@ type Batch struct {
 
 // Item is an event that may be new.
 type Item struct {
-	Key      string
-	Type     string
-	Filtered bool
+	Key  string
+	Type string
 	// Body returns what is posted, for the number that the event gets.
 	Body func(sequence int64) []byte
 }

@@ -138,7 +138,6 @@ type Request struct {
 	EndUser      string
 	Description  string
 	Config       map[string]any
-	Filter       string
 	WebhookURL   string
 	Interval     time.Duration // 0: as the definition says
 }
@@ -175,7 +174,6 @@ func (s *Service) Create(ctx context.Context, by audit.Actor, accountID string, 
 		EndUser:      chosen.EndUser,
 		Description:  in.Description,
 		Config:       config,
-		Filter:       in.Filter,
 		WebhookURL:   in.WebhookURL,
 		Destination:  destination,
 		Mode:         ModePoll,

@@ -83,7 +83,6 @@ type Trigger struct {
 	EndUser      string // of the connection
 	Description  string
 	Config       map[string]any
-	Filter       string // CEL; empty: all events
 	WebhookURL   string
 	Destination  string // host and port of WebhookURL
 	Mode         Mode
@@ -124,8 +123,7 @@ const (
 	Pending   State = "pending"
 	Delivered State = "delivered"
 	Failed    State = "failed"
-	Filtered  State = "filtered" // the filter does not want it
-	Skipped   State = "skipped"  // the trigger was paused
+	Skipped   State = "skipped" // the trigger was paused
 )
 
 // Ended reports whether nothing more happens to the event by itself.

@@ -13,7 +13,6 @@ CREATE TABLE app_trigger (
 	end_user       TEXT NOT NULL,
 	description    TEXT NOT NULL,
 	config         TEXT NOT NULL,       -- JSON
-	filter         TEXT NOT NULL,
 	webhook_url    TEXT NOT NULL,
 	destination    TEXT NOT NULL,       -- host and port of webhook_url
 	mode           TEXT NOT NULL,

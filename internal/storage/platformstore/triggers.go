@@ -21,7 +21,7 @@ type Triggers struct{ *Store }
 
 var _ trigger.Store = Triggers{}
 
-const triggerColumns = `id, account_id, app, event, connection_id, end_user, description, config, filter,
+const triggerColumns = `id, account_id, app, event, connection_id, end_user, description, config,
 	webhook_url, destination,
 	mode, status, reason, detail, generation, previous_until, registration, poll_interval, cursor, next_at, idle,
 	failures, last_poll_at, last_error, renew_at, last_event_at, sequence, revision, created_at, updated_at, deleted_at`
@@ -43,7 +43,6 @@ func (r *triggerRow) fields() []any {
 		&r.EndUser,
 		&r.Description,
 		&r.config,
-		&r.Filter,
 		&r.WebhookURL,
 		&r.Destination,
 		&r.Mode,
@@ -105,7 +104,6 @@ func triggerValues(t *trigger.Trigger) ([]any, error) {
 		t.EndUser,
 		t.Description,
 		config,
-		t.Filter,
 		t.WebhookURL,
 		t.Destination,
 		string(t.Mode),

@@ -135,27 +135,21 @@ func remember(ctx context.Context, tx *sql.Tx, triggerID, key string, now time.T
 func insertEvent(ctx context.Context, tx *sql.Tx, t *trigger.Trigger, item trigger.Item, sequence int64,
 	now time.Time,
 ) error {
-	state, deliverAt, endedAt := trigger.Pending, sqldb.Now, int64(0)
-	if item.Filtered {
-		state, deliverAt, endedAt = trigger.Filtered, `0`, row.Millis(now)
-	}
 	_, err := row.Exec(
 		ctx,
 		tx,
 		`INSERT INTO trigger_event (id, account_id, trigger_id, sequence, type, body, state, reason,
 		destination, deliver_at, in_flight, series, attempt, interruptions, attempts, received_at, ended_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, '', $8, `+deliverAt+`, $9, 0, 0, 0, '[]', $10, $11)`,
+		VALUES ($1, $2, $3, $4, $5, $6, $7, '', $8, `+sqldb.Now+`, FALSE, 0, 0, 0, '[]', $9, 0)`,
 		trigger.EventID(t.ID, item.Key),
 		t.AccountID,
 		t.ID,
 		sequence,
 		item.Type,
 		string(item.Body(sequence)),
-		string(state),
+		string(trigger.Pending),
 		t.Destination,
-		false,
 		row.Millis(now),
-		endedAt,
 	)
 	return err
 }
