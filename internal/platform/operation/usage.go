@@ -31,7 +31,7 @@ type UsageGroup struct {
 // UsageRequest selects what is counted.
 type UsageRequest struct {
 	From    time.Time `query:"from" json:"from,omitzero" doc:"Default: 30 days before to. At most 31 days before it; runs are stored for 30 days."`
-	To      time.Time `query:"to" json:"to,omitzero" doc:"Default: now."`
+	To      time.Time `query:"to" json:"to,omitzero" doc:"Default: the end of this second."`
 	GroupBy string    `query:"group_by" json:"group_by,omitempty" enum:"app,tool,key,day" default:"app"`
 }
 

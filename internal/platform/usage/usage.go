@@ -34,7 +34,7 @@ const (
 )
 
 // Query selects the runs that are counted: those made at From or later and
-// before To. Zero times are now and 30 days before To.
+// before To. Zero times are the end of this second and 30 days before To.
 type Query struct {
 	From, To time.Time
 	By       By
@@ -102,7 +102,9 @@ func (q *Query) complete() error {
 		return problem.New(problem.Invalid, "invalid_request", detail).At(at).Advise("fix_arguments")
 	}
 	if q.To.IsZero() {
-		q.To = time.Now().UTC().Truncate(time.Millisecond)
+		// The end of this second: To is not included, and a run of this very
+		// millisecond counts.
+		q.To = time.Now().UTC().Truncate(time.Second).Add(time.Second)
 	}
 	if q.From.IsZero() {
 		q.From = q.To.Add(-30 * 24 * time.Hour)

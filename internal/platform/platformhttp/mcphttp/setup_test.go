@@ -298,7 +298,10 @@ var (
 )
 
 // hide replaces what differs. Ids go first: what signs them follows them.
-func (n *names) hide(text string) string { return n.replace(n.replace(text)) }
+func (n *names) hide(text string) string {
+	text = strings.ReplaceAll(text, `"version": "`+platformhttp.Version+`"`, `"version": "VERSION"`)
+	return n.replace(n.replace(text))
+}
 
 func (n *names) replace(text string) string {
 	return changing.ReplaceAllStringFunc(text, func(found string) string {
