@@ -269,6 +269,7 @@ export interface Apps {
   connect(app: string, options?: ConnectOptions): Promise<Link>;
   session(sessionId: string, options?: { wait?: number } & CallOptions): Promise<ConnectSession>;
   cancel(sessionId: string, options?: CallOptions): Promise<void>;
+  confirm(sessionId: string, flowId: string, endUser: string, options?: CallOptions): Promise<{ url: string }>;
   request(app: string, path: string, options?: RequestOptions): Promise<JSONObject>;
 }
 
@@ -314,6 +315,108 @@ export interface CustomConnectors {
   delete(connectorId: string, options?: CallOptions): Promise<void>;
 }
 
+/** An event of an app that can be watched. */
+export interface TriggerDefinition {
+  app: string;
+  event: string;
+  type: string;
+  title: string;
+  description: string;
+  mode: "webhook" | "poll";
+  config_schema: JSONObject;
+  /** `data` of one event. */
+  sample: any;
+  poll_interval_seconds: number | null;
+  [name: string]: any;
+}
+
+export interface Trigger {
+  id: string;
+  app: string;
+  event: string;
+  type: string;
+  mode: "webhook" | "poll";
+  status: "active" | "paused" | "error";
+  status_reason: string | null;
+  connection_id: string | null;
+  end_user: string | null;
+  description: string | null;
+  config: JSONObject;
+  webhook_url: string;
+  /** Only when the trigger is created or its secret replaced. */
+  signing_secret?: string;
+  poll_interval_seconds: number | null;
+  health: JSONObject;
+  events_count: number;
+  created_at: string;
+  updated_at: string;
+  [name: string]: any;
+}
+
+export interface TriggerPage {
+  triggers: Trigger[];
+  next_cursor: string | null;
+  total?: number;
+}
+
+export interface TriggerEvent {
+  /** The webhook-id of all its deliveries. */
+  id: string;
+  type: string;
+  sequence: number;
+  status: "pending" | "delivered" | "failed" | "skipped";
+  received_at: string;
+  data: any;
+  replays: number;
+  deliveries: JSONObject[];
+  [name: string]: any;
+}
+
+export interface TriggerOptions extends CallOptions {
+  /** https URL that events are posted to. */
+  webhookUrl: string;
+  config?: JSONObject;
+  /** Default: the default connection of the app. */
+  connectionId?: string;
+  endUser?: string;
+  pollIntervalSeconds?: number;
+  description?: string;
+  idempotencyKey?: string;
+}
+
+export interface TriggerChanges extends CallOptions {
+  webhookUrl?: string;
+  description?: string;
+  status?: "active" | "paused";
+  pollIntervalSeconds?: number;
+}
+
+export interface Triggers {
+  definitions(app: string, options?: CallOptions): Promise<TriggerDefinition[]>;
+  create(app: string, event: string, options: TriggerOptions): Promise<Trigger>;
+  list(
+    options?: {
+      app?: string;
+      connectionId?: string;
+      status?: string;
+      limit?: number;
+      cursor?: string;
+    } & CallOptions,
+  ): Promise<TriggerPage>;
+  all(options?: { app?: string; connectionId?: string; status?: string } & CallOptions): AsyncIterableIterator<Trigger>;
+  get(triggerId: string, options?: CallOptions): Promise<Trigger>;
+  update(triggerId: string, changes: TriggerChanges): Promise<Trigger>;
+  pause(triggerId: string, options?: CallOptions): Promise<Trigger>;
+  resume(triggerId: string, options?: CallOptions): Promise<Trigger>;
+  delete(triggerId: string, options?: CallOptions): Promise<void>;
+  events(triggerId: string, options?: CallOptions): Promise<TriggerEvent[]>;
+  event(triggerId: string, eventId: string, options?: CallOptions): Promise<TriggerEvent>;
+  replay(triggerId: string, eventId: string, options?: CallOptions): Promise<TriggerEvent>;
+  replayFailed(triggerId: string, options?: CallOptions): Promise<number>;
+  test(triggerId: string, options?: CallOptions): Promise<TriggerEvent>;
+  rotateSecret(triggerId: string, options?: { overlapSeconds?: number } & CallOptions): Promise<Trigger>;
+}
+
 export interface Runs {
   get(runId: string, options?: CallOptions): Promise<Run>;
   list(
@@ -347,6 +450,7 @@ export class ACE {
   readonly connections: Connections;
   readonly tools: Tools;
   readonly customConnectors: CustomConnectors;
+  readonly triggers: Triggers;
   readonly runs: Runs;
   readonly files: Files;
   me(options?: CallOptions): Promise<JSONObject>;

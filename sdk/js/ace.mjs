@@ -266,6 +266,7 @@ export class ACE {
     this.connections = new Connections(this);
     this.tools = new Tools(this);
     this.customConnectors = new CustomConnectors(this);
+    this.triggers = new Triggers(this);
     this.runs = new Runs(this);
     this.files = new Files(this);
   }
@@ -363,6 +364,15 @@ class Apps extends Part {
   /** Cancels a link that nobody has used. */
   async cancel(sessionId, { signal } = {}) {
     await this._client._caller.json("DELETE", `/api/v1/connect-sessions/${segment(sessionId)}`, { signal });
+  }
+
+  /**
+   * Says who opened a link with `verify: "callback"`: the user that your page at `verifyUrl` found, for the
+   * `flow_id` it was opened with. Resolves with the `url` to send the browser to.
+   */
+  confirm(sessionId, flowId, endUser, options) {
+    const body = { flow_id: flowId, end_user: endUser };
+    return this._client._post(`/connect-sessions/${segment(sessionId)}/confirm`, body, options);
   }
 
   /** Sends a raw request to the app with a connection's credentials. The key needs raw_requests. */
@@ -621,29 +631,48 @@ class Tools extends Part {
     if (asked.output_cursor) {
       return asked.run_id ? client.runs.output(asked.run_id, asked.output_cursor, { signal }) : missing("run_id");
     }
+    if (asked.run_id) return this._metaWait(asked, options);
     if (asked.tool === undefined) return missing("tool");
     return this._start(asked.tool, asked.arguments ?? {}, {
       ...options,
       connectionId: asked.connection_id ?? options.connectionId,
       fields: asked.fields ?? options.fields,
       maxBytes: asked.max_chars ?? 20_000,
+      timeoutSeconds: asked.timeout_seconds ?? options.timeoutSeconds,
+      dryRun: asked.dry_run ?? options.dryRun,
+      idempotencyKey: asked.idempotency_key ?? options.idempotencyKey,
     });
+  }
+
+  /** Returns an earlier run; after `wait_seconds` as it is then. */
+  async _metaWait(asked, { signal }) {
+    const { runs } = this._client;
+    if (!asked.wait_seconds) return runs.get(asked.run_id, { signal });
+    try {
+      return await runs.wait(asked.run_id, { timeout: waitSeconds(asked) * 1000, signal });
+    } catch (error) {
+      if (error instanceof RequestTimeoutError) return runs.get(asked.run_id, { signal });
+      throw error;
+    }
   }
 
   async _metaConnect(asked, { endUser, signal }) {
     const { apps } = this._client;
+    if (asked.session_id) return apps.session(asked.session_id, { wait: waitSeconds(asked), signal });
     const { sessionId, ...link } = await apps.connect(asked.app, {
       label: asked.label,
+      scopes: asked.scopes,
       params: asked.params,
       connectionId: asked.connection_id,
       endUser,
       signal,
     });
-    if (!asked.wait_seconds) return link;
-    const wait = Math.min(LONGEST_POLL_SECONDS, Math.trunc(asked.wait_seconds));
-    const session = await apps.session(sessionId, { wait, signal });
-    return { ...link, status: session.status, connection_id: session.connection_id };
+    return link;
   }
+}
+
+function waitSeconds({ wait_seconds: seconds = 0 }) {
+  return Math.min(LONGEST_POLL_SECONDS, Math.trunc(seconds));
 }
 
 function refused(code, detail, nextAction, extra = {}) {
@@ -690,6 +719,106 @@ class CustomConnectors extends Part {
   /** Deletes a connector with its connections. */
   async delete(connectorId, { signal } = {}) {
     await this._client._caller.json("DELETE", `/api/v1/custom-connectors/${segment(connectorId)}`, { signal });
+  }
+}
+
+class Triggers extends Part {
+  /** Returns the events of an app that can be watched, each with the schema of its config and a sample. */
+  async definitions(app, options) {
+    return (await this._client._get(`/apps/${segment(app)}/triggers`, {}, options)).triggers;
+  }
+
+  /**
+   * Watches an event in a connected app: each one is posted to `webhookUrl`, signed with the `signing_secret`
+   * that only this response and that of `rotateSecret` hold.
+   */
+  create(app, event, options = {}) {
+    const body = given({
+      app,
+      event,
+      webhook_url: options.webhookUrl,
+      config: options.config,
+      connection_id: options.connectionId,
+      end_user: this._client._user(options.endUser),
+      poll_interval_seconds: options.pollIntervalSeconds,
+      description: options.description,
+    });
+    const { idempotencyKey, signal } = options;
+    return this._client._post("/triggers", body, { idempotencyKey, idempotent: true, signal });
+  }
+
+  /** Returns a page of triggers, newest first. */
+  list({ app, connectionId, status, limit, cursor, signal } = {}) {
+    return this._client._get("/triggers", { app, connection_id: connectionId, status, limit, cursor }, { signal });
+  }
+
+  /** Iterates over all triggers, page by page. */
+  all({ app, connectionId, status, signal } = {}) {
+    const query = { app, connection_id: connectionId, status };
+    return this._client._pages("/triggers", query, "triggers", { signal });
+  }
+
+  /** Returns a trigger. */
+  get(triggerId, options) {
+    return this._client._get(`/triggers/${segment(triggerId)}`, {}, options);
+  }
+
+  /** Changes what is given and returns the trigger. */
+  update(triggerId, { webhookUrl, description, status, pollIntervalSeconds, signal } = {}) {
+    const body = given({
+      webhook_url: webhookUrl,
+      description,
+      status,
+      poll_interval_seconds: pollIntervalSeconds,
+    });
+    return this._client._caller.json("PATCH", `/api/v1/triggers/${segment(triggerId)}`, { body, signal });
+  }
+
+  /** Stops looking for events and posting them, until `resume`. */
+  pause(triggerId, options) {
+    return this.update(triggerId, { status: "paused", ...options });
+  }
+
+  /** Goes on after `pause`, or after what `status_reason` names was fixed. */
+  resume(triggerId, options) {
+    return this.update(triggerId, { status: "active", ...options });
+  }
+
+  /** Deletes a trigger and ends its registration at the app. */
+  async delete(triggerId, { signal } = {}) {
+    await this._client._caller.json("DELETE", `/api/v1/triggers/${segment(triggerId)}`, { signal });
+  }
+
+  /** Returns the last 50 events, newest first, with every attempt to deliver them. */
+  async events(triggerId, options) {
+    return (await this._client._get(`/triggers/${segment(triggerId)}/events`, {}, options)).events;
+  }
+
+  /** Returns an event. */
+  event(triggerId, eventId, options) {
+    return this._client._get(`/triggers/${segment(triggerId)}/events/${segment(eventId)}`, {}, options);
+  }
+
+  /** Delivers an event again, under the same webhook-id. */
+  replay(triggerId, eventId, options) {
+    const path = `/triggers/${segment(triggerId)}/events/${segment(eventId)}/replay`;
+    return this._client._post(path, undefined, options);
+  }
+
+  /** Delivers the failed ones of the last 50 events again, and resolves with their number. */
+  async replayFailed(triggerId, options) {
+    return (await this._client._post(`/triggers/${segment(triggerId)}/replay-failed`, undefined, options)).replayed;
+  }
+
+  /** Posts the sample of the event to the webhook, and returns the event. */
+  test(triggerId, options) {
+    return this._client._post(`/triggers/${segment(triggerId)}/test`, undefined, options);
+  }
+
+  /** Returns the trigger with another `signing_secret`; both sign for `overlapSeconds` (a day by default). */
+  rotateSecret(triggerId, { overlapSeconds, signal } = {}) {
+    const body = given({ overlap_seconds: overlapSeconds });
+    return this._client._post(`/triggers/${segment(triggerId)}/rotate-secret`, body, { signal });
   }
 }
 
@@ -875,24 +1004,21 @@ const META_TOOLS = [
   },
   {
     name: "connect_app",
-    description: "Get a link that a person opens to connect an app. Show the url to the user.",
+    description: "Get a link that a person opens to connect an app. Show the url to the user, then wait with session_id.",
     schema: {
       type: "object",
       properties: {
         app: { type: "string", description: "Id of the app, as search_apps returns it." },
         label: { type: "string", maxLength: 60, description: "Tells several connections apart." },
         connection_id: { type: "string", description: "Repair this connection instead of adding one." },
+        scopes: { type: "array", items: { type: "string" }, description: "Scopes to ask for." },
         params: {
           type: "object",
           description: "Non-secret values such as a subdomain. Never put keys or passwords here.",
           additionalProperties: { type: "string" },
         },
-        wait_seconds: {
-          type: "integer",
-          minimum: 0,
-          maximum: 25,
-          description: "Wait so long for the user. Default 0.",
-        },
+        session_id: { type: "string", description: "Wait for an earlier link instead of creating one." },
+        wait_seconds: { type: "integer", minimum: 0, maximum: 25, description: "With session_id. Default 0." },
       },
       required: ["app"],
       additionalProperties: false,
@@ -958,8 +1084,17 @@ const META_TOOLS = [
           description: "Dot paths to keep of the output, for example items.subject.",
         },
         max_chars: { type: "integer", minimum: 500, maximum: 40000, description: "Longest output. Default 20000." },
-        run_id: { type: "string", description: "With output_cursor: the run to read on." },
-        output_cursor: { type: "string", description: "Read the next part of an earlier result. Runs nothing again." },
+        timeout_seconds: {
+          type: "integer",
+          minimum: 1,
+          maximum: 300,
+          description: "Above 60 it may return status running: continue with run_id.",
+        },
+        run_id: { type: "string", description: "Read an earlier run. Runs nothing again." },
+        wait_seconds: { type: "integer", minimum: 0, maximum: 25, description: "With run_id: wait for its end." },
+        output_cursor: { type: "string", description: "With run_id: read the next part of its output." },
+        dry_run: { type: "boolean", description: "Check, and return the request; send nothing." },
+        idempotency_key: { type: "string", maxLength: 255, description: "The same call with the same key runs once." },
       },
       additionalProperties: false,
     },

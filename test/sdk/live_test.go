@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -12,8 +13,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"ace/test/harness"
 )
@@ -110,6 +114,10 @@ func TestWholeLoop(t *testing.T) {
 			return exec.CommandContext(t.Context(), inside, "-W", "error", "loop.py")
 		},
 	}
+	t.Run("six tools", func(t *testing.T) {
+		t.Parallel()
+		w.compareSixTools(t)
+	})
 	for name, install := range clients {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -147,6 +155,47 @@ func TestWholeLoop(t *testing.T) {
 				t.Errorf("it got %+v", got)
 			}
 		})
+	}
+}
+
+// compareSixTools compares the arguments of the six tools of the clients with those of
+// the platform's MCP server: a model may get either.
+func (w *world) compareSixTools(t *testing.T) {
+	t.Helper()
+	type tool struct {
+		Name  string
+		Input struct {
+			Properties map[string]struct{ Type string }
+			Required   []string
+		} `json:"inputSchema"`
+	}
+	form := func(tools []tool) map[string]any {
+		all := map[string]any{}
+		for _, one := range tools {
+			names := slices.Sorted(maps.Keys(one.Input.Properties))
+			// REST returns a whole tool.
+			names = slices.DeleteFunc(names, func(name string) bool { return one.Name+"."+name == "get_tool.include" })
+			all[one.Name] = map[string]any{"arguments": names, "required": one.Input.Required}
+		}
+		return all
+	}
+	_, text, err := harness.Call(t, http.MethodPost, w.Platform+"/mcp",
+		`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, "Authorization", "Bearer "+w.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var listed struct{ Result struct{ Tools []tool } }
+	if err := json.Unmarshal([]byte(text), &listed); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	said := output(t, "../../sdk/python", nil, newest(t), "-B", "-c",
+		"import ace, json\nprint(json.dumps(ace.ACE('k').tools.definitions(format='mcp')))")
+	var python []tool
+	if err := json.Unmarshal([]byte(said), &python); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(form(listed.Result.Tools), form(python)); diff != "" || len(python) != 6 {
+		t.Errorf("the six tools (-MCP +clients):\n%s", diff)
 	}
 }
 

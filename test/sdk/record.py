@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Records sdk/exchanges again, against a platform that was started with an empty data folder:
 
-    ACE_DATA_DIR=$(mktemp -d) bin/ace serve
+    ACE_DATA_DIR=$(mktemp -d) ACE_EGRESS_ALLOW=127.0.0.0/8 bin/ace serve
     ACE_API_KEY=ace_… python3 test/sdk/record.py [PLATFORM_URL [SANDBOX_URL]]
 
 What is written by hand there (retries, answers that are no JSON) is left as it is. Look at the difference before
@@ -9,11 +9,15 @@ you commit it: each field that appears or goes is a change of the API.
 """
 
 import http.cookiejar
+import http.server
 import json
 import os
 import pathlib
 import re
 import sys
+import threading
+import time
+import urllib.error
 import urllib.parse
 import urllib.request
 
@@ -28,6 +32,8 @@ SANDBOX = sys.argv[2] if len(sys.argv) > 2 else "http://127.0.0.1:8082"
 OUT = ROOT / "sdk" / "exchanges"
 KEPT_HEADERS = ("retry-after", "x-request-id")
 
+# What is recorded is as if the platform ran with the default settings.
+replaced = [(BASE, "http://127.0.0.1:8081"), (SANDBOX, "http://127.0.0.1:8082")]
 sent = []
 pool = ConnectionPool()
 
@@ -54,7 +60,8 @@ def recording(method, url, headers, body, timeout):
 
 def save(name, document):
     text = json.dumps(document, indent=1, ensure_ascii=False)
-    text = text.replace(BASE, "http://127.0.0.1:8081").replace(SANDBOX, "http://127.0.0.1:8082")
+    for address, public in replaced:
+        text = text.replace(address, public)
     (OUT / (name + ".json")).write_text(text + "\n", "utf-8")
 
 
@@ -93,6 +100,60 @@ def person(link):
     assert "Demo Notes is connected" in page
 
 
+class NoRedirect(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_):
+        return None
+
+
+def flow(link):
+    """Uses a link whose visitor another page has to identify, and returns the flow_id for that page."""
+    browser = urllib.request.build_opener(NoRedirect, urllib.request.HTTPCookieProcessor())
+    browser.open(link.url).read()
+    try:
+        browser.open(urllib.request.Request(link.url, data=b"scheme=oauth", headers={"Origin": BASE}))
+    except urllib.error.HTTPError as redirect:
+        query = urllib.parse.urlsplit(redirect.headers["Location"]).query
+        return urllib.parse.parse_qs(query)["flow_id"][0]
+
+
+class Receiver(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(204)
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+def record_triggers(client, do):
+    """Watches a new note, with a receiver of its own that takes everything."""
+    receiver = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
+    threading.Thread(target=receiver.serve_forever, daemon=True).start()
+    replaced.append(("http://127.0.0.1:%d" % receiver.server_port, "https://hooks.example"))
+    do("triggers_definitions", "triggers", "definitions", "demo-notes")
+    url = replaced[-1][0] + "/in"
+    trigger = do("trigger_create", "triggers", "create", "demo-notes", "new_note", webhook_url=url, description="Notes")
+    do("trigger_get", "triggers", "get", trigger.id)
+    do("triggers_list", "triggers", "list", app="demo-notes", status="active", limit=2)
+    do("triggers_all", "triggers", "all", app="demo-notes")
+    event = do("trigger_test", "triggers", "test", trigger.id)
+    while client.triggers.event(trigger.id, event.id).status == "pending":
+        time.sleep(0.05)
+    do("trigger_events", "triggers", "events", trigger.id)
+    do("trigger_event", "triggers", "event", trigger.id, event.id)
+    do("trigger_replay", "triggers", "replay", trigger.id, event.id)
+    do("trigger_replay_failed", "triggers", "replay_failed", trigger.id)
+    do("trigger_update", "triggers", "update", trigger.id, webhook_url=replaced[-1][0] + "/others", description="Other")
+    do("trigger_pause", "triggers", "pause", trigger.id)
+    do("trigger_resume", "triggers", "resume", trigger.id)
+    do("trigger_rotate", "triggers", "rotate_secret", trigger.id, overlap_seconds=60)
+    do("trigger_rotate_plain", "triggers", "rotate_secret", trigger.id)
+    do("trigger_delete", "triggers", "delete", trigger.id)
+    do("trigger_unknown", "triggers", "get", trigger.id)
+    do("trigger_not_allowed", "triggers", "create", "demo-notes", "new_note", webhook_url="http://10.0.0.1/hooks")
+
+
 def main():
     client = sdk.ACE(os.environ["ACE_API_KEY"], base_url=BASE, transport=recording)
 
@@ -109,6 +170,15 @@ def main():
         names = ["demo_notes__create_note", "demo_notes__delete_note"]
         do("definitions_" + dialect, "tools", "definitions", format=dialect, tools=names)
     do("not_connected", "tools", "run", "demo_notes__create_note", {"title": "Milk"})
+
+    call = {"type": "tool_use", "id": "toolu_3", "name": "connect_app", "input": {"app": "demo-notes"}}
+    link = do("model_call_connect", "tools", "run", call, message=True)
+    waiting = {"app": "demo-notes", "session_id": link["session_id"], "wait_seconds": 1}
+    do("model_call_connect_wait", "tools", "run", dict(call, id="toolu_4", input=waiting), message=True)
+
+    page = "https://product.example/verify"
+    link = do("connect_end_user", "apps", "connect", "demo-notes", verify="callback", verify_url=page, end_user="u_42")
+    do("connect_confirm", "apps", "confirm", link.session_id, flow(link), "u_42")
 
     link = do("connect", "apps", "connect", "demo-notes", auth="key", verify="link", label="Kitchen")
     do("connect_pending", "apps", "session", link.session_id)
@@ -160,10 +230,14 @@ def main():
     do("model_call_bad_arguments", "tools", "run", wrong, message=True)
     do("model_call_find", "tools", "run", six, message=True)
     do("model_call_run_tool", "tools", "run", chat("run_tool", inner), message=True)
+    last = do("run_get", "runs", "get", do("run_for_get", "tools", "run", create, {"title": "Jam"}).run_id)
+    inner = json.dumps({"run_id": last.run_id, "wait_seconds": 1})
+    do("model_call_run_wait", "tools", "run", chat("run_tool", inner), message=True)
     do("model_call_missing", "tools", "run", chat("find_tools", "{}"), message=True)
     do("run_all", "tools", "run_all", {"role": "assistant", "content": None, "tool_calls": [calls["openai"]]})
 
     do("runs_list", "runs", "list", tool=create, limit=2)
+    record_triggers(client, do)
     settings = {"type": "rest", "name": "Notes", "slug": "x-notes", "base_url": SANDBOX + "/notes/api/v1"}
     do("connector_create", "custom_connectors", "create", **settings)
     do("connectors_list", "custom_connectors", "list")

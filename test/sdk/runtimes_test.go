@@ -73,6 +73,9 @@ func TestJavaScriptRuntimes(t *testing.T) {
 		"Node 18": func(t *testing.T) (string, []string) {
 			return native(t, "node18/bin/node", ""), []string{script}
 		},
+		"Node 26": func(t *testing.T) (string, []string) {
+			return native(t, "node26/bin/node", ""), []string{script}
+		},
 		"Node": func(t *testing.T) (string, []string) {
 			if os.Getenv("ACE_NODE") == "" {
 				t.Skip("left out: ACE_NODE is not set")

@@ -25,7 +25,7 @@ from ._errors import (
     WebhookVerificationError,
 )
 from ._http import Response, Transport
-from ._objects import Connection, ConnectLink, ConnectSession, FoundTools, Object, Page, Run, Tool
+from ._objects import Connection, ConnectLink, ConnectSession, FoundTools, Object, Page, Run, Tool, Trigger, TriggerEvent
 from ._platform import VERSION as __version__
 from ._webhooks import verify_webhook
 
@@ -55,6 +55,8 @@ __all__ = [
     "Tool",
     "ToolResult",
     "Transport",
+    "Trigger",
+    "TriggerEvent",
     "WebhookVerificationError",
     "__version__",
     "verify_webhook",

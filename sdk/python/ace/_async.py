@@ -6,7 +6,7 @@ import asyncio
 import functools
 from typing import TYPE_CHECKING, Any, Awaitable, Callable, Iterator, List, Optional, TypeVar
 
-from ._client import ACE, Apps, Catalog, Connections, CustomConnectors, Files, Link, Runs, Tools
+from ._client import ACE, Apps, Catalog, Connections, CustomConnectors, Files, Link, Runs, Tools, Triggers
 from ._http import Transport
 from ._objects import Connection, Object
 
@@ -82,6 +82,7 @@ class AsyncApps(_AsyncPart):
     connect = _link(Apps.connect)
     session = _coroutine(Apps.session)
     cancel = _coroutine(Apps.cancel)
+    confirm = _coroutine(Apps.confirm)
     request = _coroutine(Apps.request)
 
 
@@ -110,6 +111,24 @@ class AsyncCustomConnectors(_AsyncPart):
     refresh = _coroutine(CustomConnectors.refresh)
     test = _coroutine(CustomConnectors.test)
     delete = _coroutine(CustomConnectors.delete)
+
+
+class AsyncTriggers(_AsyncPart):
+    definitions = _coroutine(Triggers.definitions)
+    create = _coroutine(Triggers.create)
+    list = _coroutine(Triggers.list)
+    all = _whole(Triggers.all)
+    get = _coroutine(Triggers.get)
+    update = _coroutine(Triggers.update)
+    pause = _coroutine(Triggers.pause)
+    resume = _coroutine(Triggers.resume)
+    delete = _coroutine(Triggers.delete)
+    events = _coroutine(Triggers.events)
+    event = _coroutine(Triggers.event)
+    replay = _coroutine(Triggers.replay)
+    replay_failed = _coroutine(Triggers.replay_failed)
+    test = _coroutine(Triggers.test)
+    rotate_secret = _coroutine(Triggers.rotate_secret)
 
 
 class AsyncRuns(_AsyncPart):
@@ -154,6 +173,7 @@ class AsyncACE:
         self.connections = AsyncConnections(client.connections)
         self.tools = AsyncTools(client.tools)
         self.custom_connectors = AsyncCustomConnectors(client.custom_connectors)
+        self.triggers = AsyncTriggers(client.triggers)
         self.runs = AsyncRuns(client.runs)
         self.files = AsyncFiles(client.files)
 

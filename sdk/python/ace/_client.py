@@ -15,7 +15,7 @@ from ._calls import ModelCall, ToolResult, calls_in, read_call, refused
 from ._errors import ACEError, AuthError, NotConnectedError, RequestTimeoutError
 from ._http import Caller, Transport, default_user_agent, environment, quote
 from ._meta import META_NAMES, META_TOOLS, meta_definition
-from ._objects import Connection, ConnectLink, ConnectSession, FoundTools, Object, Page, Run, Tool
+from ._objects import Connection, ConnectLink, ConnectSession, FoundTools, Object, Page, Run, Tool, Trigger, TriggerEvent
 
 MOST_DEFINITIONS = 64
 MODEL_RUNS_AT_ONCE = 4
@@ -56,6 +56,7 @@ class ACE:
         self.connections = Connections(self)
         self.tools = Tools(self)
         self.custom_connectors = CustomConnectors(self)
+        self.triggers = Triggers(self)
         self.runs = Runs(self)
         self.files = Files(self)
 
@@ -64,7 +65,7 @@ class ACE:
         return _object(self._get("/me"))
 
     def close(self) -> None:
-        """Closes the connections of this thread."""
+        """Closes the connections to the platform. A later call opens another one."""
         self._caller.close()
 
     def __enter__(self) -> ACE:
@@ -241,6 +242,14 @@ class Apps(_Part):
     def cancel(self, session_id: str) -> None:
         """Cancels a link that nobody has used."""
         self._client._caller.json("DELETE", "/api/v1/connect-sessions/%s" % quote(session_id))
+
+    def confirm(self, session_id: str, flow_id: str, end_user: str) -> Object:
+        """Says who opened a link with verify="callback": the user that your page at ``verify_url`` found.
+
+        ``flow_id`` is what that page was opened with. Send the browser to ``url`` of the result.
+        """
+        body = {"flow_id": flow_id, "end_user": end_user}
+        return _object(self._client._post("/connect-sessions/%s/confirm" % quote(session_id), body))
 
     def request(
         self,
@@ -446,9 +455,15 @@ class Tools(_Part):
         calls = calls_in(message)
         if len(calls) < 2:
             return [ToolResult(self._answer(call, dict(options)), call).as_message() for call in calls]
+
+        def run(call: ModelCall) -> Dict[str, Any]:
+            try:
+                return ToolResult(self._answer(call, dict(options)), call).as_message()
+            finally:
+                self._client._caller.close_thread()
+
         with ThreadPoolExecutor(max_workers=MODEL_RUNS_AT_ONCE) as pool:
-            results = pool.map(lambda call: ToolResult(self._answer(call, dict(options)), call), calls)
-            return [result.as_message() for result in results]
+            return list(pool.map(run, calls))
 
     def _start(
         self,
@@ -543,30 +558,47 @@ class Tools(_Part):
                 return self.get(given["tool"])
             if given.get("output_cursor"):
                 return client.runs.output(given["run_id"], given["output_cursor"])
+            if given.get("run_id"):
+                return self._meta_wait(given)
             merged = dict(options)
             merged.update(
                 connection_id=given.get("connection_id") or options.get("connection_id"),
                 fields=given.get("fields") or options.get("fields"),
                 max_bytes=given.get("max_chars", 20000),
+                timeout_seconds=given.get("timeout_seconds") or options.get("timeout_seconds"),
+                dry_run=bool(given.get("dry_run") or options.get("dry_run")),
+                idempotency_key=given.get("idempotency_key") or options.get("idempotency_key"),
             )
             return self._start(given["tool"], given.get("arguments") or {}, **merged)
         except KeyError as missing:
             return refused("invalid_arguments", "%s is required." % missing.args[0], "fix_arguments")
 
+    def _meta_wait(self, given: Mapping[str, Any]) -> Run:
+        """Returns an earlier run; after ``wait_seconds`` as it is then."""
+        runs = self._client.runs
+        if given.get("wait_seconds"):
+            try:
+                return runs.wait(given["run_id"], timeout=_wait_seconds(given))
+            except RequestTimeoutError:
+                pass
+        return runs.get(given["run_id"])
+
     def _meta_connect(self, given: Mapping[str, Any], end_user: Optional[str]) -> Dict[str, Any]:
         apps = self._client.apps
-        link = apps.connect(
+        if given.get("session_id"):
+            return apps.session(given["session_id"], wait=_wait_seconds(given))
+        return apps.connect(
             given["app"],
             label=given.get("label"),
+            scopes=given.get("scopes"),
             params=given.get("params"),
             connection_id=given.get("connection_id"),
             end_user=end_user,
         )
-        wait = given.get("wait_seconds") or 0
-        if wait:
-            session = apps.session(link.session_id, wait=min(LONGEST_POLL, int(wait)))
-            link.update(status=session.status, connection_id=session.get("connection_id"))
-        return link
+
+
+def _wait_seconds(given: Mapping[str, Any]) -> int:
+    return min(LONGEST_POLL, int(given.get("wait_seconds") or 0))
 
 
 class CustomConnectors(_Part):
@@ -603,6 +635,124 @@ class CustomConnectors(_Part):
     def delete(self, connector_id: str) -> None:
         """Deletes a connector with its connections."""
         self._client._caller.json("DELETE", "/api/v1/custom-connectors/%s" % quote(connector_id))
+
+
+class Triggers(_Part):
+    """Events in connected apps that are watched."""
+
+    def definitions(self, app: str) -> List[Object]:
+        """Returns the events of an app that can be watched, each with the schema of its config and a sample."""
+        return cast(List[Object], self._client._get("/apps/%s/triggers" % quote(app))["triggers"])
+
+    def create(
+        self,
+        app: str,
+        event: str,
+        *,
+        webhook_url: str,
+        config: Optional[Mapping[str, Any]] = None,
+        connection_id: Optional[str] = None,
+        end_user: Optional[str] = None,
+        poll_interval_seconds: Optional[int] = None,
+        description: Optional[str] = None,
+        idempotency_key: Optional[str] = None,
+    ) -> Trigger:
+        """Watches an event in a connected app: each one is posted to ``webhook_url``.
+
+        It is signed with ``signing_secret``, which only this result and that of ``rotate_secret`` hold.
+        """
+        body = _given(
+            app=app,
+            event=event,
+            webhook_url=webhook_url,
+            config=None if config is None else dict(config),
+            connection_id=connection_id,
+            end_user=self._client._user(end_user),
+            poll_interval_seconds=poll_interval_seconds,
+            description=description,
+        )
+        return Trigger(self._client._post("/triggers", body, key=idempotency_key, idempotent=True))
+
+    def list(
+        self,
+        *,
+        app: Optional[str] = None,
+        connection_id: Optional[str] = None,
+        status: Optional[str] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> Page:
+        """Returns a page of triggers, newest first."""
+        query = {"app": app, "connection_id": connection_id, "status": status, "limit": limit, "cursor": cursor}
+        return Page(self._client._get("/triggers", query))
+
+    def all(
+        self, *, app: Optional[str] = None, connection_id: Optional[str] = None, status: Optional[str] = None
+    ) -> Iterator[Object]:
+        """Iterates over all triggers, page by page."""
+        query = {"app": app, "connection_id": connection_id, "status": status}
+        return self._client._pages("/triggers", query, "triggers")
+
+    def get(self, trigger_id: str) -> Trigger:
+        """Returns a trigger."""
+        return Trigger(self._client._get("/triggers/%s" % quote(trigger_id)))
+
+    def update(
+        self,
+        trigger_id: str,
+        *,
+        webhook_url: Optional[str] = None,
+        description: Optional[str] = None,
+        status: Optional[str] = None,
+        poll_interval_seconds: Optional[int] = None,
+    ) -> Trigger:
+        """Changes what is given and returns the trigger."""
+        body = _given(
+            webhook_url=webhook_url,
+            description=description,
+            status=status,
+            poll_interval_seconds=poll_interval_seconds,
+        )
+        return Trigger(self._client._caller.json("PATCH", "/api/v1/triggers/%s" % quote(trigger_id), body=body))
+
+    def pause(self, trigger_id: str) -> Trigger:
+        """Stops looking for events and posting them, until ``resume``."""
+        return self.update(trigger_id, status="paused")
+
+    def resume(self, trigger_id: str) -> Trigger:
+        """Goes on after ``pause``, or after what ``status_reason`` names was fixed."""
+        return self.update(trigger_id, status="active")
+
+    def delete(self, trigger_id: str) -> None:
+        """Deletes a trigger and ends its registration at the app."""
+        self._client._caller.json("DELETE", "/api/v1/triggers/%s" % quote(trigger_id))
+
+    def events(self, trigger_id: str) -> List[TriggerEvent]:
+        """Returns the last 50 events, newest first, with every attempt to deliver them."""
+        found = self._client._get("/triggers/%s/events" % quote(trigger_id))["events"]
+        return [TriggerEvent(one) for one in found]
+
+    def event(self, trigger_id: str, event_id: str) -> TriggerEvent:
+        """Returns an event."""
+        return TriggerEvent(self._client._get("/triggers/%s/events/%s" % (quote(trigger_id), quote(event_id))))
+
+    def replay(self, trigger_id: str, event_id: str) -> TriggerEvent:
+        """Delivers an event again, under the same webhook-id."""
+        path = "/triggers/%s/events/%s/replay" % (quote(trigger_id), quote(event_id))
+        return TriggerEvent(self._client._post(path))
+
+    def replay_failed(self, trigger_id: str) -> int:
+        """Delivers the failed ones of the last 50 events again, and returns their number."""
+        return int(self._client._post("/triggers/%s/replay-failed" % quote(trigger_id))["replayed"])
+
+    def test(self, trigger_id: str) -> TriggerEvent:
+        """Posts the sample of the event to the webhook, and returns the event."""
+        return TriggerEvent(self._client._post("/triggers/%s/test" % quote(trigger_id)))
+
+    def rotate_secret(self, trigger_id: str, *, overlap_seconds: Optional[int] = None) -> Trigger:
+        """Returns the trigger with another ``signing_secret``; both sign for ``overlap_seconds`` (default: a day)."""
+        body = _given(overlap_seconds=overlap_seconds)
+        return Trigger(self._client._post("/triggers/%s/rotate-secret" % quote(trigger_id), body))
 
 
 class Runs(_Part):

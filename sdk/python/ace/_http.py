@@ -15,7 +15,7 @@ import time
 import urllib.parse
 import urllib.request
 import uuid
-from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 from ._errors import ACEError, ConnectionFailedError, RequestTimeoutError, error_for
 from ._objects import Object
@@ -41,6 +41,8 @@ class ConnectionPool:
 
     def __init__(self) -> None:
         self._local = threading.local()
+        self._lock = threading.Lock()
+        self._open: List[http.client.HTTPConnection] = []  # of all threads
         self._context: Optional[ssl.SSLContext] = None
 
     def __call__(
@@ -66,10 +68,17 @@ class ConnectionPool:
             raise
 
     def close(self) -> None:
-        """Closes this thread's connections."""
-        for connection in self._connections().values():
+        """Closes the connections of all threads."""
+        with self._lock:
+            connections, self._open = self._open, []
+        for connection in connections:
             connection.close()
         self._connections().clear()
+
+    def close_thread(self) -> None:
+        """Closes the connections of this thread, which is about to end."""
+        for scheme, netloc in list(self._connections()):
+            self._forget(scheme, netloc)
 
     def _exchange(
         self,
@@ -105,16 +114,22 @@ class ConnectionPool:
         connection = self._connections().pop((scheme, netloc), None)
         if connection is not None:
             connection.close()
+            with self._lock:
+                if connection in self._open:
+                    self._open.remove(connection)
 
     def _connection(self, scheme: str, netloc: str, timeout: float) -> Tuple[http.client.HTTPConnection, bool]:
         kept = self._connections().get((scheme, netloc))
         if kept is not None and kept.sock is not None:
             return kept, False
+        self._forget(scheme, netloc)
         host = netloc.rpartition("@")[2]
         name = urllib.parse.urlsplit("//" + host).hostname or ""
         proxy = None if urllib.request.proxy_bypass(name) else urllib.request.getproxies().get(scheme)
         connection = self._dial(scheme, host, proxy, timeout)
         self._connections()[(scheme, netloc)] = connection
+        with self._lock:
+            self._open.append(connection)
         return connection, True
 
     def _dial(self, scheme: str, host: str, proxy: Optional[str], timeout: float) -> http.client.HTTPConnection:
@@ -161,6 +176,10 @@ class Caller:
     def close(self) -> None:
         if self._pool is not None:
             self._pool.close()
+
+    def close_thread(self) -> None:
+        if self._pool is not None:
+            self._pool.close_thread()
 
     def json(
         self,

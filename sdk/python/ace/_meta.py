@@ -28,23 +28,27 @@ META_TOOLS: List[Dict[str, Any]] = [
     },
     {
         "name": "connect_app",
-        "description": "Get a link that a person opens to connect an app. Show the url to the user.",
+        "description": (
+            "Get a link that a person opens to connect an app. Show the url to the user, then wait with session_id."
+        ),
         "schema": {
             "type": "object",
             "properties": {
                 "app": {"type": "string", "description": "Id of the app, as search_apps returns it."},
                 "label": {"type": "string", "maxLength": 60, "description": "Tells several connections apart."},
                 "connection_id": {"type": "string", "description": "Repair this connection instead of adding one."},
+                "scopes": {"type": "array", "items": {"type": "string"}, "description": "Scopes to ask for."},
                 "params": {
                     "type": "object",
                     "description": "Non-secret values such as a subdomain. Never put keys or passwords here.",
                     "additionalProperties": {"type": "string"},
                 },
+                "session_id": {"type": "string", "description": "Wait for an earlier link instead of creating one."},
                 "wait_seconds": {
                     "type": "integer",
                     "minimum": 0,
                     "maximum": 25,
-                    "description": "Wait so long for the user. Default 0.",
+                    "description": "With session_id. Default 0.",
                 },
             },
             "required": ["app"],
@@ -119,10 +123,25 @@ META_TOOLS: List[Dict[str, Any]] = [
                     "maximum": 40000,
                     "description": "Longest output. Default 20000.",
                 },
-                "run_id": {"type": "string", "description": "With output_cursor: the run to read on."},
-                "output_cursor": {
+                "timeout_seconds": {
+                    "type": "integer",
+                    "minimum": 1,
+                    "maximum": 300,
+                    "description": "Above 60 it may return status running: continue with run_id.",
+                },
+                "run_id": {"type": "string", "description": "Read an earlier run. Runs nothing again."},
+                "wait_seconds": {
+                    "type": "integer",
+                    "minimum": 0,
+                    "maximum": 25,
+                    "description": "With run_id: wait for its end.",
+                },
+                "output_cursor": {"type": "string", "description": "With run_id: read the next part of its output."},
+                "dry_run": {"type": "boolean", "description": "Check, and return the request; send nothing."},
+                "idempotency_key": {
                     "type": "string",
-                    "description": "Read the next part of an earlier result. Runs nothing again.",
+                    "maxLength": 255,
+                    "description": "The same call with the same key runs once.",
                 },
             },
             "additionalProperties": False,

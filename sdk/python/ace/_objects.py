@@ -79,3 +79,27 @@ class Run(Object):
     error: Optional[Object]
     next_output_cursor: Optional[str]
     next_arguments: Optional[Dict[str, Any]]
+
+
+class Trigger(Object):
+    """A watched event. ``signing_secret`` is there only when it is created or its secret replaced."""
+
+    id: str
+    app: str
+    event: str
+    status: str
+    status_reason: Optional[str]
+    connection_id: Optional[str]
+    webhook_url: str
+    signing_secret: str
+
+
+class TriggerEvent(Object):
+    """An event of a trigger. Its ``id`` is the webhook-id of all its deliveries."""
+
+    id: str
+    type: str
+    sequence: int
+    status: str
+    data: Any
+    deliveries: List[Object]

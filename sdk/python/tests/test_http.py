@@ -148,6 +148,33 @@ class HTTP(unittest.TestCase):
             self.assertIn('filename="a _list___.txt"\r\nContent-Type: text/plain\r\n\r\nhello\r\n--', got.body)
             self.assertTrue(got.type.startswith("multipart/form-data; boundary="))
 
+    def test_run_all_closes_its_connections(self) -> None:
+        def handler(r: http.server.BaseHTTPRequestHandler) -> None:
+            r.rfile.read(int(r.headers["Content-Length"]))
+            reply(r, {"ok": True})
+
+        with Server(handler) as server:
+            client = self.client(server)
+            calls = [{"type": "tool_use", "id": "t%d" % n, "name": "a__b", "input": {"n": n}} for n in range(9)]
+            replies = client.tools.run_all({"role": "assistant", "content": calls})
+            self.assertEqual([one["id"] for one in calls], [one["tool_use_id"] for one in replies])
+            pool = client._caller._pool
+            assert pool is not None
+            self.assertEqual([], pool._open)
+
+    def test_close_reaches_all_threads(self) -> None:
+        with Server(lambda r: reply(r, {})) as server:
+            client = self.client(server)
+            thread = threading.Thread(target=client.me)
+            thread.start()
+            thread.join()
+            client.me()
+            pool = client._caller._pool
+            assert pool is not None
+            connections = list(pool._open)
+            client.close()
+            self.assertEqual([None, None], [one.sock for one in connections])
+
     def test_async(self) -> None:
         with Server(lambda r: reply(r, {"path": r.path, "apps": [1], "next_cursor": None})) as server:
 

@@ -7,6 +7,7 @@ import {
   type Connection,
   type FoundTool,
   type Run,
+  type Trigger,
 } from "./ace.mjs";
 
 export async function use(request: Request): Promise<string> {
@@ -26,11 +27,16 @@ export async function use(request: Request): Promise<string> {
     if (error instanceof NotConnectedError) return error.connectUrl ?? "";
     if (error instanceof ACEError) return error.code + error.problem.errors?.map((e) => e.pointer).join();
   }
+  const trigger: Trigger = await ace.triggers.create("github", "new_issue", { webhookUrl: "https://hooks.example" });
+  const statuses: string[] = (await ace.triggers.events(trigger.id)).map((one) => one.status);
+  const secret: string | undefined = (await ace.triggers.rotateSecret(trigger.id, { overlapSeconds: 60 })).signing_secret;
+  // @ts-expect-error: an event without a place to post it to
+  await ace.triggers.create("github", "new_issue");
   // @ts-expect-error: a dialect that does not exist
   await ace.tools.definitions({ format: "cohere" });
   // @ts-expect-error: an option that does not exist
   await ace.tools.find("x", { conected_only: true });
-  return `${run.ok} ${String(event.type)} ${JSON.stringify(reply)} ${tools.length}`;
+  return `${run.ok} ${String(event.type)} ${JSON.stringify(reply)} ${tools.length} ${statuses} ${secret}`;
 }
 
 function process_key(): string | undefined {
