@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -177,7 +176,7 @@ func TestForgedEvents(t *testing.T) {
 			[]byte(`{"id":"dlv_x","event":"new_note","note":{"id":"forged"}}`)).Code
 	}
 	url := strings.TrimPrefix(h.platform.triggers.HookURL(id), h.cfg.PlatformBaseURL())
-	for range 1000 {
+	for range 10_000 {
 		if got := post("/hooks/t/" + id + "/guess"); got != http.StatusNotFound {
 			t.Fatalf("a guessed URL: %d", got)
 		}
@@ -195,7 +194,12 @@ func TestForgedEvents(t *testing.T) {
 // registration at the app.
 func TestConnectionOfATriggerEnds(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, Options{}, public+"/32")
+	paused := make(chan struct{}, 8)
+	h := newHost(t, Options{Step: func(name string) {
+		if name == "trigger paused" {
+			paused <- struct{}{}
+		}
+	}}, public+"/32")
 	ann := h.party(t, "ann")
 	connection := ann.connectNotes()
 	address, _ := receiver(t)
@@ -204,11 +208,9 @@ func TestConnectionOfATriggerEnds(t *testing.T) {
 	if got := ann.send(false, http.MethodDelete, "/api/v1/connections/"+connection, "", nil); got.Code != 204 {
 		t.Fatalf("deleting the connection: %d %s", got.Code, got.Body)
 	}
-	for { // until the worker has seen it
-		now := ann.must(http.StatusOK, http.MethodGet, "/triggers/"+made["id"].(string), "")
-		if now["status"] == "paused" && now["status_reason"] == "connection_deleted" {
-			return
-		}
-		runtime.Gosched()
+	<-paused
+	now := ann.must(http.StatusOK, http.MethodGet, "/triggers/"+made["id"].(string), "")
+	if now["status"] != "paused" || now["status_reason"] != "connection_deleted" {
+		t.Errorf("after its connection: %v, %v", now["status"], now["status_reason"])
 	}
 }

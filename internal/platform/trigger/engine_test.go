@@ -2,6 +2,7 @@ package trigger_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -21,6 +22,7 @@ import (
 
 	"ace/catalog"
 	"ace/internal/foundation/jobs"
+	"ace/internal/foundation/problem"
 	"ace/internal/foundation/seal"
 	"ace/internal/foundation/sqldb"
 	"ace/internal/foundation/sqldb/sqldbtest"
@@ -47,6 +49,9 @@ type vendor struct {
 	notes []any // newest first
 	fails error // of the next calls
 	calls []string
+	// respond, if set, responds instead of the list of notes.
+	respond    func(c *tool.AppCall) (*tool.Answer, error)
+	connection connection.Status // of the only connection; empty: active
 }
 
 func (v *vendor) App(context.Context, string, string) (*app.App, error) { return v.app, nil }
@@ -58,6 +63,9 @@ func (v *vendor) Call(_ context.Context, c *tool.AppCall) (*tool.Answer, error) 
 	if v.fails != nil {
 		return nil, v.fails
 	}
+	if v.respond != nil {
+		return v.respond(c)
+	}
 	return &tool.Answer{Status: 200, Output: map[string]any{"id": "hook_1", "secret": "nws_1", "notes": v.notes}}, nil
 }
 
@@ -65,8 +73,43 @@ func (v *vendor) Choose(context.Context, string, *app.App, string, string) (*con
 	return v.Get(context.Background(), owner, "con_a")
 }
 
-func (*vendor) Get(_ context.Context, accountID, id string) (*connection.Connection, error) {
-	return &connection.Connection{ID: id, AccountID: accountID, Status: connection.Active}, nil
+func (v *vendor) Get(_ context.Context, accountID, id string) (*connection.Connection, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.connection == connection.Revoked {
+		return nil, problem.New(problem.NotFound, "connection_not_found", "There is no connection with this id.")
+	}
+	return &connection.Connection{
+		ID: id, AccountID: accountID, Status: cmp.Or(v.connection, connection.Active),
+	}, nil
+}
+
+// reconnect changes the state of the connection, as the store does: its triggers
+// are tended.
+func (w *world) reconnect(status connection.Status) {
+	w.t.Helper()
+	w.vendor.mu.Lock()
+	w.vendor.connection = status
+	w.vendor.mu.Unlock()
+	if _, err := w.db.Light(w.t.Context(), nil, `UPDATE app_trigger SET next_at = `+sqldb.Now); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// called returns the calls since the last time, and forgets them.
+func (v *vendor) called() []string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	calls := v.calls
+	v.calls = nil
+	return calls
+}
+
+// fail makes all calls fail; nil: none.
+func (v *vendor) fail(err error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.fails = err
 }
 
 // world is an engine on a database, inside a bubble of synctest.
@@ -77,6 +120,7 @@ type world struct {
 	db     *sqldb.DB
 	random *rand.Rand
 	clock  int64 // of SQLite, when times were last moved
+	look   time.Duration
 
 	mu      sync.Mutex
 	secrets []stdwebhook.Secret
@@ -135,11 +179,17 @@ func (w *world) Do(r *http.Request) (*http.Response, error) {
 // engine runs test inside a bubble, with a worker that does all jobs.
 func engine(t *testing.T, seed uint64, test func(w *world)) {
 	t.Helper()
-	dsn := sqldbtest.Migrated(t, storage.Migrations())
 	apps, err := library.Read(catalog.Files, "demo", strings.NewReplacer("${sandbox}", "http://127.0.0.1:8082"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	engineOf(t, apps[0], seed, test)
+}
+
+// engineOf is engine with another app.
+func engineOf(t *testing.T, watched *app.App, seed uint64, test func(w *world)) {
+	t.Helper()
+	dsn := sqldbtest.Migrated(t, storage.Migrations())
 	sealer, err := seal.New(make([]byte, seal.KeySize))
 	if err != nil {
 		t.Fatal(err)
@@ -156,8 +206,14 @@ func engine(t *testing.T, seed uint64, test func(w *world)) {
 		}
 		lanes := jobs.NewLanes(nil)
 		w := &world{
-			t: t, vendor: &vendor{app: apps[0]}, sealer: sealer, db: db, random: rand.New(rand.NewPCG(seed, seed)),
-			respond: func(int, *http.Request) (int, error) { return 200, nil }, lose: func() bool { return false },
+			t:       t,
+			vendor:  &vendor{app: watched},
+			sealer:  sealer,
+			db:      db,
+			look:    lookEvery,
+			random:  rand.New(rand.NewPCG(seed, seed)),
+			respond: func(int, *http.Request) (int, error) { return 200, nil },
+			lose:    func() bool { return false },
 		}
 		store := forgetful{platformstore.Triggers{Store: platformstore.New(db, lanes)}, w}
 		w.service = trigger.New(trigger.Ports{
@@ -168,7 +224,7 @@ func engine(t *testing.T, seed uint64, test func(w *world)) {
 	})
 }
 
-// lookEvery is how long a worker waits where no source names a time.
+// lookEvery is how long a worker waits at most where no source names a time.
 const lookEvery = time.Minute
 
 // pass lets time pass, and does what falls due. The clock of SQLite is not that of
@@ -179,7 +235,7 @@ func (w *world) pass(d time.Duration) {
 	for w.work(); time.Now().Before(end); w.work() {
 		// A worker looks now and then although nothing is due: a source does not
 		// count what waits for a destination that is down.
-		step := min(time.Until(end), lookEvery)
+		step := min(time.Until(end), w.look)
 		for _, source := range w.service.Sources() {
 			next, found, err := source.Next(w.t.Context())
 			if err != nil {
@@ -253,7 +309,7 @@ func (w *world) work() {
 func (w *world) create(event, address string) *trigger.Trigger {
 	w.t.Helper()
 	one, err := w.service.Create(w.t.Context(), audit.System(), owner, trigger.Request{
-		ID: trigger.NewID(), App: "demo-notes", Event: event, WebhookURL: address,
+		ID: trigger.NewID(), App: w.vendor.app.ID, Event: event, WebhookURL: address,
 	})
 	if err != nil {
 		w.t.Fatal(err)
@@ -264,15 +320,20 @@ func (w *world) create(event, address string) *trigger.Trigger {
 	return one
 }
 
+// signed returns the signature of an app.
+func signed(key string, body []byte) string {
+	mac := hmac.New(sha256.New, []byte(key))
+	_, _ = mac.Write(body) // a hash accepts everything
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
 // send is the demo app that sends an event.
 func (w *world) send(t *trigger.Trigger, id string) {
 	w.t.Helper()
 	body := fmt.Appendf(nil, `{"id":%q,"event":"new_note","note":{"id":%q}}`, id, id)
-	mac := hmac.New(sha256.New, []byte("nws_1"))
-	_, _ = mac.Write(body)
 	if _, err := w.service.Receive(w.t.Context(), t.ID, path.Base(w.service.HookURL(t.ID)), &inbound.Request{
 		Method: "POST", Body: body,
-		Header: map[string][]string{"X-Notes-Signature": {"sha256=" + hex.EncodeToString(mac.Sum(nil))}},
+		Header: map[string][]string{"X-Notes-Signature": {"sha256=" + signed("nws_1", body)}},
 	}); err != nil {
 		w.t.Fatal(err)
 	}

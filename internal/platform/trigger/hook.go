@@ -95,6 +95,11 @@ func (s *Service) hookValues(t *Trigger, h *app.Hook, stored map[string]string) 
 func (s *Service) subscribe(ctx context.Context, a *app.App, def *app.Trigger, t *Trigger) (registration string,
 	renewAt time.Time, err error,
 ) {
+	if def.Hook.Handshake.Type == app.EchoHeader {
+		if err := s.expectHandshake(ctx, t); err != nil {
+			return "", time.Time{}, err
+		}
+	}
 	answer, err := s.call(ctx, a, t, "subscribe", &def.Hook.Subscribe, s.hookValues(t, def.Hook, nil))
 	if err != nil {
 		return "", time.Time{}, err
@@ -113,11 +118,36 @@ func (s *Service) subscribe(ctx context.Context, a *app.App, def *app.Trigger, t
 		if err != nil {
 			return "", time.Time{}, err
 		}
+		delete(before, handshakeExpected)
 		maps.Copy(before, stored)
 		stored = before
 	}
 	registration, err = s.sealRegistration(t, stored)
 	return registration, renewal(def.Hook), err
+}
+
+// Values of a registration that a handshake uses: the key that it has set, and
+// that another one is expected, because the app is being asked now.
+const (
+	handshakeKey      = "handshake"
+	handshakeExpected = "handshake_expected"
+)
+
+// expectHandshake lets the next handshake set the key of signatures. At any other
+// time nobody can.
+func (s *Service) expectHandshake(ctx context.Context, t *Trigger) error {
+	stored, err := s.openRegistration(t)
+	if err != nil {
+		return err
+	}
+	stored[handshakeExpected] = "true"
+	registration, err := s.sealRegistration(t, stored)
+	if err != nil {
+		return err
+	}
+	_, err = s.Store.ChangeTrigger(ctx, t.ID, func(t *Trigger) error { t.Registration = registration; return nil },
+		audit.Entry{})
+	return err
 }
 
 // retain returns the values of a response that later calls name.
@@ -181,6 +211,9 @@ func (s *Service) renew(ctx context.Context, a *app.App, def *app.Trigger, t *Tr
 		return "", time.Time{}, err
 	}
 	_, err = s.call(ctx, a, t, "renew", &def.Hook.Renew.TriggerCall, s.hookValues(t, def.Hook, stored))
+	if failure, refused := errorsAsFailure(err); refused && failure.Code == tool.CodeNotFound {
+		return s.subscribe(ctx, a, def, t) // it has ended meanwhile
+	}
 	return t.Registration, renewal(def.Hook), err
 }
 
@@ -245,17 +278,19 @@ func (s *Service) Receive(ctx context.Context, id, token string, r *inbound.Requ
 	return nil, s.accept(ctx, a, def, t, stored, r)
 }
 
-// acceptHandshake stores the key that a handshake has set, once.
+// acceptHandshake stores the key that a handshake has set, once for each
+// registration.
 func (s *Service) acceptHandshake(
 	ctx context.Context,
 	t *Trigger,
 	stored map[string]string,
 	reply *inbound.Reply,
 ) error {
-	if reply.Key == "" || stored["handshake"] != "" && t.Status != Registering {
+	if reply.Key == "" || stored[handshakeExpected] == "" {
 		return nil
 	}
-	stored["handshake"] = reply.Key
+	delete(stored, handshakeExpected)
+	stored[handshakeKey] = reply.Key
 	registration, err := s.sealRegistration(t, stored)
 	if err != nil {
 		return err

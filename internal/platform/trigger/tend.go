@@ -31,7 +31,7 @@ func (s *Service) tend(ctx context.Context, job jobs.Job) error {
 		t.DeletedAt = t.CreatedAt
 	}
 	if !t.DeletedAt.IsZero() {
-		return s.finish(ctx, t)
+		return s.finish(ctx, t, job.Token)
 	}
 	if t.ConnectionID != "" {
 		reason, err := connectionState(s.Connections.Get(ctx, t.AccountID, t.ConnectionID))
@@ -75,9 +75,14 @@ func (s *Service) pauseFor(ctx context.Context, t *Trigger, token int64, reason 
 	if t.Status == Paused && (t.Reason == reason || t.Reason == ByUser) {
 		return nil
 	}
-	return s.change(ctx, t.ID, token, func(t *Trigger) {
-		t.Status, t.Reason, t.NextAt = Paused, reason, time.Time{}
+	paused := false
+	err := s.change(ctx, t.ID, token, func(t *Trigger) {
+		t.Status, t.Reason, t.NextAt, paused = Paused, reason, time.Time{}, true
 	}, audit.New(t.AccountID, audit.System(), "trigger.paused", t.ID, map[string]string{"reason": reason}))
+	if err == nil && paused {
+		s.options.Step("trigger paused")
+	}
+	return err
 }
 
 // tendPoll polls for a trigger, one that was paused too: its connection works
@@ -88,12 +93,7 @@ func (s *Service) tendPoll(ctx context.Context, a *app.App, def *app.Trigger, t 
 	}
 	err := s.poll(ctx, a, def, t, token)
 	if failure, refused := errorsAsFailure(err); refused && def.Poll.Lost != 0 && failure.AppStatus == def.Poll.Lost {
-		// The app has forgotten the cursor: it begins again, and what is known is no
-		// event.
-		return s.change(ctx, t.ID, token, func(t *Trigger) {
-			t.Cursor, t.NextAt = "", time.Now()
-			t.LastError = a.Name + " no longer knows how far the last poll came. Events since then may be missing."
-		}, audit.Entry{})
+		err = s.pollAfresh(ctx, a, def, t, token)
 	}
 	if err != nil {
 		return s.failed(ctx, t, token, PollingFailed, err)
@@ -107,6 +107,22 @@ func (s *Service) tendPoll(ctx context.Context, a *app.App, def *app.Trigger, t 
 		}
 		return nil
 	}, audit.New(t.AccountID, audit.System(), "trigger.resumed", t.ID, nil))
+	return err
+}
+
+// pollAfresh begins again where the app has forgotten the cursor. What it lists now
+// is no event: most of it is old, and its keys may be forgotten.
+func (s *Service) pollAfresh(ctx context.Context, a *app.App, def *app.Trigger, t *Trigger, token int64) error {
+	from := *t
+	from.Cursor = ""
+	f, err := s.look(ctx, a, def, &from)
+	if err != nil {
+		return err
+	}
+	_, err = s.Store.Ingest(ctx, &Batch{TriggerID: t.ID, Seen: f.all(), Poll: &PollState{
+		Token: token, Cursor: f.cursor, Interval: t.Interval, NextAt: time.Now().Add(spread(t.Interval)),
+		Error: a.Name + " no longer knew how far the last poll came. Events since then may be missing.",
+	}})
 	return err
 }
 
@@ -146,12 +162,27 @@ func (s *Service) subscribeAgain(ctx context.Context, a *app.App, def *app.Trigg
 // goes on trying.
 const failuresShown = 5
 
+// unsentWait is how long a poll waits at least that was not sent because too many
+// of its app wait.
+const unsentWait = 5 * time.Second
+
+// backoff returns the time before the next try after so many failures: 1, 2, 4 …
+// 60 minutes.
+func backoff(failures int) time.Duration { return min(time.Minute<<min(failures, 6), time.Hour) }
+
 // failed records that a poll or a registration failed, and when it is tried
-// again: after 1, 2, 4 … 60 minutes, or when the app says.
+// again: after a while that grows, or when the app says.
 func (s *Service) failed(ctx context.Context, t *Trigger, token int64, reason string, cause error) error {
 	detail, _ := failureText(cause)
-	wait := min(time.Minute<<min(t.Failures, 6), time.Hour)
-	if failure, ok := errorsAsFailure(cause); ok {
+	wait := backoff(t.Failures)
+	failure, refused := errorsAsFailure(cause)
+	if refused && failure.Unsent && failure.Code == tool.CodeRateLimited {
+		// Too many calls of the app wait: it has not failed, and is asked later.
+		return s.change(ctx, t.ID, token, func(t *Trigger) {
+			t.LastError, t.NextAt = detail, time.Now().Add(spread(max(failure.RetryAfter, unsentWait)))
+		}, audit.Entry{})
+	}
+	if refused {
 		wait = max(wait, failure.RetryAfter)
 	}
 	switch p, ok := problem.From(cause); {
@@ -181,22 +212,31 @@ const unregisterFor = 3 * 24 * time.Hour
 
 // finish ends the registration of a trigger that was deleted, and then deletes
 // what is stored of it.
-func (s *Service) finish(ctx context.Context, t *Trigger) error {
+func (s *Service) finish(ctx context.Context, t *Trigger, token int64) error {
 	if t.Mode == ModeHook && time.Since(t.DeletedAt) < unregisterFor {
 		a, def, err := s.definition(ctx, t.AccountID, t.App, t.Event)
 		if err == nil && def.Hook != nil {
 			err = s.unsubscribe(ctx, a, def, t)
 		}
-		if failure, refused := errorsAsFailure(err); refused && failure.Code == tool.CodeUnavailable ||
-			refused && failure.Retryable {
-			return err // tried again
-		}
-		if _, refused := problem.From(err); err != nil && !refused {
-			if _, refused := errorsAsFailure(err); !refused {
-				return err
-			}
+		if mayPass(err) {
+			s.options.Log.WarnContext(ctx, "registration of a deleted trigger not ended",
+				slog.String("trigger_id", t.ID), slog.Any("error", err))
+			return s.change(ctx, t.ID, token, func(t *Trigger) {
+				t.NextAt = time.Now().Add(spread(backoff(t.Failures)))
+				t.Failures++
+			}, audit.Entry{})
 		}
 	}
 	s.options.Step("trigger unregistered")
 	return s.Store.PurgeTrigger(ctx, t.ID)
+}
+
+// mayPass reports whether what could not be done may be possible later: not where
+// the app has refused it for good, nor without a connection.
+func mayPass(err error) bool {
+	if failure, refused := errorsAsFailure(err); refused {
+		return failure.Retryable || failure.Code == tool.CodeUnavailable
+	}
+	_, known := problem.From(err)
+	return err != nil && !known
 }
