@@ -8,12 +8,17 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"reflect"
+	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/alecthomas/kong"
 
 	"ace/internal/config"
+	"ace/internal/foundation/edit"
+	"ace/internal/foundation/plainjson"
 )
 
 // cli is every command. Each is in a file of its own.
@@ -36,6 +41,9 @@ type cli struct {
 	Wallet  walletCmd  `cmd:"" help:"Create and show the development wallet."`
 	Pay     payCmd     `cmd:"" help:"Buy a website service over x402 with the development wallet."`
 	Version versionCmd `cmd:"" help:"Print the version."`
+
+	Help       helpCmd       `cmd:"" help:"Print how a command is used."`
+	Completion completionCmd `cmd:"" help:"Print the script that completes commands in a shell."`
 }
 
 func main() {
@@ -52,25 +60,93 @@ func main() {
 // world is what a command may use of the outside.
 type world struct {
 	ctx            context.Context
-	stdout, stderr io.Writer
+	stdout, stderr *terminal
 }
 
 // run parses args and runs the command. It returns the exit code: 0, 1 for a
 // failure, 2 for a call that makes no sense.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	if err := loadConfigFile(args); err != nil {
-		_, _ = fmt.Fprintf(stderr, "ace: %v\n", err)
+	w := newWorld(ctx, stdout, stderr)
+	err := w.command(args)
+	if err == nil {
+		return 0
+	}
+	wrong, usage := errors.AsType[*usageError](err)
+	if slices.Contains(args, "--json") {
+		w.failJSON(err, usage)
+	} else {
+		for line := range strings.SplitSeq(err.Error(), "\n") {
+			_, _ = fmt.Fprintf(w.stderr, "%s %s\n", w.stderr.red("ace:"), line)
+		}
+		if usage && wrong.command != "" {
+			_, _ = fmt.Fprintf(w.stderr, "Run \"%s --help\" to see what there is.\n", wrong.command)
+		}
+	}
+	if usage {
 		return 2
 	}
-	var c cli
-	parser, err := kong.New(&c, kong.Name("ace"), kong.Writers(stdout, stderr), kong.UsageOnError(),
+	return 1
+}
+
+// usageError is a call that makes no sense.
+type usageError struct {
+	error
+
+	command string // whose help tells more; "" where none does
+}
+
+// Unwrap returns the cause.
+func (e *usageError) Unwrap() error { return e.error }
+
+// failJSON prints a failure for a program that reads JSON.
+func (w *world) failJSON(err error, usage bool) {
+	failure := struct {
+		Code       string `json:"code"`
+		Message    string `json:"message"`
+		NextAction string `json:"next_action,omitempty"`
+	}{Code: "failed", Message: err.Error()}
+	if refused, ok := errors.AsType[*refusal](err); ok {
+		failure.Code, failure.Message, failure.NextAction = refused.Code, refused.Detail, refused.NextAction
+	} else if usage {
+		failure.Code = "usage"
+	}
+	_ = plainjson.NewEncoder(w.stdout).Encode(map[string]any{"error": failure})
+}
+
+// parser returns the parser of all commands into c.
+func parser(c *cli, w *world) (*kong.Kong, error) {
+	return kong.New(c, kong.Name("ace"), kong.Writers(w.stdout, w.stderr), kong.UsageOnError(),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Description("ACE sells to agents, and lets them use the apps of their users."),
 		kong.Exit(func(int) { panic(exit{}) }), kong.Vars{"version": versionText()},
+		kong.TypeMapper(reflect.TypeFor[time.Duration](), kong.MapperFunc(decodeDuration)),
 		kong.PostBuild(brief))
+}
+
+// decodeDuration reads a time as settings write it.
+func decodeDuration(ctx *kong.DecodeContext, target reflect.Value) error {
+	var text string
+	if err := ctx.Scan.PopValueInto("time", &text); err != nil {
+		return err
+	}
+	d, err := config.ParseDuration(text)
 	if err != nil {
-		_, _ = fmt.Fprintf(stderr, "ace: %v\n", err)
-		return 2
+		return err
+	}
+	target.SetInt(int64(d))
+	return nil
+}
+
+// command parses args and runs the command.
+func (w *world) command(args []string) error {
+	var c cli
+	parser, err := parser(&c, w)
+	if err != nil {
+		return &usageError{err, ""}
+	}
+	known := &config.Names{Settings: variables(parser.Model.Node), Nearest: edit.Nearest}
+	if err := loadConfigFile(args, known); err != nil {
+		return &usageError{err, ""}
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -81,19 +157,37 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}()
 	parsed, err := parser.Parse(args)
 	if err != nil {
+		name := "ace"
 		if wrong, ok := errors.AsType[*kong.ParseError](err); ok {
-			_, _ = fmt.Fprintf(stderr, "ace: %v\nRun \"%s --help\" to see what there is.\n", err,
-				command(wrong.Context))
+			name = command(wrong.Context)
 		}
-		return 2
+		return &usageError{err, name}
 	}
-	if err := parsed.Run(&world{ctx, stdout, stderr}); err != nil {
-		for line := range strings.SplitSeq(err.Error(), "\n") {
-			_, _ = fmt.Fprintf(stderr, "ace: %s\n", line)
-		}
-		return 1
+	name, _, _ := strings.Cut(parsed.Command(), " ")
+	switch name {
+	case "help", "completion", "version": // they tell of the program alone
+		return parsed.Run(w)
 	}
-	return 0
+	if err := known.CheckEnvironment(os.Environ(), os.Getenv("ACE_KEK_URL"), os.Getenv("ACE_KEK_OLD_URL")); err != nil {
+		return &usageError{err, ""}
+	}
+	if name != "serve" && name != "sandbox" { // those print log lines
+		defer w.watch()()
+	}
+	return parsed.Run(w)
+}
+
+// variables returns the environment variables of a command and of those below it.
+func variables(n *kong.Node) []string {
+	var names []string
+	for _, flag := range n.Flags {
+		names = append(names, flag.Envs...)
+	}
+	for _, child := range n.Children {
+		names = append(names, variables(child)...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // brief hides the settings of a server in the help of commands that call one:
@@ -105,15 +199,25 @@ func brief(k *kong.Kong) error {
 			return next(nil)
 		}
 		for _, flag := range n.Flags {
-			flag.Hidden = flag.Hidden || flag.Group != nil && !needed(n.Parent.Name, flag.Name)
+			flag.Hidden = flag.Hidden || flag.Group != nil && !needed(n, flag.Name)
 		}
 		return next(nil)
 	})
 }
 
-// needed reports whether a setting matters to the commands of a group.
-func needed(group, setting string) bool {
-	switch group {
+// needed reports whether a setting matters to a command.
+func needed(n *kong.Node, setting string) bool {
+	switch n.Name {
+	case "tour":
+		return setting == "data-dir" || setting == "platform-url"
+	case "pay", "new":
+		return setting == "data-dir"
+	case "show":
+		if n.Parent.Name == "wallet" {
+			return setting == "data-dir" || setting == "sandbox-url"
+		}
+	}
+	switch n.Parent.Name {
 	case "catalog":
 		return setting == "catalog-dir" || setting == "egress-allow"
 	case "vault":
@@ -139,7 +243,7 @@ type exit struct{}
 
 // loadConfigFile reads the settings file before the parser looks at the
 // environment.
-func loadConfigFile(args []string) error {
+func loadConfigFile(args []string, known *config.Names) error {
 	path := os.Getenv("ACE_CONFIG")
 	for i, arg := range args {
 		if value, ok := strings.CutPrefix(arg, "--config="); ok {
@@ -151,5 +255,5 @@ func loadConfigFile(args []string) error {
 	if path == "" {
 		return nil
 	}
-	return config.LoadFile(path)
+	return config.LoadFile(path, known)
 }

@@ -50,6 +50,11 @@ func (o *operating) call(ctx context.Context, method, path string, in, out any) 
 	return operate(ctx, client, method, path, in, out)
 }
 
+// refusal is a call that the operator's handler refused.
+type refusal struct{ httpserver.ProblemBody }
+
+func (r *refusal) Error() string { return fmt.Sprintf("%s (%s)", r.Detail, r.Code) }
+
 // operate sends one request to the operator's handler and decodes the response
 // into out, unless that is nil.
 func operate(ctx context.Context, client *http.Client, method, path string, in, out any) error {
@@ -76,7 +81,7 @@ func operate(ctx context.Context, client *http.Client, method, path string, in, 
 		if err := json.NewDecoder(res.Body).Decode(&problem); err != nil {
 			return fmt.Errorf("the server returned %s", res.Status)
 		}
-		return fmt.Errorf("%s (%s)", problem.Detail, problem.Code)
+		return &refusal{problem}
 	}
 	if out == nil {
 		return nil

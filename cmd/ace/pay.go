@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -15,18 +16,19 @@ import (
 	"strings"
 	"time"
 
+	"ace/internal/config"
 	"ace/internal/server/payer"
 )
 
 // payCmd buys a website service as an agent does.
 type payCmd struct {
+	config.Settings `embed:"" hidden:""`
+
 	Service string        `arg:"" enum:"run_ai_search_audit,run_structured_data_pack,run_llms_txt_draft" help:"What to run (${enum})."`
 	URL     string        `name:"url" required:"" placeholder:"URL" help:"Website to work on."`
 	Max     string        `default:"0.10" placeholder:"DOLLARS" help:"Most that it may cost."`
 	Live    bool          `help:"Also pay where the money is real. The wallet is a plain file: keep little in it."`
-	Store   string        `env:"ACE_STORE_URL" placeholder:"URL" help:"Address of the store. Default: http:// and its listening address."`
-	Addr    string        `name:"store-addr" env:"ACE_STORE_ADDR" default:"127.0.0.1:8080" hidden:""`
-	DataDir string        `env:"ACE_DATA_DIR" default:"./data" placeholder:"DIR" help:"Folder of the wallet."`
+	Store   string        `placeholder:"URL" help:"Address of the store. Default: the one that the settings name."`
 	Timeout time.Duration `default:"10m" help:"How long to wait for the result."`
 	JSON    bool          `name:"json" help:"Print the delivered result as JSON, and nothing else."`
 }
@@ -45,10 +47,7 @@ func (c *payCmd) Run(w *world) error {
 	if err != nil {
 		return err
 	}
-	store := c.Store
-	if store == "" {
-		store = "http://" + c.Addr
-	}
+	store := cmp.Or(c.Store, c.BaseURL())
 	ctx, cancel := context.WithTimeout(w.ctx, c.Timeout)
 	defer cancel()
 	said := ""

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,31 +11,35 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"ace/internal/config"
 )
 
 // tourCmd walks a newcomer through a running store and platform.
 type tourCmd struct {
-	URL      string        `name:"url" env:"ACE_STORE_URL" default:"http://127.0.0.1:8080" placeholder:"URL" help:"Address of the store."`
-	Platform string        `name:"platform-url" env:"ACE_PLATFORM_URL" default:"http://127.0.0.1:8081" placeholder:"URL" help:"Address of the platform."`
-	Offer    string        `placeholder:"ID" help:"Offer to buy. Default: the first that can be bought."`
-	Account  string        `placeholder:"NAME" help:"Account of the platform that connects the demo app. Default: the first."`
-	Pay      bool          `help:"Let the tour play the person, in the sandbox: pay with a test card, connect the demo app."`
-	DataDir  string        `env:"ACE_DATA_DIR" default:"./data" placeholder:"DIR" help:"Folder of the running server: its socket, and the wallet that the tour pays a website service with."`
-	Timeout  time.Duration `default:"15m" help:"How long to wait for the person."`
-	JSON     bool          `name:"json" help:"Print one JSON object per step."`
+	config.Settings `embed:"" hidden:""`
+
+	URL     string        `name:"url" placeholder:"URL" help:"Address of the store. Default: the one that the settings name."`
+	Offer   string        `placeholder:"ID" help:"Offer to buy. Default: the first that can be bought."`
+	Account string        `placeholder:"NAME" help:"Account of the platform that connects the demo app. Default: the first."`
+	Pay     bool          `help:"Let the tour play the person, in the sandbox: pay with a test card, connect the demo app."`
+	Timeout time.Duration `default:"15m" help:"How long to wait for the person."`
+	JSON    bool          `name:"json" help:"Print one JSON object per step."`
 }
 
 // Run takes the tour: the catalog, a checkout that a person pays, one that is
 // canceled, a website service that the agent pays itself; then an app that the
 // person connects, and a tool of it that the agent runs.
 func (c *tourCmd) Run(w *world) error {
-	t := &tour{
-		ctx: w.ctx, out: w.stdout, base: strings.TrimRight(c.URL, "/"), json: c.JSON,
-		client: &http.Client{
-			Timeout:       time.Minute,
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		},
+	client, err := clientFor(c.DataDir)
+	if err != nil {
+		return err
 	}
+	t := &tour{
+		ctx: w.ctx, out: w.stdout, base: strings.TrimRight(cmp.Or(c.URL, c.BaseURL()), "/"), json: c.JSON,
+		client: client, transport: client.Transport,
+	}
+	t.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	offer, err := t.catalog(c.Offer)
 	if err != nil {
 		return err
@@ -71,11 +76,13 @@ func (c *tourCmd) Run(w *world) error {
 // tour prints each request and response with a sentence of explanation.
 type tour struct {
 	ctx    context.Context
-	out    io.Writer
+	out    *terminal
 	base   string
 	json   bool
 	client *http.Client
-	step   int
+	// transport trusts the server's development certificate; nil is the usual one.
+	transport http.RoundTripper
+	step      int
 	// sandbox is the origin of the payment page that the tour filled in.
 	sandbox string
 	key     string // of the platform; shown by its beginning alone

@@ -19,7 +19,7 @@ var formToken = regexp.MustCompile(`name="csrf" value="([^"]+)"`)
 // sandbox with a test card. It refuses any other page.
 func (t *tour) payInSandbox(address string) error {
 	t.say("The tour plays the person: it fills in the sandbox's payment page with the test card 4242 4242 4242 4242.")
-	person, err := newPerson()
+	person, err := t.newPerson()
 	if err != nil {
 		return err
 	}
@@ -53,12 +53,12 @@ func (t *tour) payInSandbox(address string) error {
 }
 
 // newPerson is the browser of the person.
-func newPerson() (*http.Client, error) {
+func (t *tour) newPerson() (*http.Client, error) {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		return nil, fmt.Errorf("preparing a browser: %w", err)
 	}
-	return &http.Client{Jar: jar, Timeout: time.Minute}, nil
+	return &http.Client{Jar: jar, Timeout: time.Minute, Transport: t.transport}, nil
 }
 
 type visited struct {

@@ -27,7 +27,7 @@ const (
 // platform has the demo app connected and runs a tool of it, with a key that is
 // revoked at the end. It leaves nothing behind.
 func (t *tour) platform(c *tourCmd) error {
-	t.base = strings.TrimRight(c.Platform, "/")
+	t.base = strings.TrimRight(c.PlatformBaseURL(), "/")
 	if !t.there(c.DataDir) {
 		t.say(
 			"No platform of this server answers at %s, or the server runs elsewhere than in the folder %s: the tour "+
@@ -267,7 +267,7 @@ var (
 func (t *tour) connectInSandbox(address string) error {
 	t.say("The tour plays the user: it creates a key at %s/notes/ and types it into the page behind the link.",
 		t.sandbox)
-	person, err := newPerson()
+	person, err := t.newPerson()
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -52,21 +52,130 @@ func (t *tour) show(explanation string, req *http.Request, res *http.Response, a
 		_ = json.NewEncoder(t.out).Encode(line)
 		return
 	}
+	text := "  " + t.out.status(res)
+	if len(answer) > 0 {
+		text += "\n  " + strings.Join(shorten(answer), "\n  ")
+	}
+	_, _ = fmt.Fprintf(t.out, "\n%s\n\n", fold(text, 2))
+}
+
+// status is the status of a response in its colour.
+func (t *terminal) status(res *http.Response) string {
+	if res.StatusCode < http.StatusBadRequest {
+		return t.green(res.Status)
+	}
+	return t.red(res.Status)
+}
+
+// matter are the fields of responses that a newcomer needs to follow the tour,
+// in the order in which they are shown. Fields in them are chosen alike.
+var matter = []string{
+	"id", "run_id", "session_id", "tool", "name", "status", "available", "availability", "connected", "price", "type",
+	"amount", "display", "offers", "services", "tools", "totals", "continue_url", "order", "permalink_url", "url",
+	"expires_at", "messages", "content", "code", "detail", "next_action", "error", "accepts", "scheme", "network",
+	"payTo",
+}
+
+// entire are fields that are shown with all that is in them.
+var entire = []string{"account", "output"}
+
+// shownItems bounds how many entries of a list are shown.
+const shownItems = 3
+
+// shorten returns the lines of a JSON response with the fields that matter. A
+// response without any, and one that is no JSON, is shown from its beginning.
+func shorten(answer []byte) []string {
+	var value any
+	decoder := json.NewDecoder(bytes.NewReader(answer))
+	decoder.UseNumber()
+	if decoder.Decode(&value) == nil {
+		var out shown
+		if out.write(value, ""); out.written > 0 {
+			lines := strings.Split(out.text.String(), "\n")
+			if out.left > 0 {
+				lines = append(lines, fmt.Sprintf("… %s; --json prints all", count(out.left, "further field")))
+			}
+			return lines
+		}
+	}
 	var pretty bytes.Buffer
-	if json.Indent(&pretty, answer, "  ", "  ") != nil {
+	if json.Indent(&pretty, answer, "", "  ") != nil {
 		pretty.Write(answer)
 	}
 	lines := strings.Split(strings.TrimSpace(pretty.String()), "\n")
-	rest := ""
 	if len(lines) > shownLines {
-		rest = fmt.Sprintf("\n  … %d more lines", len(lines)-shownLines)
-		lines = lines[:shownLines]
+		lines = append(lines[:shownLines:shownLines], fmt.Sprintf("… %d more lines", len(lines)-shownLines))
 	}
-	text := "  " + res.Status
-	if len(answer) > 0 {
-		text += "\n  " + strings.Join(lines, "\n") + rest
+	return lines
+}
+
+// shown is a response of which only the fields that matter are written.
+type shown struct {
+	text          strings.Builder
+	written, left int // fields
+}
+
+func (s *shown) write(value any, indent string) {
+	switch v := value.(type) {
+	case map[string]any:
+		s.object(v, indent)
+	case []any:
+		s.list(v, indent)
+	default:
+		text, _ := json.Marshal(v)
+		s.text.Write(text)
 	}
-	_, _ = fmt.Fprintf(t.out, "\n%s\n\n", fold(text, 2))
+}
+
+func (s *shown) object(fields map[string]any, indent string) {
+	s.text.WriteString("{")
+	first := true
+	for _, name := range slices.Concat(matter, entire) {
+		value, ok := fields[name]
+		if !ok || value == nil {
+			continue
+		}
+		if !first {
+			s.text.WriteString(",")
+		}
+		first = false
+		s.written++
+		fmt.Fprintf(&s.text, "\n%s  %q: ", indent, name)
+		if slices.Contains(entire, name) {
+			text, _ := json.MarshalIndent(value, indent+"  ", "  ")
+			s.text.Write(text)
+		} else {
+			s.write(value, indent+"  ")
+		}
+	}
+	for name := range fields {
+		if !slices.Contains(matter, name) && !slices.Contains(entire, name) {
+			s.left++
+		}
+	}
+	if !first {
+		s.text.WriteString("\n" + indent)
+	}
+	s.text.WriteString("}")
+}
+
+func (s *shown) list(items []any, indent string) {
+	s.text.WriteString("[")
+	for i, item := range items {
+		if i == shownItems {
+			fmt.Fprintf(&s.text, "\n%s  … %d more", indent, len(items)-i)
+			break
+		}
+		if i > 0 {
+			s.text.WriteString(",")
+		}
+		s.text.WriteString("\n" + indent + "  ")
+		s.write(item, indent+"  ")
+	}
+	if len(items) > 0 {
+		s.text.WriteString("\n" + indent)
+	}
+	s.text.WriteString("]")
 }
 
 func (t *tour) say(format string, args ...any) {
@@ -113,17 +222,5 @@ func fold(text string, hang int) string {
 // heading is the explanation of the step with its number.
 func (t *tour) heading(explanation string) string {
 	number := fmt.Sprintf("%d. ", t.step)
-	return t.bold(fold(number+explanation, len(number)))
-}
-
-// bold marks headings on a terminal that can show them.
-func (t *tour) bold(text string) string {
-	f, ok := t.out.(*os.File)
-	if !ok || os.Getenv("NO_COLOR") != "" {
-		return text
-	}
-	if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
-		return text
-	}
-	return "\x1b[1m" + text + "\x1b[0m"
+	return t.out.bold(fold(number+explanation, len(number)))
 }

@@ -30,3 +30,31 @@ func TestFold(t *testing.T) {
 		}
 	}
 }
+
+func TestShorten(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, in, want string }{
+		{
+			"fields that matter",
+			`{"continue_url":"https://a.example/pay","id":"chk_1","ucp":{"id":"x"},"status":"open"}`,
+			"{\n  \"id\": \"chk_1\",\n  \"status\": \"open\",\n  \"continue_url\": \"https://a.example/pay\"\n}\n" +
+				"… 1 further field; --json prints all",
+		},
+		{
+			"lists",
+			`{"offers":[{"id":"a"},{"id":"b"},{"id":"c"},{"id":"d"}]}`,
+			"{\n  \"offers\": [\n    {\n      \"id\": \"a\"\n    },\n    " +
+				"{\n      \"id\": \"b\"\n    },\n    {\n      \"id\": \"c\"\n    }" +
+				"\n    … 1 more\n  ]\n}",
+		},
+		{"numbers stay", `{"amount":12345678901234567890}`, "{\n  \"amount\": 12345678901234567890\n}"},
+		{"a result is whole", `{"output":{"x":1}}`, "{\n  \"output\": {\n    \"x\": 1\n  }\n}"},
+		{"nothing of them", `{"x":1}`, "{\n  \"x\": 1\n}"},
+		{"no JSON", "sorry\n", "sorry"},
+	}
+	for _, tt := range tests {
+		if got := strings.Join(shorten([]byte(tt.in)), "\n"); got != tt.want {
+			t.Errorf("%s: shorten = %s\nwant %s", tt.name, got, tt.want)
+		}
+	}
+}

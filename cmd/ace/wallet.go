@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"ace/internal/config"
 	"ace/internal/server/payer"
 )
 
@@ -16,8 +17,8 @@ type walletCmd struct {
 
 // wallet is what every wallet command shares.
 type wallet struct {
-	DataDir string `env:"ACE_DATA_DIR" default:"./data" placeholder:"DIR" help:"Folder of the wallet."`
-	JSON    bool   `name:"json" help:"Print JSON."`
+	config.Settings `embed:"" hidden:""`
+	JSON            bool `name:"json" help:"Print JSON."`
 }
 
 type walletNewCmd struct {
@@ -41,21 +42,7 @@ func (c *walletNewCmd) Run(w *world) error {
 }
 
 type walletShowCmd struct {
-	wallet     `embed:""`
-	sandboxURL `embed:""`
-}
-
-// sandboxURL is where the sandbox is.
-type sandboxURL struct {
-	Addr string `name:"sandbox-addr" env:"ACE_SANDBOX_ADDR" default:"127.0.0.1:8082" hidden:""`
-	URL  string `name:"sandbox-url" env:"ACE_SANDBOX_URL" placeholder:"URL" help:"Address of the sandbox. Default: http:// and its listening address."`
-}
-
-func (s sandboxURL) address() string {
-	if s.URL != "" {
-		return s.URL
-	}
-	return "http://" + s.Addr
+	wallet `embed:""`
 }
 
 // Run shows the address, and the balance where the sandbox runs.
@@ -68,7 +55,7 @@ func (c *walletShowCmd) Run(w *world) error {
 	if err != nil {
 		return err
 	}
-	balance, err := payer.New(key, &payer.Options{Client: client}).Balance(w.ctx, c.address())
+	balance, err := payer.New(key, &payer.Options{Client: client}).Balance(w.ctx, c.SandboxBaseURL())
 	if c.JSON {
 		out := struct {
 			Address string         `json:"address"`

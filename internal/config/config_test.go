@@ -172,7 +172,7 @@ func TestLoadFile(t *testing.T) {
 	for _, name := range []string{"ACE_TEST_ONE", "ACE_TEST_TWO"} {
 		t.Cleanup(func() { _ = os.Unsetenv(name) })
 	}
-	if err := config.LoadFile(path); err != nil {
+	if err := config.LoadFile(path, names()); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
@@ -188,17 +188,18 @@ func TestLoadFile(t *testing.T) {
 func TestLoadFileRefuses(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"ACE_A=1\nPATH=/tmp\n": "line 2", "ACE_A\n": "line 1", "ACE_A=1\nACE_A=2\n": "set twice",
+		"ACE_STORE_URL=1\nPATH=/tmp\n": "line 2", "ACE_STORE_URL\n": "line 1",
+		"ACE_STORE_URL=1\nACE_STORE_URL=2\n": "set twice",
 	} {
 		path := filepath.Join(t.TempDir(), "ace.conf")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := config.LoadFile(path); err == nil || !strings.Contains(err.Error(), want) {
+		if err := config.LoadFile(path, names()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("LoadFile(%q) = %v, want %q", text, err, want)
 		}
 	}
-	if err := config.LoadFile(filepath.Join(t.TempDir(), "missing")); err == nil {
+	if err := config.LoadFile(filepath.Join(t.TempDir(), "missing"), names()); err == nil {
 		t.Error("LoadFile of nothing = nil")
 	}
 }

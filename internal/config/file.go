@@ -9,15 +9,15 @@ import (
 )
 
 // LoadFile sets environment variables that are not set from the KEY=value lines of a settings file.
-// Lines may be empty or start with #; a value may be quoted. It refuses keys that do not start with
-// ACE_.
-func LoadFile(path string) error {
+// Lines may be empty or start with #; a value may be quoted. It refuses keys that known does not
+// name, with the nearest one that it does.
+func LoadFile(path string, known *Names) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return fmt.Errorf("opening the settings file: %w", err)
 	}
 	defer func() { _ = f.Close() }()
-	values, err := parseFile(f)
+	values, err := parseFile(f, known)
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", path, err)
 	}
@@ -32,7 +32,7 @@ func LoadFile(path string) error {
 	return nil
 }
 
-func parseFile(r io.Reader) (map[string]string, error) {
+func parseFile(r io.Reader, known *Names) (map[string]string, error) {
 	values := map[string]string{}
 	lines := bufio.NewScanner(r)
 	for n := 1; lines.Scan(); n++ {
@@ -47,6 +47,9 @@ func parseFile(r io.Reader) (map[string]string, error) {
 		}
 		if len(value) >= 2 && (value[0] == '"' || value[0] == '\'') && value[len(value)-1] == value[0] {
 			value = value[1 : len(value)-1]
+		}
+		if err := known.Check(key, value); err != nil {
+			return nil, fmt.Errorf("line %d: %w", n, err)
 		}
 		if _, twice := values[key]; twice {
 			return nil, fmt.Errorf("line %d: %s is set twice", n, key)

@@ -2,6 +2,8 @@
 // meant, for errors that suggest the right one.
 package edit
 
+import "strings"
+
 // Distance is how many bytes have to be inserted, deleted, replaced or exchanged
 // with their neighbor to turn a into b (optimal string alignment). It takes
 // len(a)*len(b) steps: bound the length of foreign names.
@@ -33,3 +35,31 @@ func Distance(a, b string) int {
 func Within(a, b string, limit int) bool {
 	return max(len(a)-len(b), len(b)-len(a)) <= limit && Distance(a, b) <= limit
 }
+
+// Longest is the length in bytes of the longest name that Nearest looks at.
+const Longest = 60
+
+// Nearest returns the known name that a wrong one is most like: at most a third
+// of it differs, or one name begins with the other. Upper and lower case are the
+// same, and so are hyphens and underscores. It returns "" for none, and for names
+// longer than Longest; of equally near ones, the first.
+func Nearest(name string, known []string) string {
+	if len(name) > Longest {
+		return ""
+	}
+	name = plain(name)
+	best, least := "", max(1, len(name)/3)+1
+	for _, one := range known {
+		folded := plain(one)
+		d := Distance(name, folded)
+		if len(name) >= 3 && (strings.HasPrefix(folded, name) || strings.HasPrefix(name, folded)) {
+			d = min(d, 1)
+		}
+		if d < least {
+			best, least = one, d
+		}
+	}
+	return best
+}
+
+func plain(name string) string { return strings.ToLower(strings.ReplaceAll(name, "-", "_")) }

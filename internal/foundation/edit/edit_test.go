@@ -1,6 +1,7 @@
 package edit_test
 
 import (
+	"strings"
 	"testing"
 
 	"ace/internal/foundation/edit"
@@ -34,6 +35,26 @@ func TestDistance(t *testing.T) {
 			if got := edit.Within(tt.a, tt.b, limit); got != (tt.want <= limit) {
 				t.Errorf("Within(%q, %q, %d) = %t", tt.a, tt.b, limit, got)
 			}
+		}
+	}
+}
+
+func TestNearest(t *testing.T) {
+	t.Parallel()
+	known := []string{"limit", "cursor", "ACE_STORE_ADDR", "ACE_STORE_URL", "demo-notes"}
+	tests := []struct{ name, in, want string }{
+		{"a letter too many", "limitt", "limit"},
+		{"the beginning", "cur", "cursor"},
+		{"other case", "ace_store_adr", "ACE_STORE_ADDR"},
+		{"another line", "demo_note", "demo-notes"},
+		{"the nearer of two", "ACE_STORE_URI", "ACE_STORE_URL"},
+		{"nothing alike", "colour", ""},
+		{"nothing", "", ""},
+		{"too long", "limit" + strings.Repeat("t", edit.Longest), ""},
+	}
+	for _, tt := range tests {
+		if got := edit.Nearest(tt.in, known); got != tt.want {
+			t.Errorf("%s: Nearest(%q) = %q, want %q", tt.name, tt.in, got, tt.want)
 		}
 	}
 }

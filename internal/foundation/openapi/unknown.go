@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"ace/internal/foundation/edit"
 	"ace/internal/foundation/problem"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -41,13 +42,13 @@ func checkParameters(op *huma.Operation, r *http.Request) error {
 // unknownDetail says that there is no such parameter or field, and which one was
 // perhaps meant.
 func unknownDetail(what, name string, known []string) string {
-	if near := nearest(name, known); near != "" {
+	if near := edit.Nearest(name, known); near != "" {
 		return "There is no such " + what + " here. Did you mean " + near + "?"
 	}
 	return "There is no such " + what + " here. Remove it or check its spelling."
 }
 
-const maxName = 60 // of a name of the caller's that is shown again
+const maxName = edit.Longest // of a name of the caller's that is shown again
 
 // clipName shortens a name that the caller sent.
 func clipName(name string) string {
@@ -55,48 +56,6 @@ func clipName(name string) string {
 		return strings.ToValidUTF8(name[:maxName], "") + "…"
 	}
 	return name
-}
-
-// nearest returns the known name that a wrong one is most like: at most a third
-// of it differs, or one name begins with the other. It returns "" for none.
-func nearest(name string, known []string) string {
-	if len(name) > maxName {
-		return ""
-	}
-	name = strings.ToLower(strings.ReplaceAll(name, "-", "_"))
-	best, least := "", max(1, len(name)/3)+1
-	for _, one := range known {
-		d := distance(name, one)
-		if len(name) >= 3 && (strings.HasPrefix(one, name) || strings.HasPrefix(name, one)) {
-			d = min(d, 1)
-		}
-		if d < least {
-			best, least = one, d
-		}
-	}
-	return best
-}
-
-// distance returns the number of bytes to insert, delete or replace to turn a
-// into b.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			d := diagonal
-			if a[i] != b[j] {
-				d++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(d, row[j+1]+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // fieldsAt returns the names of the fields that the body may have at a place such
