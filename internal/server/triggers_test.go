@@ -60,8 +60,8 @@ func TestTriggerOfTheDemoApp(t *testing.T) {
 	address, got := receiver(t)
 
 	types := ann.must(http.StatusOK, http.MethodGet, "/apps/demo-notes/triggers", "")["triggers"].([]any)
-	if len(types) != 3 {
-		t.Errorf("the demo app has %d events, want 3", len(types))
+	if len(types) != 4 {
+		t.Errorf("the demo app has %d events, want its three and new_item", len(types))
 	}
 	made := ann.must(http.StatusCreated, http.MethodPost, "/triggers",
 		fmt.Sprintf(`{"app":"demo-notes","event":"new_note","webhook_url":%q}`, address))

@@ -39,6 +39,9 @@ type Trigger struct {
 	Sample map[string]any `yaml:"sample"`
 
 	InputSchema []byte `yaml:"-"` // JSON Schema 2020-12, made of In
+	// Generic says that the config of each trigger names the tool that is polled; see
+	// NewItem.
+	Generic bool `yaml:"-"`
 }
 
 // Offered reports whether accounts can create the trigger.

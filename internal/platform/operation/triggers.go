@@ -261,6 +261,13 @@ func (s *Service) CreateTrigger(ctx context.Context, c *Caller, idempotencyKey s
 		return nil, false, problem.New(problem.Forbidden, "key_restricted",
 			"This key is restricted to other apps, or to another user.").Advise("ask_owner_for_permission")
 	}
+	if in.Event == app.NewItem {
+		id, _ := in.Config["tool"].(string)
+		if !restrict.AllowsTool(in.App, id) {
+			return nil, false, problem.New(problem.Forbidden, "key_restricted", "This key is restricted to other tools.").
+				Advise("ask_owner_for_permission")
+		}
+	}
 	endUser := in.EndUser
 	if restrict.EndUser != "" {
 		endUser = restrict.EndUser

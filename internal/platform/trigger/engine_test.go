@@ -56,6 +56,15 @@ type vendor struct {
 
 func (v *vendor) App(context.Context, string, string) (*app.App, error) { return v.app, nil }
 
+func (v *vendor) Tool(_ context.Context, _, id string) (*app.App, *app.Tool, error) {
+	for _, one := range v.app.Tools.All() {
+		if one.ID == id {
+			return v.app, one, nil
+		}
+	}
+	return nil, nil, problem.New(problem.NotFound, "tool_not_found", "There is no tool "+id+".")
+}
+
 func (v *vendor) Call(_ context.Context, c *tool.AppCall) (*tool.Answer, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

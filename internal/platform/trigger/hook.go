@@ -230,7 +230,7 @@ func (s *Service) Disconnect(ctx context.Context, accountID, connectionID string
 		if t.Mode != ModeHook {
 			continue
 		}
-		a, def, unknown := s.definition(ctx, accountID, t.App, t.Event)
+		a, def, unknown := s.definitionOf(ctx, t)
 		if unknown == nil && def.Hook != nil {
 			err = errors.Join(err, s.unsubscribe(ctx, a, def, t))
 		}
@@ -263,7 +263,7 @@ func (s *Service) Receive(ctx context.Context, id, token string, r *inbound.Requ
 	case t == nil || !t.DeletedAt.IsZero() || t.Mode != ModeHook:
 		return nil, problem.New(problem.Gone, "hook_gone", "This trigger was deleted.")
 	}
-	a, def, err := s.definition(ctx, t.AccountID, t.App, t.Event)
+	a, def, err := s.definitionOf(ctx, t)
 	if err != nil || def.Hook == nil {
 		return nil, hookNotFound()
 	}

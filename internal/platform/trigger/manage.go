@@ -19,7 +19,7 @@ func (s *Service) Types(ctx context.Context, accountID, appID string) (*app.App,
 	if err != nil {
 		return nil, nil, err
 	}
-	return a, a.Offers(), nil
+	return a, offers(a), nil
 }
 
 // Get returns trigger_not_found (NotFound), also for one of another account.

@@ -28,7 +28,8 @@ const (
 type found struct {
 	items  []seen
 	cursor string
-	more   bool // there are further pages that were not read
+	more   bool   // there are further pages that were not read
+	list   string // pointer to the list in the output
 }
 
 type seen struct {
@@ -48,7 +49,7 @@ func (f *found) all() []Item {
 // look asks the app for its list, page by page.
 func (s *Service) look(ctx context.Context, a *app.App, def *app.Trigger, t *Trigger) (*found, error) {
 	p := def.Poll
-	f := &found{cursor: t.Cursor}
+	f := &found{cursor: t.Cursor, list: p.Items}
 	if f.cursor == "" && p.Baseline != nil {
 		answer, err := s.call(ctx, a, t, "baseline", &p.Baseline.TriggerCall, values(t, nil))
 		if err != nil {
@@ -57,7 +58,7 @@ func (s *Service) look(ctx context.Context, a *app.App, def *app.Trigger, t *Tri
 		f.cursor = app.PickText(answer.Output, p.Baseline.Cursor)
 		return f, nil
 	}
-	called, arguments, err := pollCall(a, p, t, f.cursor)
+	called, arguments, err := s.pollCall(ctx, a, def, t, f.cursor)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +69,12 @@ func (s *Service) look(ctx context.Context, a *app.App, def *app.Trigger, t *Tri
 		if err != nil {
 			return nil, err
 		}
-		if err := f.read(p, answer.Output, values(t, nil)); err != nil {
+		if def.Generic {
+			err = f.readItems(a, p, answer)
+		} else {
+			err = f.read(p, answer.Output, values(t, nil))
+		}
+		if err != nil {
 			return nil, err
 		}
 		if answer.Next == nil {
@@ -83,7 +89,13 @@ func (s *Service) look(ctx context.Context, a *app.App, def *app.Trigger, t *Tri
 }
 
 // pollCall returns the tool of a poll and its arguments.
-func pollCall(a *app.App, p *app.Poll, t *Trigger, cursor string) (*app.Tool, map[string]any, error) {
+func (s *Service) pollCall(ctx context.Context, a *app.App, def *app.Trigger, t *Trigger, cursor string) (*app.Tool,
+	map[string]any, error,
+) {
+	p := def.Poll
+	if def.Generic {
+		return s.itemsCall(ctx, a, p, t)
+	}
 	known := values(t, map[string]any{"cursor": cursor})
 	if p.Tool == "" {
 		called := p.TriggerCall.Tool(a.ID, t.Event+"_poll")
@@ -119,7 +131,7 @@ func without(query map[string]string) map[string]string {
 
 // read adds the items of one response.
 func (f *found) read(p *app.Poll, output any, known map[string]any) error {
-	value, _ := app.Pick(output, p.Items)
+	value, _ := app.Pick(output, f.list)
 	list, isList := value.([]any)
 	if !isList && value != nil {
 		list = []any{value}

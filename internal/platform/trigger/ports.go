@@ -143,10 +143,12 @@ type Outcome struct {
 	NextAt   time.Time // of a pending event
 }
 
-// Apps finds definitions; connection.Apps is one.
+// Apps finds definitions; library.Library is one.
 type Apps interface {
 	// App returns app_not_found (NotFound).
 	App(ctx context.Context, accountID, id string) (*app.App, error)
+	// Tool returns tool_not_found (NotFound).
+	Tool(ctx context.Context, accountID, id string) (*app.App, *app.Tool, error)
 }
 
 // Caller calls apps; tool.Service is one.

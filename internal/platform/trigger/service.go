@@ -118,9 +118,13 @@ func (s *Service) definition(ctx context.Context, accountID, appID, event string
 		return nil, nil, err
 	}
 	t, known := a.Triggers.Get(event)
+	if !known && event == app.NewItem {
+		t = a.NewItem()
+		known = t != nil
+	}
 	if !known || !t.Offered() {
 		names := make([]string, 0, a.Triggers.Len())
-		for _, one := range a.Offers() {
+		for _, one := range offers(a) {
 			names = append(names, one.Name)
 		}
 		return nil, nil, problem.New(problem.NotFound, "trigger_type_not_found",
@@ -128,6 +132,26 @@ func (s *Service) definition(ctx context.Context, accountID, appID, event string
 			Advise("fix_arguments")
 	}
 	return a, t, nil
+}
+
+// offers returns what can be watched of an app.
+func offers(a *app.App) []*app.Trigger {
+	list := a.Offers()
+	if _, own := a.Triggers.Get(app.NewItem); !own {
+		if one := a.NewItem(); one != nil {
+			list = append(list, one)
+		}
+	}
+	return list
+}
+
+// definitionOf is definition of a trigger, as its config completes it.
+func (s *Service) definitionOf(ctx context.Context, t *Trigger) (*app.App, *app.Trigger, error) {
+	a, def, err := s.definition(ctx, t.AccountID, t.App, t.Event)
+	if err == nil && def.Generic {
+		def = def.ItemsOf(t.Config)
+	}
+	return a, def, err
 }
 
 // Request is a trigger to create.
@@ -232,6 +256,9 @@ func (s *Service) start(ctx context.Context, by audit.Actor, a *app.App, def *ap
 			return nil
 		}, entry)
 	}
+	if def.Generic {
+		def = def.ItemsOf(t.Config)
+	}
 	found, err := s.look(ctx, a, def, t)
 	if err != nil {
 		return nil, err
@@ -243,6 +270,9 @@ func (s *Service) start(ctx context.Context, by audit.Actor, a *app.App, def *ap
 	return s.Store.ChangeTrigger(ctx, t.ID, func(t *Trigger) error {
 		now := time.Now()
 		t.Status, t.Cursor, t.LastPollAt, t.NextAt = Active, found.cursor, now, now.Add(phase(t))
+		if def.Generic {
+			t.Config["items"] = found.list
+		}
 		return nil
 	}, entry)
 }

@@ -45,7 +45,7 @@ func (s *Service) tend(ctx context.Context, job jobs.Job) error {
 	if t.Status == Paused && t.Reason != NeedsReconnect {
 		return nil
 	}
-	a, def, err := s.definition(ctx, t.AccountID, t.App, t.Event)
+	a, def, err := s.definitionOf(ctx, t)
 	if err != nil {
 		return s.failed(ctx, t, job.Token, RegistrationFailed, err)
 	}
@@ -214,7 +214,7 @@ const unregisterFor = 3 * 24 * time.Hour
 // what is stored of it.
 func (s *Service) finish(ctx context.Context, t *Trigger, token int64) error {
 	if t.Mode == ModeHook && time.Since(t.DeletedAt) < unregisterFor {
-		a, def, err := s.definition(ctx, t.AccountID, t.App, t.Event)
+		a, def, err := s.definitionOf(ctx, t)
 		if err == nil && def.Hook != nil {
 			err = s.unsubscribe(ctx, a, def, t)
 		}
