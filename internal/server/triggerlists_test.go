@@ -12,20 +12,20 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// shelf is an MCP server of the official SDK whose tool lists books: as text, as
+// bookcase is an MCP server of the official SDK whose tool lists books: as text, as
 // many servers do, or structured.
-type shelf struct {
+type bookcase struct {
 	mu    sync.Mutex
 	books []string // newest first
 }
 
-func (s *shelf) put(id string) {
+func (s *bookcase) put(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.books = append([]string{id}, s.books...)
 }
 
-func (s *shelf) handler() http.Handler {
+func (s *bookcase) handler() http.Handler {
 	server := mcp.NewServer(&mcp.Implementation{Name: "library", Version: "1"}, nil)
 	schema := map[string]any{"type": "object", "properties": map[string]any{"room": map[string]any{"type": "string"}}}
 	list := func(structured bool) mcp.ToolHandler {
@@ -61,7 +61,7 @@ func TestListsOfAnMCPServer(t *testing.T) {
 	t.Parallel()
 	h := newHost(t, Options{}, public+"/32")
 	ann := h.party(t, "ann")
-	books := &shelf{books: []string{"b1"}}
+	books := &bookcase{books: []string{"b1"}}
 	made := ann.must(http.StatusCreated, http.MethodPost, "/custom-connectors", fmt.Sprintf(
 		`{"type":"mcp","name":"Library","url":%q,"auth":{"kind":"none"}}`, at(t, public+":0", books.handler()).URL))
 	if made["app"] != "x-library" {

@@ -8,14 +8,14 @@ const NewItem = "new_item"
 const newItemSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["tool"],
 	"properties": {
-		"tool": {"type": "string", "maxLength": 200, "description": "Id of a tool of the app that only reads."},
+		"tool": {"type": "string", "maxLength": 200, "description": "Id of a tool that only reads."},
 		"arguments": {"type": "object", "description": "Arguments of the tool."},
 		"items": {"type": "string", "pattern": "^/", "maxLength": 200,
-			"description": "JSON Pointer to the list in the output of the tool; / is the output itself. Default: the only list there."},
+			"description": "JSON Pointer to the list in the output of the tool; / is all of it. Default: the only list."},
 		"id": {"type": "string", "pattern": "^/.", "maxLength": 200, "default": "/id",
 			"description": "JSON Pointer into an item to what identifies it."},
 		"version": {"type": "string", "pattern": "^/.", "maxLength": 200,
-			"description": "JSON Pointer into an item to what changes with it, such as the time of its last change. Default: an item is one event, whatever changes."}
+			"description": "JSON Pointer into an item to what changes with it. Default: an item is one event."}
 	}
 }`
 
@@ -29,7 +29,7 @@ func (a *App) NewItem() *Trigger {
 		App:         a.ID,
 		Name:        NewItem,
 		Title:       "New item in a list",
-		About:       "A list that a tool reads has an item that was not there before. It is looked for every few minutes.",
+		About:       "A list that a tool reads has an item that was not there before, within minutes.",
 		Poll:        &Poll{},
 		Sample:      map[string]any{"id": "item_abc"},
 		InputSchema: []byte(newItemSchema),

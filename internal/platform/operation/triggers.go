@@ -264,8 +264,8 @@ func (s *Service) CreateTrigger(ctx context.Context, c *Caller, idempotencyKey s
 	if in.Event == app.NewItem {
 		id, _ := in.Config["tool"].(string)
 		if !restrict.AllowsTool(in.App, id) {
-			return nil, false, problem.New(problem.Forbidden, "key_restricted", "This key is restricted to other tools.").
-				Advise("ask_owner_for_permission")
+			return nil, false, problem.New(problem.Forbidden, "key_restricted",
+				"This key is restricted to other tools.").Advise("ask_owner_for_permission")
 		}
 	}
 	endUser := in.EndUser
