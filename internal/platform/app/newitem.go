@@ -11,7 +11,7 @@ const newItemSchema = `{
 		"tool": {"type": "string", "maxLength": 200, "description": "Id of a tool that only reads."},
 		"arguments": {"type": "object", "description": "Arguments of the tool."},
 		"items": {"type": "string", "pattern": "^/", "maxLength": 200,
-			"description": "JSON Pointer to the list in the output of the tool; / is all of it. Default: the only list."},
+			"description": "JSON Pointer to the list in its output; / is all of it. Default: the only list."},
 		"id": {"type": "string", "pattern": "^/.", "maxLength": 200, "default": "/id",
 			"description": "JSON Pointer into an item to what identifies it."},
 		"version": {"type": "string", "pattern": "^/.", "maxLength": 200,
