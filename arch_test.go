@@ -107,9 +107,10 @@ var wired = map[string][]string{
 	"internal/platform/notifier":    {},
 	"internal/platform/openid":      {},
 	// one gate protects the API and the pages
-	"internal/platform/platformhttp":      {"internal/platform/console"},
-	"internal/sandbox":                    {},
-	"internal/storage":                    {},
+	"internal/platform/platformhttp": {"internal/platform/console"},
+	"internal/sandbox":               {},
+	// metrics show what waits in it
+	"internal/storage":                    {"internal/server/metrics"},
 	"internal/storefront/operatorhttp":    {"cmd/ace"}, // the operator's command decodes its answers
 	"internal/storefront/ordersink":       {},
 	"internal/storefront/storehttp":       {},
@@ -196,6 +197,10 @@ var modules = map[string]struct {
 	"github.com/kljensen/snowball": {
 		"stems of English words",
 		[]string{"internal/platform/toolindex"},
+	},
+	"github.com/prometheus/client_golang": {
+		"metrics for the operator",
+		[]string{"internal/server/metrics"},
 	},
 	"github.com/pressly/goose/v3": {"migrations", []string{"internal/foundation/sqldb"}},
 	"github.com/santhosh-tekuri/jsonschema/v6": {

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"runtime"
 	"runtime/debug"
 
 	"ace/internal/config"
 	"ace/internal/server"
+	"ace/internal/server/metrics"
 )
 
 type serveCmd struct {
@@ -29,7 +31,9 @@ func (c *serveCmd) serve(w *world) error {
 		return err
 	}
 	log := newLogger(w.stderr, c.LogFormat, c.LogLevel)
-	s, err := server.New(w.ctx, &c.Settings, log, server.Options{Step: faultStep()})
+	s, err := server.New(w.ctx, &c.Settings, log, server.Options{
+		Step: faultStep(), Build: metrics.Build{Version: version, Revision: revision(), Go: runtime.Version()},
+	})
 	if err != nil {
 		return err
 	}

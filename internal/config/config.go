@@ -24,7 +24,7 @@ type Settings struct {
 	StoreAddr    string         `env:"ACE_STORE_ADDR" default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address that the store listens on." group:"Addresses"`
 	PlatformAddr string         `env:"ACE_PLATFORM_ADDR" default:"127.0.0.1:8081" placeholder:"HOST:PORT" help:"Address that the platform listens on." group:"Addresses"`
 	SandboxAddr  string         `env:"ACE_SANDBOX_ADDR" default:"127.0.0.1:8082" placeholder:"HOST:PORT" help:"Address that the sandbox listens on." group:"Addresses"`
-	AdminAddr    string         `env:"ACE_ADMIN_ADDR" default:"127.0.0.1:9464" placeholder:"HOST:PORT" help:"Address of health checks and profiles; do not expose it. Empty: none." group:"Addresses"`
+	AdminAddr    string         `env:"ACE_ADMIN_ADDR" default:"127.0.0.1:9464" placeholder:"HOST:PORT" help:"Address of health checks, metrics and profiles; do not expose it. Empty: none." group:"Addresses"`
 	AdminToken   string         `env:"ACE_ADMIN_TOKEN_FILE" name:"admin-token-file" placeholder:"FILE" help:"File with the bearer token for profiles, of 16 characters or more. Needed if ACE_ADMIN_ADDR is not on loopback." group:"Addresses"`
 	DrainDelay   *time.Duration `env:"ACE_DRAIN_DELAY" placeholder:"TIME" help:"How long the hosts go on listening after the signal to stop, so that a balancer notices that they are not ready; at most 15s. Default: 5s, or 0s if they listen on loopback alone." group:"Addresses"`
 	StoreURL     string         `env:"ACE_STORE_URL" placeholder:"URL" help:"Public URL of the store, without a trailing slash. Default: http:// and the listening address." group:"Addresses"`

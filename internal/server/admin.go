@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"crypto/subtle"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -11,6 +12,10 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"ace/internal/foundation/sqldb"
+	"ace/internal/server/metrics"
+	"ace/internal/storage"
 )
 
 // leastToken is how long the token of profiles is at least, in bytes.
@@ -29,6 +34,7 @@ func (s *Server) admin() (http.Handler, error) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok") })
 	mux.HandleFunc("GET /readyz", s.ready)
+	mux.Handle("GET /metrics", s.metrics.Handler(s.metricSources()))
 	for path, h := range map[string]http.HandlerFunc{
 		"": pprof.Index, "profile": pprof.Profile, "trace": pprof.Trace, "symbol": pprof.Symbol,
 	} {
@@ -81,20 +87,40 @@ func byAddress(host string) bool {
 	return err == nil || host == "localhost"
 }
 
-// ready responds with 200 while the process should get requests: it serves, is
-// not stopping, its database responds, and it can open what others seal.
+// ready responds with 200 while the process should get requests.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), time.Second)
 	defer cancel()
+	if err := s.unready(ctx); err != nil {
+		plain(w, http.StatusServiceUnavailable, err.Error())
+		return
+	}
+	plain(w, http.StatusOK, "ready")
+}
+
+// unready returns why the process should get no requests: it does not serve yet
+// or no longer, its database does not respond, or it cannot open what others
+// seal.
+func (s *Server) unready(ctx context.Context) error {
 	switch {
 	case !s.front.Ready():
-		plain(w, http.StatusServiceUnavailable, "stopping")
+		return errors.New("stopping")
 	case s.db.Ping(ctx) != nil:
-		plain(w, http.StatusServiceUnavailable, "the database does not respond")
+		return errors.New("the database does not respond")
 	case s.vault.Trouble() != "":
-		plain(w, http.StatusServiceUnavailable, "the vault: "+s.vault.Trouble())
-	default:
-		plain(w, http.StatusOK, "ready")
+		return errors.New("the vault: " + s.vault.Trouble())
+	}
+	return nil
+}
+
+// metricSources are what the metrics read at each scrape.
+func (s *Server) metricSources() metrics.Sources {
+	return metrics.Sources{
+		Ready: s.unready, Vault: func() string { return s.vault.Trouble() },
+		Pools: func() map[string]sqldb.Pool { return s.db.Pools() }, Levels: storage.New(s.db, s.lanes).Levels,
+		Relaxed: map[string]bool{
+			"rate_limit": s.cfg.RateLimit == "off", "egress": len(s.cfg.EgressAllow) > 0, "dev_tls": s.tls != nil,
+		},
 	}
 }
 

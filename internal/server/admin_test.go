@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"ace/internal/config"
+	"ace/internal/server/metrics"
 )
 
 // TestAdminIsGuarded holds that profiles are read by operators alone: not by a
@@ -36,7 +37,7 @@ func TestAdminIsGuarded(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s := &Server{cfg: &config.Settings{}}
+			s := &Server{cfg: &config.Settings{}, metrics: metrics.New(metrics.Build{})}
 			if tt.token != "" {
 				s.cfg.AdminToken = filepath.Join(t.TempDir(), "token")
 				if err := os.WriteFile(s.cfg.AdminToken, []byte(tt.token+"\n"), 0o600); err != nil {
@@ -59,7 +60,10 @@ func TestAdminIsGuarded(t *testing.T) {
 			}
 		})
 	}
-	short := &Server{cfg: &config.Settings{AdminToken: filepath.Join(t.TempDir(), "short")}}
+	short := &Server{
+		metrics: metrics.New(metrics.Build{}),
+		cfg:     &config.Settings{AdminToken: filepath.Join(t.TempDir(), "short")},
+	}
 	if err := os.WriteFile(short.cfg.AdminToken, []byte("abc"), 0o600); err != nil {
 		t.Fatal(err)
 	}

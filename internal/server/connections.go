@@ -40,7 +40,7 @@ func (s *Server) connect(ctx context.Context, p *platform, store *platformstore.
 			Log:    s.log,
 			Check:  func(address string) error { return s.guard.Check(egress.Webhook(), address) },
 		},
-	}, s.sealer, &connection.Options{BaseURL: s.cfg.PlatformBaseURL(), Log: s.log, Step: s.step})
+	}, s.sealer, &connection.Options{BaseURL: s.cfg.PlatformBaseURL(), Log: s.log, Observer: s.metrics, Step: s.step})
 	p.connectors.Connections, p.connectors.Clients = p.connections, p.clients
 	return s.keepClients(ctx, p.clients)
 }

@@ -20,6 +20,7 @@ import (
 	"ace/internal/foundation/jobs"
 	"ace/internal/foundation/problem"
 	"ace/internal/foundation/sqldb"
+	"ace/internal/server/metrics"
 	"ace/internal/storage"
 	"ace/internal/storefront/operatorhttp"
 )
@@ -135,7 +136,10 @@ func Operate(ctx context.Context, cfg *config.Settings) (client *http.Client, do
 		}
 		return &http.Client{Transport: &http.Transport{DialContext: dial}}, func() error { return nil }, nil
 	}
-	s := &Server{cfg: cfg, log: slog.New(slog.DiscardHandler), operator: true, lanes: jobs.NewLanes(jobLanes())}
+	s := &Server{
+		cfg: cfg, log: slog.New(slog.DiscardHandler), operator: true, lanes: jobs.NewLanes(jobLanes()),
+		metrics: metrics.New(metrics.Build{}),
+	}
 	done = func() error { return s.close(context.WithoutCancel(ctx)) }
 	if err := s.build(ctx); err != nil {
 		return nil, nil, errors.Join(err, done())

@@ -89,7 +89,7 @@ func (s *Server) newWorker() *jobs.Worker {
 	sources := s.platform.triggers.Sources()
 	sources[connection.JobRefresh] = connections.Refreshes()
 	return jobs.NewWorker(storage.New(s.db, s.lanes), s.lanes, s.handlers(), s.log, &jobs.Options{
-		Sources: sources,
+		Sources: sources, Observer: s.metrics,
 	})
 }
 

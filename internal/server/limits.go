@@ -52,11 +52,13 @@ func (s *Server) limits() admission.Limits {
 		return admission.NoLimits()
 	case s.shared == nil:
 		table := ratelimit.NewTable(nil)
-		return admission.NewLimits(func(p ratelimit.Policy) ratelimit.Limiter { return table.Limiter(p) },
-			s.cfg.RateBurst)
+		return admission.NewLimits(func(p ratelimit.Policy) ratelimit.Limiter {
+			return s.metrics.Limiter(p.Name, table.Limiter(p))
+		}, s.cfg.RateBurst)
 	}
-	return admission.NewLimits(func(p ratelimit.Policy) ratelimit.Limiter { return s.shared.GCRA(p) },
-		s.cfg.RateBurst)
+	return admission.NewLimits(func(p ratelimit.Policy) ratelimit.Limiter {
+		return s.metrics.Limiter(p.Name, s.shared.GCRA(p))
+	}, s.cfg.RateBurst)
 }
 
 // authority is the host of a URL as signatures name it: without the

@@ -20,6 +20,7 @@ import (
 func (s *Server) egressOptions() *egress.Options {
 	opts := &egress.Options{
 		Allow: config.Prefixes(s.cfg.EgressAllow), UserAgent: "ace (+" + s.cfg.BaseURL() + ")",
+		Called: s.metrics.Called, Denied: s.metrics.Denied,
 		Lookup: s.lookup, OnlyTrusted: s.isolated() && (s.cfg.OIDCIssuer == "" || config.Local(s.cfg.OIDCIssuer)),
 		OwnHosts: []string{ownHost(s.cfg.BaseURL()), ownHost(s.cfg.PlatformBaseURL())},
 	}

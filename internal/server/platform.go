@@ -123,15 +123,19 @@ func (s *Server) platformLimits() gate.Limits {
 		free := ratelimit.Unlimited{}
 		return gate.Limits{Keys: free, Addresses: free, Failures: free}
 	case s.shared != nil:
-		return gate.Limits{
-			Keys: s.shared.Window(keys), Addresses: s.shared.GCRA(addresses),
-			Failures: s.shared.GCRA(failures),
-		}
+		return s.counted(s.shared.Window(keys), s.shared.GCRA(addresses), s.shared.GCRA(failures))
 	}
 	table := ratelimit.NewTable(nil)
+	return s.counted(ratelimit.NewWindow(keys, nil), table.Limiter(addresses), table.Limiter(failures))
+}
+
+// counted returns the limits of the platform, whose decisions are counted.
+func (s *Server) counted(keys, addresses, failures ratelimit.Limiter) gate.Limits {
+	byKey, byAddress, byFailure := gate.Policies()
 	return gate.Limits{
-		Keys: ratelimit.NewWindow(keys, nil), Addresses: table.Limiter(addresses),
-		Failures: table.Limiter(failures),
+		Keys:      s.metrics.Limiter(byKey.Name, keys),
+		Addresses: s.metrics.Limiter(byAddress.Name, addresses),
+		Failures:  s.metrics.Limiter(byFailure.Name, failures),
 	}
 }
 

@@ -86,7 +86,7 @@ func newHostWith(t *testing.T, o Options, change func(*config.Settings), allow .
 		}
 	})
 	return &host{
-		Server: s, handler: instrumented(s.log, "platform", cfg.PlatformURL, s.platform.handler, nil),
+		Server: s, handler: instrumented(s.log, s.metrics, "platform", cfg.PlatformURL, s.platform.handler, nil),
 		sandbox: cfg.SandboxBaseURL(),
 	}
 }

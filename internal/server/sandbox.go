@@ -84,7 +84,7 @@ func NewSandbox(ctx context.Context, cfg SandboxConfig, log *slog.Logger) (*Sand
 	if err != nil {
 		return nil, err
 	}
-	s.http = sandboxListener(log, cfg.Addr, s.world.world.Handler(), nil)
+	s.http = sandboxListener(log, nil, cfg.Addr, s.world.world.Handler(), nil)
 	return s, nil
 }
 

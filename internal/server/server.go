@@ -27,6 +27,7 @@ import (
 	"ace/internal/foundation/seal"
 	"ace/internal/foundation/sqldb"
 	"ace/internal/protocol/webbotauth"
+	"ace/internal/server/metrics"
 	"ace/internal/storage"
 	"ace/internal/storage/vaultstore"
 	"ace/internal/storefront/checkout"
@@ -43,6 +44,7 @@ import (
 type Server struct {
 	cfg      *config.Settings
 	log      *slog.Logger
+	metrics  *metrics.Metrics
 	operator bool // built for one command: the database is used as it is, and nothing listens
 	step     func(string)
 	lookup   func(ctx context.Context, host string) ([]netip.Addr, error)
@@ -73,6 +75,8 @@ type Options struct {
 	// Step, if set, is called at each point between two durable steps. Tests
 	// use it to end the process there.
 	Step func(name string)
+	// Build is the program, for the metrics.
+	Build metrics.Build
 	// Lookup replaces the system's resolver for everything that is called outside.
 	// Tests move names with it.
 	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
@@ -80,7 +84,10 @@ type Options struct {
 
 // New builds a server from valid settings. Nothing listens yet.
 func New(ctx context.Context, cfg *config.Settings, log *slog.Logger, opts Options) (*Server, error) {
-	s := &Server{cfg: cfg, log: log, step: opts.Step, lookup: opts.Lookup, lanes: jobs.NewLanes(jobLanes())}
+	s := &Server{
+		cfg: cfg, log: log, step: opts.Step, lookup: opts.Lookup, lanes: jobs.NewLanes(jobLanes()),
+		metrics: metrics.New(opts.Build),
+	}
 	if err := s.build(ctx); err != nil {
 		return nil, errors.Join(err, s.close(context.WithoutCancel(ctx)))
 	}
@@ -182,7 +189,7 @@ func (s *Server) buildStore(ctx context.Context) (http.Handler, error) {
 		return nil, err
 	}
 	s.orders = order.New(store, processor, s.log, order.Options{Sinks: sinks, Step: s.step})
-	sales := checkout.New(catalog, processor, store, s.log,
+	sales := checkout.New(catalog, s.metrics.Processor(processor), s.metrics.Sessions(store), s.log,
 		checkout.Options{BaseURL: s.cfg.BaseURL(), Sinks: s.orders.SinkNames(), Step: s.step})
 	signers, err := s.signers(ctx, store)
 	if err != nil {
@@ -257,14 +264,14 @@ func (s *Server) listenOn(store http.Handler) error {
 	var front []httpserver.Listener
 	if s.cfg.Serves("store") {
 		front = append(front, httpserver.Listener{
-			Name: "store", Addr: s.cfg.StoreAddr, Setting: "ACE_STORE_ADDR", TLS: s.tls, Handler: instrumented(s.log,
-				"store", "", store, proxies),
+			Name: "store", Addr: s.cfg.StoreAddr, Setting: "ACE_STORE_ADDR", TLS: s.tls,
+			Handler: instrumented(s.log, s.metrics, "store", "", store, proxies),
 		})
 	}
 	if s.cfg.Serves("platform") {
 		front = append(front, httpserver.Listener{
 			Name: "platform", Addr: s.cfg.PlatformAddr, Setting: "ACE_PLATFORM_ADDR", TLS: s.tls,
-			Handler: instrumented(s.log, "platform", s.cfg.PlatformBaseURL(), s.platform.handler, proxies),
+			Handler: instrumented(s.log, s.metrics, "platform", s.cfg.PlatformBaseURL(), s.platform.handler, proxies),
 		})
 	}
 	if s.cfg.AdminAddr != "" {
@@ -278,16 +285,22 @@ func (s *Server) listenOn(store http.Handler) error {
 	}
 	s.front = httpserver.New(s.log, front, &httpserver.Options{DrainDelay: s.cfg.Drain()})
 	if s.sandbox != nil && s.sandbox.world != nil {
-		s.back = sandboxListener(s.log, s.cfg.SandboxAddr, s.sandbox.world.Handler(), s.tls)
+		s.back = sandboxListener(s.log, s.metrics, s.cfg.SandboxAddr, s.sandbox.world.Handler(), s.tls)
 	}
 	return nil
 }
 
-func sandboxListener(log *slog.Logger, addr string, h http.Handler, secure *tls.Config) *httpserver.Server {
+func sandboxListener(
+	log *slog.Logger,
+	observer httpserver.Observer,
+	addr string,
+	h http.Handler,
+	secure *tls.Config,
+) *httpserver.Server {
 	return httpserver.New(log, []httpserver.Listener{
 		{
 			Name: "sandbox", Addr: addr, Setting: "ACE_SANDBOX_ADDR", TLS: secure,
-			Handler: instrumented(log, "sandbox", "", h, nil),
+			Handler: instrumented(log, observer, "sandbox", "", h, nil),
 		},
 	}, lastListeners())
 }
@@ -298,8 +311,11 @@ func lastListeners() *httpserver.Options { return &httpserver.Options{DrainTimeo
 
 // instrumented is the middleware of every request of a host. problems is the
 // base of the URLs that explain problems; empty: the host explains none.
-func instrumented(log *slog.Logger, name, problems string, h http.Handler, proxies *httpserver.Proxies) http.Handler {
-	return httpserver.Chain(h, httpserver.Instrument(log, name, &httpserver.InstrumentOptions{ProblemBase: problems}),
+func instrumented(log *slog.Logger, observer httpserver.Observer, name, problems string, h http.Handler,
+	proxies *httpserver.Proxies,
+) http.Handler {
+	o := &httpserver.InstrumentOptions{ProblemBase: problems, Observer: observer}
+	return httpserver.Chain(h, httpserver.Instrument(log, name, o),
 		httpserver.ClientAddress(proxies),
 		httpserver.LimitBody(httpserver.DefaultBodyLimit), httpserver.LimitTime(40*time.Second))
 }

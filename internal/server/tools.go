@@ -31,7 +31,7 @@ func (s *Server) runTools(p *platform, store *platformstore.Store, apps *library
 			BaseURL: s.cfg.PlatformBaseURL(), Fetcher: httptool.NewFetcher(s.guard.Client(egress.FileFetch())),
 		}),
 		Connections: p.connections, Executor: p.executor, Opener: links{p.connections}, Keys: p.keys,
-	}, s.sealer, &tool.Options{Log: s.log, Step: s.step})
+	}, s.sealer, &tool.Options{Log: s.log, Observer: s.metrics, Step: s.step})
 }
 
 // patient returns a purpose whose calls may take as long as a run may: how long

@@ -20,7 +20,7 @@ func (s *Server) watch(p *platform, store *platformstore.Store, apps *library.Li
 		Clients: p.clients, Sender: stdwebhook.NewSender(s.guard.Client(egress.Webhook()), nil),
 		Check: func(address string) error { return s.guard.Check(egress.Webhook(), address) },
 		Wake:  s.lanes.Wake,
-	}, s.sealer, &trigger.Options{BaseURL: s.cfg.PlatformBaseURL(), Log: s.log, Step: s.step})
+	}, s.sealer, &trigger.Options{BaseURL: s.cfg.PlatformBaseURL(), Log: s.log, Observer: s.metrics, Step: s.step})
 }
 
 // pruneTriggersAfter is how long after the start keys of old events are forgotten.

@@ -27,6 +27,7 @@ func (g *gate) CloseIdleConnections() { g.transport.CloseIdleConnections() }
 
 // RoundTrip makes one call with all its hops.
 func (g *gate) RoundTrip(req *http.Request) (*http.Response, error) {
+	start := time.Now()
 	ctx, cancel := context.WithCancelCause(req.Context())
 	timer := time.AfterFunc(g.purpose.Deadline, func() { cancel(errDeadline) })
 	stop := func() { timer.Stop(); cancel(nil) }
@@ -37,9 +38,16 @@ func (g *gate) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		stop()
 		g.tell(req, err)
-		return nil, err
+		res = nil
 	}
-	return res, nil
+	if called := g.guard.options.Called; called != nil {
+		c := Call{Purpose: g.purpose.Name, Err: err, Elapsed: time.Since(start)}
+		if res != nil {
+			c.Status = res.StatusCode
+		}
+		called(c)
+	}
+	return res, err
 }
 
 var errDeadline = errors.New("deadline of the purpose has passed")

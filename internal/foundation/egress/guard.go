@@ -35,6 +35,9 @@ type Options struct {
 	OwnListeners []netip.AddrPort
 	// Denied is called with every refusal, for an audit. It must not block.
 	Denied func(ctx context.Context, d Denial)
+	// Called, if set, is notified of every call that ended, up to the header of its
+	// response. It must not block.
+	Called func(c Call)
 	// Lookup replaces the system's resolver.
 	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
 	// UserAgent is sent where a request has none. Empty: "ace".
@@ -46,6 +49,14 @@ type Options struct {
 
 // Denial is one refused call. It holds no path, query or resolved address.
 type Denial struct{ Purpose, Host, Reason string }
+
+// Call is one call that ended. It holds no address.
+type Call struct {
+	Purpose string
+	Status  int   // of the response; 0: there was none
+	Err     error // why there was none: a problem of Client, or the end of the caller's context
+	Elapsed time.Duration
+}
 
 // Guard makes the clients of all outbound calls. It is safe for concurrent use.
 type Guard struct {

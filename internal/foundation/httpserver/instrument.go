@@ -30,6 +30,27 @@ type InstrumentOptions struct {
 	// ProblemBase is the URL that precedes /problems/{code} in the type of a problem,
 	// for example the public address of the host. Empty: "about:blank".
 	ProblemBase string
+	// Observer, if set, is notified of every request.
+	Observer Observer
+}
+
+// Observer counts requests. Its methods are called by many goroutines at the
+// same time and must not block.
+type Observer interface {
+	// RequestStarted is called before a request is served.
+	RequestStarted(host string)
+	// RequestEnded is called once for each RequestStarted.
+	RequestEnded(host string, e RequestEnd)
+}
+
+// RequestEnd is how a request ended.
+type RequestEnd struct {
+	Method   string // as the client sent it
+	Route    string // pattern of the Mux; empty: none
+	Status   int    // 0: cut off before there was one
+	Problem  string // code; empty: none
+	Elapsed  time.Duration
+	Panicked bool
 }
 
 // Instrument belongs outermost. It gives the request its id (a sane inbound
@@ -50,10 +71,19 @@ func Instrument(log *slog.Logger, host string, o *InstrumentOptions) Middleware 
 			x.id, x.log, x.base = requestID(r.Header), log, o.ProblemBase
 			w.Header().Set("X-Request-Id", x.id)
 			rec := &recorder{ResponseWriter: w}
+			if o.Observer != nil {
+				o.Observer.RequestStarted(host)
+			}
 			defer func() {
 				cause := recover()
 				aborted := settlePanic(rec, r, cause)
-				x.write(r, rec, time.Since(start), aborted)
+				elapsed := time.Since(start)
+				x.write(r, rec, elapsed, aborted)
+				if o.Observer != nil {
+					e := x.end(r, rec, elapsed, aborted)
+					e.Panicked = cause != nil && !isAbort(cause)
+					o.Observer.RequestEnded(host, e)
+				}
 				if aborted {
 					panic(http.ErrAbortHandler)
 				}
@@ -70,7 +100,7 @@ func settlePanic(rec *recorder, r *http.Request, cause any) (aborted bool) {
 	if cause == nil {
 		return false
 	}
-	if err, ok := cause.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+	if isAbort(cause) {
 		return true
 	}
 	x := exchangeOf(r.Context())
@@ -83,6 +113,21 @@ func settlePanic(rec *recorder, r *http.Request, cause any) (aborted bool) {
 	}
 	writeProblemBody(rec, r, internalProblem())
 	return false
+}
+
+// isAbort reports whether a handler panicked to cut the connection.
+func isAbort(cause any) bool {
+	err, ok := cause.(error)
+	return ok && errors.Is(err, http.ErrAbortHandler)
+}
+
+// end returns what an Observer is notified of.
+func (x *exchange) end(r *http.Request, rec *recorder, elapsed time.Duration, aborted bool) RequestEnd {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return RequestEnd{
+		Method: r.Method, Route: x.pattern, Status: rec.final(aborted), Problem: x.problem, Elapsed: elapsed,
+	}
 }
 
 // shownPath is the path as it may be in a log. The parts that a route leaves
@@ -102,10 +147,7 @@ func (x *exchange) write(r *http.Request, rec *recorder, elapsed time.Duration, 
 		slog.String("agent", x.agent),
 	}
 	x.mu.Unlock()
-	status := rec.status
-	if status == 0 && !aborted {
-		status = http.StatusOK // what net/http sends if a handler writes nothing
-	}
+	status := rec.final(aborted)
 	attrs := make([]slog.Attr, 0, 13)
 	attrs = append(attrs,
 		slog.String("request_id", x.id), slog.String("method", r.Method), slog.String("route", pattern),
@@ -158,6 +200,15 @@ type recorder struct {
 	bytes  int64
 }
 
+// final returns the status that the client got; 0: none.
+func (rec *recorder) final(aborted bool) int {
+	if rec.status == 0 && !aborted {
+		return http.StatusOK // what net/http sends if a handler writes nothing
+	}
+	return rec.status
+}
+
+// WriteHeader records the final status.
 func (rec *recorder) WriteHeader(status int) {
 	if rec.status == 0 && (status >= 200 || status == http.StatusSwitchingProtocols) {
 		rec.status = status

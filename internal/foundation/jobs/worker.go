@@ -32,6 +32,7 @@ const (
 type Worker struct {
 	handlers map[string]Handler
 	log      *slog.Logger
+	observer Observer // nil: none
 	feeds    []*feed
 
 	stop     chan struct{} // closed: nothing more is claimed
@@ -44,7 +45,30 @@ type Options struct {
 	Budgets map[Lane]int
 	// Sources hold the work of kinds that have no job rows, by kind.
 	Sources map[string]Source
+	// Observer, if set, is notified of every job that runs.
+	Observer Observer
 }
+
+// Observer counts jobs. Its methods are called by many goroutines at the same
+// time and must not block.
+type Observer interface {
+	// JobStarted is called before a handler runs.
+	JobStarted(lane Lane)
+	// JobEnded is called once for each JobStarted.
+	JobEnded(lane Lane, kind string, o Outcome, elapsed time.Duration)
+}
+
+// Outcome is how a handler ended.
+type Outcome string
+
+// The outcomes.
+const (
+	OutcomeDone    Outcome = "done"
+	OutcomeLater   Outcome = "later"   // runs again, as it wanted
+	OutcomeStopped Outcome = "stopped" // cut off by the end of the process
+	OutcomeFailed  Outcome = "failed"  // tried again after a pause
+	OutcomeParked  Outcome = "parked"  // failed for the last time
+)
 
 // NewWorker returns a worker for the kinds that handlers names. It claims no
 // job of another kind: those are left to processes that know them.
@@ -55,7 +79,7 @@ func NewWorker(queue Queue, lanes *Lanes, handlers map[string]Handler, log *slog
 	if lanes == nil {
 		lanes = NewLanes(nil)
 	}
-	w := &Worker{handlers: handlers, log: log, stop: make(chan struct{})}
+	w := &Worker{handlers: handlers, log: log, observer: opts.Observer, stop: make(chan struct{})}
 	for _, lane := range AllLanes() {
 		budget := lane.budget()
 		if n := opts.Budgets[lane]; n > 0 {
@@ -137,7 +161,7 @@ func (f *feed) run(ctx, interruptible context.Context) {
 			}
 			for _, job := range claimed {
 				running.Go(func() {
-					f.ends <- f.worker.do(ctx, interruptible, job)
+					f.ends <- f.observe(ctx, interruptible, job)
 					<-f.slots
 				})
 			}
@@ -147,6 +171,20 @@ func (f *feed) run(ctx, interruptible context.Context) {
 	running.Wait()
 	close(f.ends)
 	writing.Wait()
+}
+
+// observe runs one job, tells the observer about it, and returns how it ended.
+func (f *feed) observe(ctx, interruptible context.Context, job Job) End {
+	observer := f.worker.observer
+	if observer == nil {
+		end, _ := f.worker.do(ctx, interruptible, job)
+		return end
+	}
+	observer.JobStarted(f.lane)
+	start := time.Now()
+	end, outcome := f.worker.do(ctx, interruptible, job)
+	observer.JobEnded(f.lane, job.Kind, outcome, time.Since(start))
+	return end
 }
 
 // wait returns true when there is a job to claim, false when the worker was
@@ -242,7 +280,7 @@ func (w *Worker) stopped() bool {
 }
 
 // do runs one job and returns how it ended.
-func (w *Worker) do(ctx, interruptible context.Context, job Job) End {
+func (w *Worker) do(ctx, interruptible context.Context, job Job) (End, Outcome) {
 	handler := w.handlers[job.Kind]
 	if handler.Interruptible {
 		ctx = interruptible
@@ -251,25 +289,25 @@ func (w *Worker) do(ctx, interruptible context.Context, job Job) End {
 	again := later{}
 	switch {
 	case err == nil:
-		return End{Job: job, Done: true}
+		return End{Job: job, Done: true}, OutcomeDone
 	case errors.As(err, &again):
 		job.RunAt = again.at
-		return End{Job: job}
+		return End{Job: job}, OutcomeLater
 	case errors.Is(context.Cause(ctx), errStopped):
 		job.RunAt = time.Now()
-		return End{Job: job, Reason: errStopped.Error()}
+		return End{Job: job, Reason: errStopped.Error()}, OutcomeStopped
 	}
 	job.Tries++
 	parked := handler.MaxTries > 0 && job.Tries >= handler.MaxTries
 	job.RunAt = time.Now().Add(handler.wait(job.Tries))
-	level := slog.LevelWarn
+	level, outcome := slog.LevelWarn, OutcomeFailed
 	if parked {
 		job.RunAt = time.Time{}
-		level = slog.LevelError
+		level, outcome = slog.LevelError, OutcomeParked
 	}
 	w.log.Log(ctx, level, "job failed", "kind", job.Kind, "ref", job.Ref, "tries", job.Tries, "parked", parked,
 		"error", err)
-	return End{Job: job, Reason: err.Error()}
+	return End{Job: job, Reason: err.Error()}, outcome
 }
 
 func run(ctx context.Context, handler Handler, job Job) (err error) {

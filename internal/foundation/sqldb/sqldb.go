@@ -251,3 +251,28 @@ func UniqueViolation(err error) bool {
 	}
 	return false
 }
+
+// Pool is the state of the connections of one pool.
+type Pool struct {
+	Used, Idle, Most int
+	Waits            int64         // how often a connection was waited for
+	Waited           time.Duration // by all together
+}
+
+// Pools returns the state of the connections, by the name of their pool: write,
+// read and light, of which SQLite has no light and PostgreSQL no read.
+func (db *DB) Pools() map[string]Pool {
+	pools := map[string]Pool{"write": poolOf(db.write)}
+	if db.read != db.write {
+		pools["read"] = poolOf(db.read)
+	}
+	if db.light != db.write {
+		pools["light"] = poolOf(db.light)
+	}
+	return pools
+}
+
+func poolOf(db *sql.DB) Pool {
+	s := db.Stats()
+	return Pool{s.InUse, s.Idle, s.MaxOpenConnections, s.WaitCount, s.WaitDuration}
+}

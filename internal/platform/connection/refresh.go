@@ -65,11 +65,19 @@ func (s *Service) renewAlone(ctx context.Context, k *storedCredentials) (*stored
 // renewUnder calls the vendor while the lease is held.
 func (s *Service) renewUnder(ctx context.Context, k *storedCredentials, lease *Lease) (*storedCredentials, error) {
 	s.options.Step("lease taken")
+	start := time.Now()
 	grant, err := s.callVendor(ctx, k, lease, k.in.Credentials)
 	if over(err) && lease.Crashed {
 		grant, err = s.callWithPrevious(ctx, k, lease, grant, err)
 	}
 	s.options.Step("vendor answered")
+	if s.options.Observer != nil {
+		class := RefreshClass("")
+		if err != nil {
+			class = classify(err).Class
+		}
+		s.options.Observer.Refreshed(k.c.App, class, time.Since(start))
+	}
 	if err != nil {
 		return s.failRenewal(ctx, k, lease, err)
 	}

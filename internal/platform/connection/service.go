@@ -42,9 +42,17 @@ type Options struct {
 	Replica string
 	// Log gets what the operator has to repair. Default: nothing is logged.
 	Log *slog.Logger
+	// Observer, if set, is notified of every refresh at a vendor.
+	Observer Observer
 	// Step, if set, is called between two durable steps; tests end the process
 	// there.
 	Step func(name string)
+}
+
+// Observer counts refreshes. It is called by many goroutines at the same time
+// and must not block. class is empty if the vendor renewed the credentials.
+type Observer interface {
+	Refreshed(app string, class RefreshClass, elapsed time.Duration)
 }
 
 // Service connects apps and keeps their credentials fresh. It is safe for

@@ -32,6 +32,9 @@ func (s *Service) finish(ctx context.Context, r *Run, shape Shape, o outcome, du
 	if r.Result, err = s.seal(r, "result", k); err != nil {
 		return nil, err
 	}
+	if s.options.Observer != nil {
+		s.options.Observer.RunEnded(r)
+	}
 	// The caller may read further parts, and files, on any replica at once.
 	hasMore := len(k.Files) > 0 || len(k.Output) > k.partSize(shape.MaxBytes)
 	switch {

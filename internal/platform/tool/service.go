@@ -22,10 +22,16 @@ type Options struct {
 	Parallel, PerAccount int
 	// Log receives the errors of background runs. Default: none.
 	Log *slog.Logger
+	// Observer, if set, is notified of every run that ended here.
+	Observer Observer
 	// Step, if set, is called between two durable steps, so that tests can end the
 	// process there.
 	Step func(name string)
 }
+
+// Observer counts runs. It is called by many goroutines at the same time and
+// must not block or keep the run.
+type Observer interface{ RunEnded(r *Run) }
 
 // Service runs tools. It is safe for concurrent use, by any number of processes
 // on one store.

@@ -73,7 +73,11 @@ func (s *Service) attempt(ctx context.Context, d *Delivery) *Outcome {
 	}
 	o.Attempt++
 	o.Attempts = append(o.Attempts, shown(e.Series, o.Attempt, &a))
-	return s.next(o, &a)
+	s.next(o, &a)
+	if s.options.Observer != nil {
+		s.options.Observer.Attempted(o.Attempt, o.State, a.Duration)
+	}
+	return o
 }
 
 // headers are what receivers may read besides the signature.

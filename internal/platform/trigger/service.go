@@ -39,9 +39,18 @@ type Ports struct {
 type Options struct {
 	BaseURL string       // of the platform host, without a slash at the end
 	Log     *slog.Logger // nil: nothing is logged
+	// Observer, if set, is notified of every attempt to deliver an event.
+	Observer Observer
 	// Step, if set, is called between two durable steps; tests end the process
 	// there.
 	Step func(name string)
+}
+
+// Observer counts deliveries. It is called by many goroutines at the same time
+// and must not block. attempt counts from 1 within a series; state is what
+// became of the event.
+type Observer interface {
+	Attempted(attempt int, state State, elapsed time.Duration)
 }
 
 // Service watches triggers. It is safe for concurrent use, by any number of
