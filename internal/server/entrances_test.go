@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net"
@@ -16,6 +17,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"ace/internal/config"
@@ -53,12 +55,43 @@ func at(t *testing.T, address string, h http.Handler) *httptest.Server {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return serve(t, l, h)
+}
+
+func serve(t *testing.T, l net.Listener, h http.Handler) *httptest.Server {
 	s := httptest.NewUnstartedServer(h)
 	_ = s.Listener.Close()
 	s.Listener = l
 	s.Start()
 	t.Cleanup(s.Close)
 	return s
+}
+
+// atBoth serves on one port of the public address and of the machine's own, and
+// returns the port. A port that is free at one address may be taken at the other.
+func atBoth(t *testing.T, friendly, inside http.Handler) (port string) {
+	t.Helper()
+	for {
+		l, err := net.Listen("tcp", public+":0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, port, err := net.SplitHostPort(l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		own, err := net.Listen("tcp", "127.0.0.1:"+port)
+		if errors.Is(err, syscall.EADDRINUSE) {
+			t.Cleanup(func() { _ = l.Close() }) // held, so that the next one differs
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		serve(t, l, friendly)
+		serve(t, own, inside)
+		return port
+	}
 }
 
 // hostile are addresses that must not be called: the corpus of the guard's own
@@ -359,12 +392,7 @@ func TestRebinding(t *testing.T) {
 			_, _ = w.Write([]byte(strings.Replace(uploads, "SERVER", "http://"+r.Host, 1)))
 		})
 	}
-	friendly := at(t, public+":0", count(&good))
-	_, port, err := net.SplitHostPort(friendly.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	at(t, "127.0.0.1:"+port, count(&bad))
+	port := atBoth(t, count(&good), count(&bad))
 	ann := h.party(t, "ann")
 	made := ann.must(http.StatusCreated, http.MethodPost, "/custom-connectors",
 		`{"type":"rest","name":"Moves","openapi_url":"http://rebind.test:`+port+`/openapi.json"}`)

@@ -464,7 +464,7 @@ func (s *Service) TriggerEvent(ctx context.Context, c *Caller, id, eventID strin
 }
 
 // ReplayTriggerEvent delivers an event again. Its problems: trigger_not_found,
-// event_not_found (NotFound).
+// event_not_found (NotFound), event_pending (Conflict).
 func (s *Service) ReplayTriggerEvent(ctx context.Context, c *Caller, id, eventID string) (*TriggerEvent, error) {
 	if _, err := s.visibleTrigger(ctx, c, ReplayTriggerEvent, id); err != nil {
 		return nil, err

@@ -373,6 +373,11 @@ func TestAttempts(t *testing.T) {
 		w.respond = func(int, *http.Request) (int, error) { return 500, nil }
 		one := w.create("new_note", "https://hooks.example/in")
 		w.send(one, "a")
+		w.pass(time.Second)
+		if _, err := w.service.Replay(w.t.Context(), owner, one.ID, w.history(one)[0].ID); !problem.Is(err,
+			"event_pending") {
+			w.t.Errorf("Replay between two attempts = %v, want event_pending", err)
+		}
 		w.pass(10 * time.Minute)
 		if len(w.posts) != trigger.MaxAttempts {
 			w.t.Fatalf("%d posts, want %d", len(w.posts), trigger.MaxAttempts)

@@ -168,14 +168,19 @@ func (s *Service) Event(ctx context.Context, accountID, id, eventID string) (*Ev
 }
 
 // Replay delivers an event again under the id that it had, also while the trigger
-// is paused. An event that is still being delivered is not changed. Its problems:
-// trigger_not_found, event_not_found (NotFound).
+// is paused. Its problems: trigger_not_found, event_not_found (NotFound), and
+// event_pending (Conflict) while it is still being delivered.
 func (s *Service) Replay(ctx context.Context, accountID, id, eventID string) (*Event, error) {
 	if _, err := s.Event(ctx, accountID, id, eventID); err != nil {
 		return nil, err
 	}
-	if _, err := s.Store.Replay(ctx, accountID, id, eventID); err != nil {
+	n, err := s.Store.Replay(ctx, accountID, id, eventID)
+	if err != nil {
 		return nil, err
+	}
+	if n == 0 {
+		return nil, problem.New(problem.Conflict, "event_pending",
+			"This event is still being delivered. Its state tells when that has ended.").After(time.Second)
 	}
 	return s.Store.Event(ctx, accountID, id, eventID)
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -129,6 +130,18 @@ func (w *World) State() State {
 	var s State
 	w.control(http.MethodGet, "/state", nil, &s)
 	return s
+}
+
+// Notified returns once every event that the sandbox has to post was posted: what
+// has happened so far is known to those who receive its webhooks.
+func (w *World) Notified() {
+	w.t.Helper()
+	for w.State().Deliveries["pending"] > 0 {
+		if err := w.t.Context().Err(); err != nil {
+			w.t.Fatal(err)
+		}
+		runtime.Gosched()
+	}
 }
 
 // Charges counts the charges that took money.

@@ -114,6 +114,12 @@ func (s *Site) Read(ctx context.Context, at string) (*site.Page, error) {
 // renew asks the website for a page, and returns the copy from before where
 // that is still good or the website is unavailable.
 func (s *Site) renew(ctx context.Context, at, address string, old *cached) (*cached, error) {
+	s.mu.Lock()
+	now := s.cache.get(at)
+	s.mu.Unlock()
+	if now != nil && now != old {
+		return now, nil // renewed since the caller looked
+	}
 	fresh, err := s.fetchPage(ctx, at, address, old)
 	p, known := problem.From(err)
 	switch {

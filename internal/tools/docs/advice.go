@@ -258,6 +258,7 @@ var advice = map[string]string{
 		"`_meta` or in the header `PAYMENT-SIGNATURE`.",
 
 	// Operators.
+	"event_pending":       "Read the event until its state is no longer `pending`, then replay it.",
 	"event_not_found":     "Use an id of the history of the trigger, or one that `ace order show` lists.",
 	"event_unreadable":    "Check that Stripe alone posts to this address.",
 	"invalid_amount":      "Refund at most the remaining amount of the order.",

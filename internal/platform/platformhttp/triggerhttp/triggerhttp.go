@@ -101,7 +101,7 @@ func (h *Handler) Describe(api *openapi.API, mux gate.Mux, base, key string) {
 		"Get an event of a trigger", "With every attempt to deliver it."), h.event)
 	replay := route(http.MethodPost, "/triggers/{id}/events/{event}/replay", operation.ReplayTriggerEvent,
 		"Deliver an event again", "Under the same webhook-id, with three attempts. An event that is still being "+
-			"delivered is not changed.")
+			"delivered is refused (event_pending).")
 	replay.Status = http.StatusAccepted
 	openapi.Handle(api, replay, h.replay)
 	failed := route(http.MethodPost, "/triggers/{id}/replay-failed", operation.ReplayFailedEvents,

@@ -135,12 +135,8 @@ func TestA2AAnswersToAPayment(t *testing.T) {
 	if seen := sandboxtest.NewPerson(t, nil).Pay(address, sandboxtest.CardOK); seen.Status != http.StatusSeeOther {
 		t.Fatalf("paying answered %d:\n%s", seen.Status, seen.Body)
 	}
-	var paid a2a.Task
-	for range 50 {
-		if paid = c.task("GetTask", `{"id":"`+task.ID+`"}`); paid.Status.State.Terminal() {
-			break
-		}
-	}
+	c.Sandbox.Notified()
+	paid := c.task("GetTask", `{"id":"`+task.ID+`"}`)
 	var shown struct {
 		ID, Status string
 		Order      struct{ ID string }
