@@ -28,7 +28,7 @@ var layers = [][]string{
 	{"internal/storefront", "internal/platform", "internal/sandbox"},
 	{"internal/storage"},
 	{"internal/server"},
-	{"cmd"},
+	{"cmd", "examples"}, // examples stand alone: a newcomer copies a file
 }
 
 // domain lists the domain packages and the domain packages of the same host
@@ -136,7 +136,7 @@ var standard = map[string]struct {
 	allowed []string
 }{
 	"net/http": {"domain packages know no HTTP", []string{
-		"cmd", "internal/foundation", "internal/platform/accounthttp", "internal/platform/console",
+		"cmd", "examples", "internal/foundation", "internal/platform/accounthttp", "internal/platform/console",
 		"internal/platform/httptool", "internal/platform/mcptool", "internal/platform/notifier",
 		"internal/platform/oauthclient", "internal/platform/openid", "internal/platform/platformhttp",
 		"internal/protocol", "internal/sandbox", "internal/server",

@@ -1,7 +1,11 @@
 package e2e
 
 import (
+	"bufio"
+	"io"
 	"net/http"
+	"net/http/cookiejar"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,11 +25,26 @@ import (
 //	<!-- prints -->          the text block is printed by it: each line, with …
 //	                         for anything
 //	<!-- a person pays -->   the session whose id is in the variable ID is paid
+//	<!-- a person connects --> the connect link that was printed last is opened, by
+//	                         somebody who is signed in to the account
+//	<!-- run, a person connects --> the same while the sh block runs
 type step struct {
 	line   int
-	script string   // empty: a person pays
+	action action
+	script string
 	want   []string // lines that the script prints
 }
+
+type action string
+
+const (
+	runs      action = "run"
+	runsMeets action = "run, a person connects"
+	pays      action = "a person pays"
+	connects  action = "a person connects"
+)
+
+const prints = "prints"
 
 func readSteps(t *testing.T, path string) []step {
 	t.Helper()
@@ -41,9 +60,9 @@ func readSteps(t *testing.T, path string) []step {
 		case inside && line == "```":
 			inside = false
 			switch mark {
-			case "run":
-				steps = append(steps, step{line: i + 1, script: strings.Join(block, "\n")})
-			case "prints":
+			case string(runs), string(runsMeets):
+				steps = append(steps, step{line: i + 1, action: action(mark), script: strings.Join(block, "\n")})
+			case prints:
 				if len(steps) == 0 {
 					t.Fatalf("%s:%d: nothing was run that could print this", path, i+1)
 				}
@@ -54,10 +73,11 @@ func readSteps(t *testing.T, path string) []step {
 			block = append(block, line)
 		case strings.HasPrefix(line, "```"):
 			inside = true
-		case line == "<!-- a person pays -->":
-			steps = append(steps, step{line: i + 1})
-		case line == "<!-- run -->" || line == "<!-- prints -->":
+		case strings.HasPrefix(line, "<!-- "):
 			mark = strings.TrimSuffix(strings.TrimPrefix(line, "<!-- "), " -->")
+			if does := action(mark); does == pays || does == connects {
+				steps = append(steps, step{line: i + 1, action: does})
+			}
 		}
 	}
 	return steps
@@ -84,29 +104,119 @@ type reader struct {
 	state     string // file with the shell's variables
 	functions string // of the blocks before
 	platform  string
+	person    *person
+	link      string // connect link that was printed last
 }
+
+// connectLink finds the links that a person opens to connect an app.
+var connectLink = regexp.MustCompile(`http://[^"\s]+/connect/[A-Za-z0-9_-]+`)
 
 // function finds the functions that a block defines.
 var function = regexp.MustCompile(`(?m)^[a-z]+\(\) \{ .* \}\n`)
 
-func (r *reader) sh(script string) (string, error) {
+// sh runs a block. meet, if not nil, is called with the first connect link that
+// the block prints, while it runs.
+func (r *reader) sh(script string, meet func(link string)) (string, error) {
 	r.t.Helper()
 	script = strings.NewReplacer("http://127.0.0.1:8080", r.store, "http://127.0.0.1:8082", r.sandbox.URL,
 		"http://127.0.0.1:8081", r.platform, "bin/ace", r.binary).Replace(script)
-	cmd := exec.Command("sh", "-c", "set -eu; set -a; . "+r.state+"\n"+r.functions+script+"\nexport -p > "+r.state)
+	cmd := exec.CommandContext(r.t.Context(), "sh", "-c",
+		"set -eu; set -a; . "+r.state+"\n"+r.functions+script+"\nexport -p > "+r.state)
 	cmd.Dir = filepath.Dir(r.state)
 	cmd.Env = append(os.Environ(), "ACE_STORE_URL="+r.store, "ACE_PLATFORM_URL="+r.platform, "ACE_DATA_DIR="+r.dir,
-		"ACE_ADMIN_ADDR=")
-	out, err := cmd.CombinedOutput()
+		"ACE_ADMIN_ADDR=", "PATH="+filepath.Dir(os.Getenv("ACE_NODE"))+":"+os.Getenv("PATH"),
+		"npm_config_audit=false", "npm_config_fund=false", "npm_config_update_notifier=false",
+		"PIP_DISABLE_PIP_VERSION_CHECK=1", "PIP_NO_INDEX=1")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return "", err
+	}
+	cmd.Stderr = cmd.Stdout
+	if err := cmd.Start(); err != nil {
+		return "", err
+	}
+	var said strings.Builder
+	for lines := bufio.NewReader(out); ; {
+		line, err := lines.ReadString('\n')
+		said.WriteString(line)
+		if link := connectLink.FindString(line); link != "" {
+			r.link = link
+			if meet != nil {
+				meet(link)
+				meet = nil
+			}
+		}
+		if err != nil { // the block has ended
+			break
+		}
+	}
+	err = cmd.Wait()
 	r.functions += strings.Join(function.FindAllString(script, -1), "")
-	return string(out), err
+	return said.String(), err
+}
+
+// person is who opens connect links: signed in to the account demo, in a browser
+// without scripts.
+type person struct {
+	*reader
+	client *http.Client
+}
+
+func (r *reader) signIn() *person {
+	r.t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	p := &person{r, &http.Client{Jar: jar}}
+	said, err := r.sh("bin/ace account link demo", nil)
+	link := regexp.MustCompile(`http\S+/sign-in/\S+`).FindString(said)
+	if err != nil || link == "" {
+		r.t.Fatalf("ace account link: %v\n%s", err, said)
+	}
+	p.send(http.MethodPost, link, url.Values{})
+	return p
+}
+
+func (p *person) send(method, address string, form url.Values) string {
+	p.t.Helper()
+	request, err := http.NewRequestWithContext(p.t.Context(), method, address, strings.NewReader(form.Encode()))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if method == http.MethodPost {
+		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		request.Header.Set("Origin", request.URL.Scheme+"://"+request.URL.Host)
+	}
+	response, err := p.client.Do(request)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return string(body)
+}
+
+// connect types a key of the demo app into the page of a link.
+func (p *person) connect(link string) {
+	p.t.Helper()
+	page := p.send(http.MethodPost, p.sandbox.URL+"/notes/keys", url.Values{"person": {"Ann"}})
+	key := regexp.MustCompile(`nk_[A-Z2-7]+`).FindString(page)
+	p.send(http.MethodGet, link, nil)
+	page = p.send(http.MethodPost, link, url.Values{"scheme": {"key"}, "field.key": {key}})
+	if !strings.Contains(page, "Demo Notes is connected") {
+		p.t.Fatalf("the page of %s says:\n%s", link, page)
+	}
 }
 
 // pay plays the person: it opens the link of the session that the reader has
 // in the variable ID.
 func (r *reader) pay() {
 	r.t.Helper()
-	id, err := r.sh(`printf %s "$ID"`)
+	id, err := r.sh(`printf %s "$ID"`, nil)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -114,14 +224,14 @@ func (r *reader) pay() {
 	if s.ContinueURL == "" {
 		r.t.Fatalf("session %q has no continue_url: %+v", id, s)
 	}
-	person := sandboxtest.NewPerson(r.t, nil)
-	paid := person.Pay(s.ContinueURL, sandboxtest.CardOK)
+	buyer := sandboxtest.NewPerson(r.t, nil)
+	paid := buyer.Pay(s.ContinueURL, sandboxtest.CardOK)
 	if paid.Status != http.StatusSeeOther {
 		r.t.Fatalf("paying answered %d:\n%s", paid.Status, paid.Body)
 	}
 	// As a browser does, the person comes back to the store, which then knows of
 	// the payment before its webhook arrives.
-	if back := person.Get(paid.Location); back.Status != http.StatusOK {
+	if back := buyer.Get(paid.Location); back.Status != http.StatusOK {
 		r.t.Fatalf("coming back answered %d:\n%s", back.Status, back.Body)
 	}
 }
@@ -133,7 +243,7 @@ func TestDocuments(t *testing.T) {
 		t.Fatal("no curl was found; install it: the documents use it")
 	}
 	for name, least := range map[string]int{
-		"README.md": 9, "docs/commerce.md": 5, "docs/a2a.md": 6,
+		"README.md": 15, "docs/commerce.md": 5, "docs/a2a.md": 6, "docs/mcp.md": 1, "docs/buying.md": 1,
 		"docs/paid-services.md": 2, "docs/platform.md": 19,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -150,12 +260,20 @@ func TestDocuments(t *testing.T) {
 			if err := os.WriteFile(r.state, nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
+			r.prepare()
 			for _, s := range steps {
-				if s.script == "" {
+				var meet func(string)
+				switch s.action {
+				case pays:
 					r.pay()
 					continue
+				case connects:
+					r.person.connect(r.link)
+					continue
+				case runsMeets:
+					meet = r.person.connect
 				}
-				out, err := r.sh(s.script)
+				out, err := r.sh(s.script, meet)
 				if err != nil {
 					t.Fatalf("%s:%d: %v\n%s", name, s.line, err, out)
 				}
@@ -169,6 +287,22 @@ func TestDocuments(t *testing.T) {
 			}
 		})
 	}
+}
+
+// prepare puts beside the reader what the blocks find in the repository, and the
+// packages that npx would load from a registry.
+func (r *reader) prepare() {
+	r.t.Helper()
+	dir := filepath.Dir(r.state)
+	if err := os.CopyFS(filepath.Join(dir, "examples"), os.DirFS("../../examples")); err != nil {
+		r.t.Fatal(err)
+	}
+	if modules := os.Getenv("ACE_NODE_MODULES"); modules != "" {
+		if err := os.Symlink(modules, filepath.Join(dir, "node_modules")); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	r.person = r.signIn()
 }
 
 func TestPrinted(t *testing.T) {

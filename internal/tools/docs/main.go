@@ -5,6 +5,7 @@
 //	calls of problem.New, advice.go   -> docs/errors.md
 //	routes of the store host          -> api/store.openapi.json
 //	routes of the platform host       -> api/platform.openapi.json
+//	files that the tests run          -> the code on all pages (snippets.go)
 //
 // Run it in the root of the repository: go run ./internal/tools/docs. It
 // refuses to write an API document that changed while its version did not.
@@ -35,7 +36,11 @@ func documents(root string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := map[string][]byte{"docs/configuration.md": settings, "docs/errors.md": failures}
+	all, err := snippets(root)
+	if err != nil {
+		return nil, err
+	}
+	all["docs/configuration.md"], all["docs/errors.md"] = settings, failures
 	for name, describe := range apis {
 		document, err := describe()
 		if err != nil {
