@@ -81,8 +81,9 @@ var domain = map[string][]string{
 	"internal/platform/usage":              {"internal/platform/apikey"},
 	"internal/platform/trigger": {
 		"internal/platform/app", "internal/platform/audit", "internal/platform/connection", "internal/platform/tool",
-		"internal/platform/trigger/inbound",
+		"internal/platform/trigger/filter", "internal/platform/trigger/inbound",
 	},
+	"internal/platform/trigger/filter":  {},                        // which events are posted
 	"internal/platform/trigger/inbound": {"internal/platform/app"}, // what apps send, read and verified
 	"internal/platform/operation": { // composes them for every transport
 		"internal/platform/account", "internal/platform/apikey", "internal/platform/audit",
@@ -211,6 +212,7 @@ var modules = map[string]struct {
 		"one client for Stripe and the sandbox",
 		[]string{"internal/storefront/stripe", inTests},
 	},
+	"cel.dev/cel-go": {"filters of triggers", []string{"internal/platform/trigger/filter"}},
 	"github.com/tink-crypto/tink-go/v2": {
 		"encryption at rest",
 		[]string{"internal/foundation/seal"},

@@ -66,7 +66,9 @@ func (s *Server) buildPlatform(ctx context.Context) (*platform, error) {
 		return nil, err
 	}
 	s.runTools(p, store, apps)
-	s.watch(p, store, apps)
+	if err := s.watch(p, store, apps); err != nil {
+		return nil, err
+	}
 	requests := operation.NewIdempotency(
 		idempotency.New(storage.Requests{Store: storage.New(s.db, s.lanes)}, s.sealer.MAC),
 	)

@@ -36,6 +36,7 @@ type TriggerRequest struct {
 	EndUser      string         `json:"end_user,omitempty" maxLength:"200" doc:"Choose among the connections of this user of yours."`
 	Config       map[string]any `json:"config,omitempty" doc:"As config_schema of the event says."`
 	WebhookURL   string         `json:"webhook_url" minLength:"1" maxLength:"2048" doc:"https URL that events are posted to."`
+	Filter       string         `json:"filter,omitempty" maxLength:"1000" example:"data.title.contains('urgent')" doc:"Common Expression Language over data; only events for which it is true are posted."`
 	Interval     int            `json:"poll_interval_seconds,omitempty" minimum:"60" maximum:"86400" doc:"How often the app is polled. Empty: as the event says."`
 	Description  string         `json:"description,omitempty" maxLength:"500"`
 }
@@ -44,6 +45,7 @@ type TriggerRequest struct {
 type TriggerChange struct {
 	WebhookURL  *string `json:"webhook_url,omitempty" minLength:"1" maxLength:"2048"`
 	Description *string `json:"description,omitempty" maxLength:"500"`
+	Filter      *string `json:"filter,omitempty" maxLength:"1000" doc:"Empty: all events are posted."`
 	Status      *string `json:"status,omitempty" enum:"active,paused" doc:"paused: events are neither looked for nor posted."`
 	Interval    *int    `json:"poll_interval_seconds,omitempty" minimum:"60" maximum:"86400"`
 }
@@ -66,6 +68,7 @@ type Trigger struct {
 	EndUser      *string        `json:"end_user" nullable:"true"`
 	Description  *string        `json:"description" nullable:"true"`
 	Config       map[string]any `json:"config"`
+	Filter       *string        `json:"filter" nullable:"true" doc:"Which events are posted."`
 	WebhookURL   string         `json:"webhook_url"`
 	Secret       string         `json:"signing_secret,omitempty" doc:"whsec_…; shown when it is created or replaced."`
 	Interval     *int           `json:"poll_interval_seconds" nullable:"true"`
@@ -150,6 +153,7 @@ func showTrigger(t *trigger.Trigger) *Trigger {
 		EndUser:      optionalText(t.EndUser),
 		Description:  optionalText(t.Description),
 		Config:       t.Config,
+		Filter:       optionalText(t.Filter),
 		WebhookURL:   t.WebhookURL,
 		Events:       t.Sequence,
 		CreatedAt:    inSeconds(t.CreatedAt),
@@ -280,7 +284,7 @@ func (s *Service) CreateTrigger(ctx context.Context, c *Caller, idempotencyKey s
 		func(id string) error {
 			t, err = s.Triggers.Create(ctx, c.Actor, c.Account, trigger.Request{
 				ID: id, App: in.App, Event: in.Event, ConnectionID: in.ConnectionID, EndUser: endUser,
-				Description: in.Description, Config: in.Config, WebhookURL: in.WebhookURL,
+				Description: in.Description, Config: in.Config, Filter: in.Filter, WebhookURL: in.WebhookURL,
 				Interval: time.Duration(in.Interval) * time.Second,
 			})
 			return err
@@ -372,7 +376,7 @@ func (s *Service) ChangeTrigger(ctx context.Context, c *Caller, id string, in Tr
 	if _, err := s.visibleTrigger(ctx, c, ChangeTrigger, id); err != nil {
 		return nil, err
 	}
-	change := trigger.Change{WebhookURL: in.WebhookURL, Description: in.Description}
+	change := trigger.Change{WebhookURL: in.WebhookURL, Description: in.Description, Filter: in.Filter}
 	if in.Status != nil {
 		paused := *in.Status == string(trigger.Paused)
 		change.Paused = &paused

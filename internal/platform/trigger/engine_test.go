@@ -32,6 +32,7 @@ import (
 	"ace/internal/platform/library"
 	"ace/internal/platform/tool"
 	"ace/internal/platform/trigger"
+	"ace/internal/platform/trigger/filter"
 	"ace/internal/platform/trigger/inbound"
 	"ace/internal/protocol/stdwebhook"
 	"ace/internal/storage"
@@ -203,6 +204,10 @@ func engineOf(t *testing.T, watched *app.App, seed uint64, test func(w *world)) 
 	if err != nil {
 		t.Fatal(err)
 	}
+	filters, err := filter.New()
+	if err != nil {
+		t.Fatal(err)
+	}
 	synctest.Test(t, func(t *testing.T) {
 		db, err := sqldb.Open(t.Context(), dsn, nil)
 		if err != nil {
@@ -226,7 +231,7 @@ func engineOf(t *testing.T, watched *app.App, seed uint64, test func(w *world)) 
 		}
 		store := forgetful{platformstore.Triggers{Store: platformstore.New(db, lanes)}, w}
 		w.service = trigger.New(trigger.Ports{
-			Store: store, Apps: w.vendor, Caller: w.vendor, Connections: w.vendor,
+			Store: store, Filters: filters, Apps: w.vendor, Caller: w.vendor, Connections: w.vendor,
 			Sender: stdwebhook.NewSender(w, nil), Check: func(string) error { return nil }, Wake: lanes.Wake,
 		}, sealer, &trigger.Options{BaseURL: "https://platform.example"})
 		test(w)

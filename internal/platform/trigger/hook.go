@@ -330,8 +330,12 @@ func (s *Service) accept(ctx context.Context, a *app.App, def *app.Trigger, t *T
 	}
 	now := time.Now()
 	batch := &Batch{TriggerID: t.ID}
+	meant, err := s.filter(t.Filter)
+	if err != nil {
+		return err
+	}
 	for _, e := range events {
-		batch.Items = append(batch.Items, s.item(t, def, e.Key, now, e.Data))
+		s.addNew(ctx, batch, t, def, meant, e.Key, now, e.Data)
 	}
 	_, err = s.Store.Ingest(ctx, batch)
 	return err

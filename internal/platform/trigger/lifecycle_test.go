@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"ace/internal/foundation/problem"
 	"ace/internal/platform/app"
 	"ace/internal/platform/audit"
 	"ace/internal/platform/connection"
@@ -334,6 +335,60 @@ func TestHandshakeKey(t *testing.T) {
 		w.expectState("registered again", one, trigger.Active, "")
 		if send("k1") || !send("k2") {
 			w.t.Error("the key of the second registration does not hold")
+		}
+	})
+}
+
+// TestFilters posts what a filter means, numbers it without a gap, and takes
+// nothing for new that a filter has left out before.
+func TestFilters(t *testing.T) {
+	t.Parallel()
+	engine(t, 1, func(w *world) {
+		note := func(id, title string) any { return map[string]any{"id": id, "title": title} }
+		create := func(event, filter string) (*trigger.Trigger, error) {
+			return w.service.Create(w.t.Context(), audit.System(), owner, trigger.Request{
+				ID:         trigger.NewID(),
+				App:        "demo-notes",
+				Event:      event,
+				WebhookURL: "https://hooks.example/in",
+				Filter:     filter,
+			})
+		}
+		if _, err := create("new_note", "dta.id == 'a'"); !problem.Is(err, "filter_invalid") {
+			w.t.Errorf("a filter that is wrong: %v", err)
+		}
+		hook, err := create("new_note", "data.id == 'b' || data.id < 5")
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		w.secrets = append(w.secrets, w.service.Secret(hook))
+		w.send(hook, "b")
+		w.send(hook, "a") // a text is not less than a number: the filter fails, and the event is posted
+		if events := w.history(hook); len(events) != 2 {
+			w.t.Errorf("%d events, want b and, since the filter fails, a", len(events))
+		}
+		poll, err := create("note_listed", "data.title.startsWith('urgent')")
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		w.secrets = append(w.secrets, w.service.Secret(poll))
+		w.vendor.mu.Lock()
+		w.vendor.notes = []any{note("4", "urgent"), note("3", "calm"), note("2", "urgent too"), note("1", "calm")}
+		w.vendor.mu.Unlock()
+		w.pass(3 * time.Minute)
+		events := w.history(poll)
+		if len(events) != 2 || events[0].Sequence != 2 || events[0].ID != trigger.EventID(poll.ID, "4") ||
+			events[1].ID != trigger.EventID(poll.ID, "2") {
+			w.t.Errorf("%d events, want 2 and 4", len(events))
+		}
+		all := ""
+		if _, err := w.service.Update(w.t.Context(), audit.System(), owner, poll.ID,
+			trigger.Change{Filter: &all}); err != nil {
+			w.t.Fatal(err)
+		}
+		w.pass(3 * time.Minute)
+		if n := len(w.history(poll)); n != 2 {
+			w.t.Errorf("%d events after the filter was taken out, want 2: the others are old", n)
 		}
 	})
 }

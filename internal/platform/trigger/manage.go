@@ -41,13 +41,14 @@ func (s *Service) Count(ctx context.Context, accountID string, q Query) (int, er
 type Change struct {
 	WebhookURL  *string
 	Description *string
+	Filter      *string // empty: all events are posted
 	Paused      *bool
 	Interval    *time.Duration
 }
 
 // Update changes a trigger. One that is resumed registers at its app again, or is
 // polled, at once. Its problems: trigger_not_found (NotFound),
-// webhook_url_not_allowed (Unprocessable).
+// webhook_url_not_allowed, filter_invalid (Unprocessable).
 func (s *Service) Update(ctx context.Context, by audit.Actor, accountID, id string, in Change) (*Trigger, error) {
 	t, err := s.Store.Trigger(ctx, accountID, id)
 	if err != nil {
@@ -56,6 +57,11 @@ func (s *Service) Update(ctx context.Context, by audit.Actor, accountID, id stri
 	destination := ""
 	if in.WebhookURL != nil {
 		if destination, err = s.destination(*in.WebhookURL); err != nil {
+			return nil, err
+		}
+	}
+	if in.Filter != nil {
+		if _, err := s.filter(*in.Filter); err != nil {
 			return nil, err
 		}
 	}
@@ -75,6 +81,9 @@ func (s *Service) Update(ctx context.Context, by audit.Actor, accountID, id stri
 		}
 		if in.Description != nil {
 			t.Description = *in.Description
+		}
+		if in.Filter != nil {
+			t.Filter = *in.Filter
 		}
 		if in.Interval != nil && t.Mode == ModePoll {
 			t.Interval = min(max(*in.Interval, app.MinPoll), MaxInterval)

@@ -224,8 +224,12 @@ func (s *Service) poll(ctx context.Context, a *app.App, def *app.Trigger, t *Tri
 	batch := &Batch{TriggerID: t.ID, Poll: &PollState{
 		Token: token, Cursor: f.cursor, Interval: t.Interval, NextAt: now.Add(spread(t.Interval)),
 	}}
+	meant, err := s.filter(t.Filter)
+	if err != nil {
+		return err
+	}
 	for _, one := range f.items {
-		batch.Items = append(batch.Items, s.item(t, def, one.key, now, one.data))
+		s.addNew(ctx, batch, t, def, meant, one.key, now, one.data)
 	}
 	if def.Poll.Order != app.OldestFirst {
 		slices.Reverse(batch.Items) // events are numbered in the order in which they happened

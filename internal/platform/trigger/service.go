@@ -18,6 +18,7 @@ import (
 	"ace/internal/platform/audit"
 	"ace/internal/platform/connection"
 	"ace/internal/platform/tool"
+	"ace/internal/platform/trigger/filter"
 	"ace/internal/protocol/stdwebhook"
 )
 
@@ -29,6 +30,7 @@ type Ports struct {
 	Connections Connections
 	Clients     Clients
 	Sender      Sender
+	Filters     *filter.Language
 	// Check returns a problem for a URL that will not be called.
 	Check func(address string) error
 	// Wake makes the lane of a kind of jobs look for work now.
@@ -171,6 +173,7 @@ type Request struct {
 	EndUser      string
 	Description  string
 	Config       map[string]any
+	Filter       string // empty: all events are posted
 	WebhookURL   string
 	Interval     time.Duration // 0: as the definition says
 }
@@ -178,7 +181,7 @@ type Request struct {
 // Create starts to watch an event. The app is asked to send it, or is polled for
 // the first time, before Create returns. It may be called again with the same id.
 // Its problems: app_not_found, trigger_type_not_found (NotFound),
-// invalid_arguments, webhook_url_not_allowed, trigger_setup_failed
+// invalid_arguments, filter_invalid, webhook_url_not_allowed, trigger_setup_failed
 // (Unprocessable), and those of Connections.Choose.
 func (s *Service) Create(ctx context.Context, by audit.Actor, accountID string, in Request) (*Trigger, error) {
 	a, def, err := s.definition(ctx, accountID, in.App, in.Event)
@@ -187,6 +190,9 @@ func (s *Service) Create(ctx context.Context, by audit.Actor, accountID string, 
 	}
 	config, err := s.config(def, in.Config)
 	if err != nil {
+		return nil, err
+	}
+	if _, err := s.filter(in.Filter); err != nil {
 		return nil, err
 	}
 	destination, err := s.destination(in.WebhookURL)
@@ -207,6 +213,7 @@ func (s *Service) Create(ctx context.Context, by audit.Actor, accountID string, 
 		EndUser:      chosen.EndUser,
 		Description:  in.Description,
 		Config:       config,
+		Filter:       in.Filter,
 		WebhookURL:   in.WebhookURL,
 		Destination:  destination,
 		Mode:         ModePoll,

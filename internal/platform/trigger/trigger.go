@@ -83,6 +83,7 @@ type Trigger struct {
 	EndUser      string // of the connection
 	Description  string
 	Config       map[string]any
+	Filter       string // which events are posted, as package filter says; empty: all
 	WebhookURL   string
 	Destination  string // host and port of WebhookURL
 	Mode         Mode

@@ -24,7 +24,8 @@ var _ trigger.Store = Triggers{}
 const triggerColumns = `id, account_id, app, event, connection_id, end_user, description, config,
 	webhook_url, destination,
 	mode, status, reason, detail, generation, previous_until, registration, poll_interval, cursor, next_at, idle,
-	failures, last_poll_at, last_error, renew_at, last_event_at, sequence, revision, created_at, updated_at, deleted_at`
+	failures, last_poll_at, last_error, renew_at, last_event_at, sequence, revision, created_at, updated_at, deleted_at,
+	filter`
 
 // triggerRow is a trigger on its way out of a row.
 type triggerRow struct {
@@ -66,6 +67,7 @@ func (r *triggerRow) fields() []any {
 		&r.created,
 		&r.upd,
 		&r.deleted,
+		&r.Filter,
 	}
 }
 
@@ -127,6 +129,7 @@ func triggerValues(t *trigger.Trigger) ([]any, error) {
 		row.Millis(t.CreatedAt),
 		row.Millis(t.UpdatedAt),
 		row.Millis(t.DeletedAt),
+		t.Filter,
 	}, nil
 }
 

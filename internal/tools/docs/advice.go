@@ -97,6 +97,7 @@ var advice = map[string]string{
 	"hook_not_found":         "Only the app that a trigger was registered at knows its URL.",
 	"request_too_large":      "For apps: send less at once.",
 	"trigger_not_found":      "Compare the id with `GET /triggers`.",
+	"filter_invalid":         "`detail` says where the mistake is. Filters are expressions of CEL over `data`.",
 	"trigger_setup_failed":   "`detail` is what the app said: correct `config`, or grant the connection what it lacks.",
 	"trigger_type_not_found": "`events` has those of the app; see `GET /apps/{app}/triggers`.",
 	"run_not_found":          "Compare the id with `GET /runs`.",

@@ -49,9 +49,23 @@ func (w *world) trigger(t *testing.T, change func(*trigger.Trigger)) *trigger.Tr
 	t.Helper()
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	one := &trigger.Trigger{
-		ID: trigger.NewID(), AccountID: w.account, App: "demo-notes", Event: "new_note", ConnectionID: "con_a",
-		Config: map[string]any{"limit": "5"}, WebhookURL: "https://hooks.example/in", Destination: "hooks.example",
-		Mode: trigger.ModeHook, Status: trigger.Active, Generation: 1, Revision: 1, CreatedAt: now, UpdatedAt: now,
+		ID:           trigger.NewID(),
+		AccountID:    w.account,
+		App:          "demo-notes",
+		Event:        "new_note",
+		ConnectionID: "con_a",
+		Config: map[string]any{
+			"limit": "5",
+		},
+		Filter:      "data.size > 5",
+		WebhookURL:  "https://hooks.example/in",
+		Destination: "hooks.example",
+		Mode:        trigger.ModeHook,
+		Status:      trigger.Active,
+		Generation:  1,
+		Revision:    1,
+		CreatedAt:   now,
+		UpdatedAt:   now,
 	}
 	if change != nil {
 		change(one)
@@ -118,6 +132,7 @@ func triggers(t *testing.T, w *world) {
 		t.Errorf("inserted again: %v, %v, %v", stored, inserted, err)
 	}
 	if found, err := w.Trigger(t.Context(), w.account, one.ID); err != nil || found.Config["limit"] != "5" ||
+		found.Filter != one.Filter ||
 		!found.CreatedAt.Equal(one.CreatedAt) {
 		t.Errorf("Trigger = %+v, %v", found, err)
 	}
