@@ -34,6 +34,10 @@ type cli struct {
 	Key     keyCmd     `cmd:"" help:"Create, list and revoke API keys of the platform."`
 	Vault   vaultCmd   `cmd:"" help:"Show and rotate the keys that secrets are sealed with."`
 	Catalog catalogCmd `cmd:"" help:"Check definitions of apps, count what the catalogue holds."`
+	Backup  backupCmd  `cmd:"" help:"Write a backup of the database, and verify one."`
+	Restore restoreCmd `cmd:"" help:"Write a backup into a new database."`
+	Resume  resumeCmd  `cmd:"" help:"Let the server deliver, refund, renew and poll again after a restore."`
+	DB      dbCmd      `cmd:"" name:"db" help:"Move the database to another engine."`
 	Migrate migrateCmd `cmd:"" help:"Bring the database up to date without serving."`
 	OpenAPI openapiCmd `cmd:"" name:"openapi" help:"Print the OpenAPI document of the store or the platform."`
 	Sandbox sandboxCmd `cmd:"" help:"Run the sandbox alone, for a store in another process."`

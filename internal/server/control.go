@@ -48,6 +48,7 @@ func (s *Server) control() http.Handler {
 				"This process serves the platform alone: ask one that serves the store."))
 		})
 	}
+	mux.HandleFunc("POST /resume", s.resume)
 	vault := s.vaultControl()
 	mux.Handle("/vault", vault)
 	mux.Handle("/vault/", vault)

@@ -83,12 +83,26 @@ func inSlices(d time.Duration, do func(context.Context) (more bool, err error)) 
 	}}
 }
 
-// newWorker returns the worker of all lanes.
-func (s *Server) newWorker() *jobs.Worker {
+// buildWorkers makes the worker of all lanes, and one for what is held after a
+// restore.
+func (s *Server) buildWorkers(ctx context.Context) error {
+	handlers := s.handlers()
+	held, err := s.splitHeld(ctx, handlers)
+	if err != nil {
+		return err
+	}
+	s.worker = s.newWorker(handlers)
+	if held != nil {
+		s.held = s.newWorker(held)
+	}
+	return nil
+}
+
+func (s *Server) newWorker(handlers map[string]jobs.Handler) *jobs.Worker {
 	connections := platformstore.Connections{Store: platformstore.New(s.db, s.lanes)}
 	sources := s.platform.triggers.Sources()
 	sources[connection.JobRefresh] = connections.Refreshes()
-	return jobs.NewWorker(storage.New(s.db, s.lanes), s.lanes, s.handlers(), s.log, &jobs.Options{
+	return jobs.NewWorker(storage.New(s.db, s.lanes), s.lanes, handlers, s.log, &jobs.Options{
 		Sources: sources, Observer: s.metrics,
 	})
 }

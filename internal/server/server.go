@@ -56,6 +56,7 @@ type Server struct {
 	sandbox  *sandboxWorld // nil: off
 	lanes    *jobs.Lanes
 	worker   *jobs.Worker
+	held     *jobs.Worker      // begins once the operator resumes a restored database; nil: nothing is held
 	sales    *checkout.Service // nil, like orders, services and pages: nothing is sold here
 	orders   *order.Service
 	services *paidservice.Service
@@ -130,7 +131,9 @@ func (s *Server) build(ctx context.Context) (err error) {
 	if s.platform, err = s.buildPlatform(ctx); err != nil {
 		return err
 	}
-	s.worker = s.newWorker()
+	if err := s.buildWorkers(ctx); err != nil {
+		return err
+	}
 	return s.listenOn(store)
 }
 
@@ -344,7 +347,7 @@ func (s *Server) Run(ctx context.Context) error {
 	l := &lifecycle{
 		log: s.log, draining: s.front.Draining(), close: s.close,
 		requests: shutdownStep{parts: []part{{"requests", s.front.Run}}},
-		work:     shutdownStep{parts: []part{loop("jobs", s.worker.Run)}},
+		work:     shutdownStep{parts: []part{loop("jobs", s.worker.Run), loop("jobs that were held", s.runHeld)}},
 		finish: shutdownStep{parts: []part{
 			loop("runs of tools", func(context.Context) { s.platform.tools.Close() }),
 		}},
