@@ -27,7 +27,7 @@ type keyCreateCmd struct {
 	ReadOnly    bool          `help:"Only tools that change nothing."`
 	RawRequests bool          `help:"Also raw requests to an app."`
 	Networks    []string      `placeholder:"CIDR,…" help:"Only from these networks."`
-	Approval    string        `enum:"none,destructive,writes" default:"none" help:"Which runs wait until a user of the account approves them (${enum})."`
+	Approval    string        `enum:"none,destructive,writes" default:"destructive" help:"Which runs wait until a user of the account approves them (${enum})."`
 	ExpiresIn   time.Duration `placeholder:"TIME" help:"How long the key works, for example 30d. Default: until it is revoked."`
 }
 

@@ -27,24 +27,25 @@ type cli struct {
 
 	Config string `env:"ACE_CONFIG" placeholder:"FILE" help:"Settings file with KEY=value lines; it fills variables that are not set."`
 
-	Serve   serveCmd   `cmd:"" help:"Run the store and the platform (and the sandbox, unless there is a real processor)."`
-	Order   orderCmd   `cmd:"" help:"Show and refund orders."`
-	Service serviceCmd `cmd:"" help:"Show orders of paid services."`
-	Account accountCmd `cmd:"" help:"Create accounts of the platform and sign-in links for their owners."`
-	Key     keyCmd     `cmd:"" help:"Create, list and revoke API keys of the platform."`
-	Vault   vaultCmd   `cmd:"" help:"Show and rotate the keys that secrets are sealed with."`
-	Catalog catalogCmd `cmd:"" help:"Check definitions of apps, count what the catalogue holds."`
-	Backup  backupCmd  `cmd:"" help:"Write a backup of the database, and verify one."`
-	Restore restoreCmd `cmd:"" help:"Write a backup into a new database."`
-	Resume  resumeCmd  `cmd:"" help:"Let the server deliver, refund, renew and poll again after a restore."`
-	DB      dbCmd      `cmd:"" name:"db" help:"Move the database to another engine."`
-	Migrate migrateCmd `cmd:"" help:"Bring the database up to date without serving."`
-	OpenAPI openapiCmd `cmd:"" name:"openapi" help:"Print the OpenAPI document of the store or the platform."`
-	Sandbox sandboxCmd `cmd:"" help:"Run the sandbox alone, for a store in another process."`
-	Tour    tourCmd    `cmd:"" help:"Walk through a purchase, and an app that is connected and used, against a running server."`
-	Wallet  walletCmd  `cmd:"" help:"Create and show the development wallet."`
-	Pay     payCmd     `cmd:"" help:"Buy a website service over x402 with the development wallet."`
-	Version versionCmd `cmd:"" help:"Print the version."`
+	Serve   serveCmd       `cmd:"" help:"Run the store and the platform (and the sandbox, unless there is a real processor)."`
+	Order   orderCmd       `cmd:"" help:"Show and refund orders."`
+	Service serviceCmd     `cmd:"" help:"Show orders of paid services."`
+	Account accountCmd     `cmd:"" help:"Create accounts of the platform and sign-in links for their owners."`
+	Key     keyCmd         `cmd:"" help:"Create, list and revoke API keys of the platform."`
+	OAuth   oauthClientCmd `cmd:"" name:"oauth-client" help:"Set the OAuth clients that apps are connected with."`
+	Vault   vaultCmd       `cmd:"" help:"Show and rotate the keys that secrets are sealed with."`
+	Catalog catalogCmd     `cmd:"" help:"Check definitions of apps, count what the catalogue holds."`
+	Backup  backupCmd      `cmd:"" help:"Write a backup of the database, and verify one."`
+	Restore restoreCmd     `cmd:"" help:"Write a backup into a new database."`
+	Resume  resumeCmd      `cmd:"" help:"Let the server deliver, refund, renew and poll again after a restore."`
+	DB      dbCmd          `cmd:"" name:"db" help:"Move the database to another engine."`
+	Migrate migrateCmd     `cmd:"" help:"Bring the database up to date without serving."`
+	OpenAPI openapiCmd     `cmd:"" name:"openapi" help:"Print the OpenAPI document of the store or the platform."`
+	Sandbox sandboxCmd     `cmd:"" help:"Run the sandbox alone, for a store in another process."`
+	Tour    tourCmd        `cmd:"" help:"Walk through a purchase, and an app that is connected and used, against a running server."`
+	Wallet  walletCmd      `cmd:"" help:"Create and show the development wallet."`
+	Pay     payCmd         `cmd:"" help:"Buy a website service over x402 with the development wallet."`
+	Version versionCmd     `cmd:"" help:"Print the version."`
 
 	Help       helpCmd       `cmd:"" help:"Print how a command is used."`
 	Completion completionCmd `cmd:"" help:"Print the script that completes commands in a shell."`

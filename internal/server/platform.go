@@ -45,6 +45,7 @@ type platform struct {
 	executor    *caller // calls apps
 	tools       *tool.Service
 	triggers    *trigger.Service
+	library     *library.Library
 }
 
 // buildPlatform wires the platform host.
@@ -62,6 +63,7 @@ func (s *Server) buildPlatform(ctx context.Context) (*platform, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.library = apps
 	if err := s.connect(ctx, p, store, apps); err != nil {
 		return nil, err
 	}
@@ -174,7 +176,7 @@ func (s *Server) Welcome(ctx context.Context) (*Welcome, error) {
 		return nil, fmt.Errorf("making the first account: %w", err)
 	}
 	_, key, err := s.platform.keys.Create(ctx, audit.System(), a.ID,
-		apikey.Settings{Name: "first key", Permissions: apikey.All})
+		apikey.Settings{Name: "first key", Permissions: apikey.All, Approval: apikey.ApproveDestructive})
 	if err != nil {
 		return nil, fmt.Errorf("making the first key: %w", err)
 	}
@@ -215,7 +217,11 @@ func (p *platform) flush(ctx context.Context, log *slog.Logger) {
 
 // control is the operator's handler about accounts and keys.
 func (p *platform) control(base string) http.Handler {
-	return accounthttp.New(p.accounts, p.keys, func(secret string) string { return signInURL(base, secret) })
+	return accounthttp.New(accounthttp.Deps{
+		Accounts: p.accounts, Keys: p.keys, Library: p.library, Clients: p.clients,
+		SignIn:   func(secret string) string { return signInURL(base, secret) },
+		Redirect: p.connections.RedirectURI,
+	})
 }
 
 // PlatformDocument is the OpenAPI document of the platform.

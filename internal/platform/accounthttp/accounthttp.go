@@ -12,6 +12,9 @@
 //	POST   /accounts/{name}/keys         ace key create
 //	GET    /accounts/{name}/keys         ace key list
 //	DELETE /keys/{id}                    ace key revoke
+//	GET    /oauth-clients                ace oauth-client list
+//	PUT    /oauth-clients/{app}          ace oauth-client set
+//	DELETE /oauth-clients/{app}          ace oauth-client delete
 package accounthttp
 
 import (
@@ -25,6 +28,8 @@ import (
 	"ace/internal/platform/account"
 	"ace/internal/platform/apikey"
 	"ace/internal/platform/audit"
+	"ace/internal/platform/connection/clients"
+	"ace/internal/platform/library"
 )
 
 // Account is an account as commands print it.
@@ -116,15 +121,23 @@ type RedirectURLsChange struct {
 	Remove []string `json:"remove,omitempty"`
 }
 
-type server struct {
-	accounts *account.Service
-	keys     *apikey.Service
-	signIn   func(secret string) string
+// Deps are what the handler works on.
+type Deps struct {
+	Accounts *account.Service
+	Keys     *apikey.Service
+	Library  *library.Library
+	Clients  *clients.Clients
+	// SignIn builds the URL of a sign-in link, Redirect the one that is registered
+	// with the vendor of an app.
+	SignIn   func(secret string) string
+	Redirect func(appID string) string
 }
 
-// New returns the handler. signIn builds the URL of a sign-in link.
-func New(accounts *account.Service, keys *apikey.Service, signIn func(secret string) string) http.Handler {
-	s := &server{accounts, keys, signIn}
+type server struct{ Deps }
+
+// New returns the handler.
+func New(d Deps) http.Handler {
+	s := &server{d}
 	mux := httpserver.NewMux(nil)
 	api := openapi.New(mux, "ACE control", "1", nil)
 	openapi.Handle(api, openapi.Operation{
@@ -141,10 +154,10 @@ func New(accounts *account.Service, keys *apikey.Service, signIn func(secret str
 	}, s.link)
 	openapi.Handle(api, openapi.Operation{
 		Method: http.MethodPost, Path: "/accounts/{name}/disable", ID: "disableAccount", Summary: "Disable an account",
-	}, s.change(accounts.Disable))
+	}, s.change(s.Accounts.Disable))
 	openapi.Handle(api, openapi.Operation{
 		Method: http.MethodPost, Path: "/accounts/{name}/enable", ID: "enableAccount", Summary: "Enable an account",
-	}, s.change(accounts.Enable))
+	}, s.change(s.Accounts.Enable))
 	openapi.Handle(api, openapi.Operation{
 		Method: http.MethodGet, Path: "/accounts/{name}/redirect-urls",
 		ID: "getRedirectURLs", Summary: "Where sign-ins may send browsers",
@@ -165,6 +178,7 @@ func New(accounts *account.Service, keys *apikey.Service, signIn func(secret str
 		Method: http.MethodDelete, Path: "/keys/{id}", ID: "revokeKey",
 		Summary: "Revoke a key",
 	}, s.revokeKey)
+	s.routeClients(api)
 	return mux
 }
 
@@ -175,7 +189,7 @@ type nameInput struct {
 }
 
 func (s *server) createAccount(ctx context.Context, in *struct{ Body AccountRequest }) (*out[NewAccount], error) {
-	a, _, err := s.accounts.Create(ctx, audit.Operator(), in.Body.Name, in.Body.Email)
+	a, _, err := s.Accounts.Create(ctx, audit.Operator(), in.Body.Name, in.Body.Email)
 	if err != nil {
 		return nil, err
 	}
@@ -184,15 +198,15 @@ func (s *server) createAccount(ctx context.Context, in *struct{ Body AccountRequ
 }
 
 func (s *server) newLink(ctx context.Context, a *account.Account) (Link, error) {
-	secret, expires, err := s.accounts.Link(ctx, audit.Operator(), a.ID)
+	secret, expires, err := s.Accounts.Link(ctx, audit.Operator(), a.ID)
 	if err != nil {
 		return Link{}, err
 	}
-	return Link{s.signIn(secret), expires}, nil
+	return Link{s.SignIn(secret), expires}, nil
 }
 
 func (s *server) listAccounts(ctx context.Context, _ *struct{}) (*out[Accounts], error) {
-	found, err := s.accounts.List(ctx)
+	found, err := s.Accounts.List(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -217,7 +231,7 @@ func (s *server) change(
 }
 
 func (s *server) link(ctx context.Context, in *nameInput) (*out[Link], error) {
-	a, err := s.accounts.ByName(ctx, in.Name)
+	a, err := s.Accounts.ByName(ctx, in.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -226,11 +240,11 @@ func (s *server) link(ctx context.Context, in *nameInput) (*out[Link], error) {
 }
 
 func (s *server) redirects(ctx context.Context, in *nameInput) (*out[RedirectURLs], error) {
-	a, err := s.accounts.ByName(ctx, in.Name)
+	a, err := s.Accounts.ByName(ctx, in.Name)
 	if err != nil {
 		return nil, err
 	}
-	list, err := s.accounts.RedirectURLs(ctx, a.ID)
+	list, err := s.Accounts.RedirectURLs(ctx, a.ID)
 	return &out[RedirectURLs]{RedirectURLs{list}}, err
 }
 
@@ -239,11 +253,11 @@ func (s *server) changeRedirects(ctx context.Context, in *struct {
 	Body RedirectURLsChange
 },
 ) (*out[RedirectURLs], error) {
-	a, err := s.accounts.ByName(ctx, in.Name)
+	a, err := s.Accounts.ByName(ctx, in.Name)
 	if err != nil {
 		return nil, err
 	}
-	list, err := s.accounts.EditRedirectURLs(ctx, audit.Operator(), a.ID, in.Body.Add, in.Body.Remove)
+	list, err := s.Accounts.EditRedirectURLs(ctx, audit.Operator(), a.ID, in.Body.Add, in.Body.Remove)
 	return &out[RedirectURLs]{RedirectURLs{append([]string{}, list...)}}, err
 }
 
@@ -252,7 +266,7 @@ func (s *server) createKey(ctx context.Context, in *struct {
 	Body KeyRequest
 },
 ) (*out[Key], error) {
-	a, err := s.accounts.ByName(ctx, in.Name)
+	a, err := s.Accounts.ByName(ctx, in.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -262,6 +276,13 @@ func (s *server) createKey(ctx context.Context, in *struct {
 	}
 	restrict, err := in.Body.Restrict.parse()
 	if err != nil {
+		return nil, err
+	}
+	apps, err := s.Library.For(ctx, a.ID)
+	if err != nil {
+		return nil, err
+	}
+	if err := apps.CheckApps(restrict.Apps); err != nil {
 		return nil, err
 	}
 	settings := apikey.Settings{
@@ -274,7 +295,7 @@ func (s *server) createKey(ctx context.Context, in *struct {
 	if in.Body.ExpiresAt != nil {
 		settings.ExpiresAt = in.Body.ExpiresAt.UTC()
 	}
-	k, secret, err := s.keys.Create(ctx, audit.Operator(), a.ID, settings)
+	k, secret, err := s.Keys.Create(ctx, audit.Operator(), a.ID, settings)
 	if err != nil {
 		return nil, err
 	}
@@ -284,11 +305,11 @@ func (s *server) createKey(ctx context.Context, in *struct {
 }
 
 func (s *server) listKeys(ctx context.Context, in *nameInput) (*out[Keys], error) {
-	a, err := s.accounts.ByName(ctx, in.Name)
+	a, err := s.Accounts.ByName(ctx, in.Name)
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.keys.List(ctx, a.ID)
+	found, err := s.Keys.List(ctx, a.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -304,12 +325,12 @@ func (s *server) revokeKey(ctx context.Context, in *struct {
 	ID string `path:"id"`
 },
 ) (*struct{}, error) {
-	accounts, err := s.accounts.List(ctx)
+	accounts, err := s.Accounts.List(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, a := range accounts {
-		err := s.keys.Revoke(ctx, audit.Operator(), a.ID, in.ID)
+		err := s.Keys.Revoke(ctx, audit.Operator(), a.ID, in.ID)
 		if !problem.Is(err, "api_key_not_found") {
 			return nil, err
 		}

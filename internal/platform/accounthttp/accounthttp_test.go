@@ -14,6 +14,9 @@ import (
 	"ace/internal/platform/account"
 	"ace/internal/platform/accounthttp"
 	"ace/internal/platform/apikey"
+	"ace/internal/platform/app"
+	"ace/internal/platform/connection/clients"
+	"ace/internal/platform/library"
 	"ace/internal/storage"
 	"ace/internal/storage/platformstore"
 
@@ -43,8 +46,36 @@ func newOperator(t *testing.T) *operator {
 	}
 	store := platformstore.New(db, nil)
 	accounts, keys := account.New(store, password.New(), sealer.MAC), apikey.New(store, sealer.MAC)
-	handler := accounthttp.New(accounts, keys, func(secret string) string { return "https://p.example/in/" + secret })
+	handler := accounthttp.New(accounthttp.Deps{
+		Accounts: accounts, Keys: keys, Library: apps(t), Clients: clients.New(store, sealer),
+		SignIn:   func(secret string) string { return "https://p.example/in/" + secret },
+		Redirect: func(appID string) string { return "https://p.example/oauth/callback/" + appID },
+	})
 	return &operator{t, handler, keys}
+}
+
+// apps are one that is connected by a key, and one by an OAuth client.
+func apps(t *testing.T) *library.Library {
+	t.Helper()
+	definition := func(id, auth string) *app.App {
+		a, err := app.Parse([]byte("id: " + id + "\nname: " + id + "\nabout: An app.\ndomain: a.example\n" +
+			"docs: https://a.example/docs\nchecked: 2026-11-21\ncategories: [productivity]\nbase: https://a.example\n" +
+			"auth: [" + auth + "]\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	l, err := library.New([]*app.App{
+		definition("notes", `{id: key, type: key, fields: [{name: key, title: Key, secret: true}], `+
+			`send: {headers: {Authorization: "Bearer {key}"}}}`),
+		definition("desk", `{id: oauth, type: oauth2, oauth: {authorize: {url: https://a.example/a}, `+
+			`token: {url: https://a.example/t}}}`),
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
 }
 
 // call makes a request, decodes the response into out and returns its status.
@@ -219,5 +250,82 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("%d %s, want %d %s", status, code, tt.status, tt.code)
 			}
 		})
+	}
+}
+
+func TestUnknownApps(t *testing.T) {
+	t.Parallel()
+	o := newOperator(t)
+	o.call("POST", "/accounts", `{"name":"demo"}`, nil)
+	var refusal struct{ Code, Detail string }
+	for app, want := range map[string]string{
+		"note": "Did you mean notes?", "zebra": "There is no such app: zebra.",
+		strings.Repeat("z", 99): "There is no such app.",
+	} {
+		body := `{"permissions":["read"],"restrict":{"apps":["desk","` + app + `"]}}`
+		if status := o.call("POST", "/accounts/demo/keys", body, &refusal); status != http.StatusBadRequest ||
+			refusal.Code != "unknown_app" || !strings.Contains(refusal.Detail, want) {
+			t.Errorf("a key for %s = %d %+v, want %s", app, status, refusal, want)
+		}
+	}
+}
+
+func TestOAuthClients(t *testing.T) {
+	t.Parallel()
+	o := newOperator(t)
+	var all accounthttp.OAuthClients
+	if o.call("GET", "/oauth-clients", "", &all); all.Clients == nil || len(all.Clients) != 0 {
+		t.Errorf("clients at first = %+v", all)
+	}
+	want := accounthttp.OAuthClient{App: "desk", ClientID: "id1", RedirectURI: "https://p.example/oauth/callback/desk"}
+	var set accounthttp.OAuthClient
+	if status := o.call("PUT", "/oauth-clients/desk", `{"client_id":"id1","client_secret":"sesame"}`, &set); status !=
+		http.StatusOK || set != want {
+		t.Errorf("setting a client = %d %+v", status, set)
+	}
+	if o.call("GET", "/oauth-clients", "", &all); len(all.Clients) != 1 || all.Clients[0] != want {
+		t.Errorf("clients = %+v", all)
+	}
+	tests := []struct {
+		name, method, path, body string
+		status                   int
+		code                     string
+	}{
+		{
+			"no such app",
+			"PUT",
+			"/oauth-clients/des",
+			`{"client_id":"x"}`,
+			http.StatusBadRequest,
+			"unknown_app",
+		},
+		{
+			"no use for it",
+			"PUT",
+			"/oauth-clients/notes",
+			`{"client_id":"x"}`,
+			http.StatusConflict,
+			"no_oauth_client_needed",
+		},
+		{
+			"no id",
+			"PUT",
+			"/oauth-clients/desk",
+			`{"client_id":""}`,
+			http.StatusBadRequest,
+			"invalid_oauth_client",
+		},
+		{"none to delete", "DELETE", "/oauth-clients/notes", "", http.StatusNotFound, "oauth_client_not_found"},
+	}
+	for _, tt := range tests {
+		if status, code := o.code(tt.method, tt.path, tt.body); status != tt.status || code != tt.code {
+			t.Errorf("%s = %d %s, want %d %s", tt.name, status, code, tt.status, tt.code)
+		}
+	}
+	if status := o.call("DELETE", "/oauth-clients/desk", "", nil); status != http.StatusNoContent {
+		t.Errorf("deleting = %d", status)
+	}
+	if o.call("GET", "/oauth-clients", "", &all); len(all.Clients) != 0 {
+		t.Errorf("clients at the end = %+v", all)
 	}
 }

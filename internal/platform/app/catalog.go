@@ -182,8 +182,18 @@ func (c *Catalog) App(id string) (*App, error) {
 		"There is no app with this id. Search the apps by name.").Advise("find_tools")
 }
 
+// withholder returns the app that withholds a tool with an id, or nil.
+func (c *Catalog) withholder(id string) *App {
+	prefix, name, _ := strings.Cut(id, "__")
+	if a := c.app(strings.ReplaceAll(prefix, "_", "-")); a != nil && slices.Contains(a.Withheld, name) {
+		return a
+	}
+	return nil
+}
+
 // Tool returns a tool by its id, or by one that it had. It returns
-// tool_not_found (NotFound) if there is none.
+// tool_not_found (NotFound) if there is none, and tool_withheld (Conflict) if it
+// waits for approval.
 func (c *Catalog) Tool(id string) (*App, *Tool, error) {
 	t := c.tool(id)
 	if t == nil {
@@ -194,6 +204,12 @@ func (c *Catalog) Tool(id string) (*App, *Tool, error) {
 	}
 	if t != nil {
 		return c.app(t.App), t, nil
+	}
+	if a := c.withholder(id); a != nil {
+		return nil, nil, problem.New(problem.Conflict, "tool_withheld",
+			"This tool of "+a.Name+" has changed at its server and waits for approval. Ask somebody who manages the "+
+				"connectors of the account to look at the change and to approve it.").
+			With("app", a.ID).Advise("ask_owner_for_permission")
 	}
 	return nil, nil, problem.New(problem.NotFound, "tool_not_found",
 		"There is no tool with this id. Describe the task to find one.").Advise("find_tools")

@@ -76,6 +76,9 @@ type App struct {
 	// Custom says that an account has added the app itself: it is called as a
 	// connector, at any host of the account.
 	Custom bool `yaml:"-"`
+	// Withheld are the names of tools that changed at their server and are neither
+	// found nor run until somebody approves them.
+	Withheld []string `yaml:"-"`
 }
 
 // MCPServer is an MCP server that is reached over HTTP.

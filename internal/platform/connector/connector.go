@@ -216,6 +216,8 @@ func (c *Connector) App() (*app.App, error) {
 			copied := *t.Tool
 			copied.ID = ""
 			shown = append(shown, &copied)
+		} else if t.Pending != nil && c.wants(t.Tool.Name) {
+			a.Withheld = append(a.Withheld, t.Tool.Name)
 		}
 	}
 	a.Tools = app.OrderedOf(func(t *app.Tool) string { return t.Name }, shown...)

@@ -63,6 +63,7 @@ type approvalView struct {
 	Tone       string
 	State      string
 	Reason     string // of the user who decided
+	Failure    *tool.Failure
 	DecidedBy  string
 	Arguments  string // JSON, indented
 	Connection *connectionRow
@@ -88,7 +89,7 @@ func (c *Console) approvalView(r *http.Request) (*approvalView, error) {
 	f.Narrow = true
 	view := &approvalView{
 		Frame: f, Run: rowOfApproval(one), Connects: caller.Session.User.Role.Connects(),
-		Reason: one.Run.Approval.Reason,
+		Reason: one.Run.Approval.Reason, Failure: one.Failure,
 	}
 	view.Tone, view.State, view.Waits = stateOfRun(one.Run)
 	if !one.Run.Approval.DecidedAt.IsZero() {

@@ -89,6 +89,11 @@ func TestStatesOfApprovals(t *testing.T) {
 		run.Status = status
 		contains(t, string(status), b.get("/approvals/"+id).text, want)
 	}
+	run.Status = tool.Failed
+	w.runs.all[0].Failure = &tool.Failure{Code: "app_forbidden", Detail: "No <seat> for you.", AppStatus: 403}
+	contains(t, "why it failed", b.get("/approvals/"+id).text, "Why it failed", "No &lt;seat&gt; for you.",
+		"app_forbidden", "HTTP 403")
+	w.runs.all[0].Failure = nil
 	run.Status, run.Approval.ExpiresAt = tool.AwaitingApproval, time.Now().Add(-time.Second)
 	contains(t, "too late", b.get("/approvals/"+id).text, "Nobody decided in time")
 	if text := b.get("/account").text; strings.Contains(text, "Waiting for you") {

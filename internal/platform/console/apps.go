@@ -19,6 +19,7 @@ type appRow struct {
 	ID, Name, About string
 	Categories      []string
 	Tools           int
+	Closed          bool // its sign-in needs an OAuth client that is not set
 }
 
 func rowOfApp(a *app.App) appRow {
@@ -109,8 +110,16 @@ func (c *Console) apps(w http.ResponseWriter, r *http.Request) {
 	if err != nil || page < 0 || page > last {
 		page = 0
 	}
+	connectable, err := c.connectable(r)
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
 	for _, a := range found[page*appsPage : min(len(found), (page+1)*appsPage)] {
-		view.Apps = append(view.Apps, rowOfApp(a))
+		row := rowOfApp(a)
+		open, _ := connectable(a)
+		row.Closed = !open && a.NeedsClient()
+		view.Apps = append(view.Apps, row)
 	}
 	view.Page, view.Pages = page+1, last+1
 	at := func(n int) string {
@@ -123,6 +132,19 @@ func (c *Console) apps(w http.ResponseWriter, r *http.Request) {
 		view.Later = at(page + 1)
 	}
 	c.pages.Show(w, r, http.StatusOK, "apps", view)
+}
+
+// connectable returns whether the reader can connect an app.
+func (c *Console) connectable(r *http.Request) (func(a *app.App) (ok bool, reason string), error) {
+	session, err := c.gate.Session(r)
+	if err != nil {
+		return nil, err
+	}
+	account := ""
+	if session != nil {
+		account = session.Account.ID
+	}
+	return c.Connections.ConnectableApps(r.Context(), account)
 }
 
 // listed counts the apps of the catalogue.
@@ -145,12 +167,35 @@ type appView struct {
 	Source   string    // where its facts were checked; empty: an app with tools made by hand
 	Free     bool      // it needs no connection
 	Closed   bool      // it cannot be connected here yet
-	Back     string    // address that the operator registers with the vendor
+	Back     string    // URL that the operator registers with the vendor; empty: no OAuth client is needed
 	Connects bool
 }
 
+// markClients says which ways to connect an app need an OAuth client that is not
+// set, and which URL is registered with the vendor for one.
+func (c *Console) markClients(r *http.Request, a *app.App, view *appView) error {
+	connectable, err := c.connectable(r)
+	if err != nil {
+		return err
+	}
+	for i := range a.Schemes {
+		if !a.Schemes[i].NeedsClient() {
+			continue
+		}
+		view.Back = c.Connections.RedirectURI(a.ID)
+		alone := *a
+		alone.Schemes = a.Schemes[i : i+1]
+		ready, _ := connectable(&alone)
+		view.Ways[i].Missing = !ready
+	}
+	return nil
+}
+
 // way is one way to connect an app.
-type way struct{ Title, About string }
+type way struct {
+	Title, About string
+	Missing      bool // it needs an OAuth client that is not set
+}
 
 // toolRow is a tool as the page of its app shows it.
 type toolRow struct {
@@ -217,9 +262,13 @@ func (c *Console) app(w http.ResponseWriter, r *http.Request) {
 		}
 		var open bool
 		open, _, err = c.Connections.Connectable(r.Context(), account, a)
-		view.Closed, view.Back = !open, c.Connections.RedirectURI(a.ID)
+		view.Closed = !open
 	}
 	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	if err := c.markClients(r, a, &view); err != nil {
 		c.fail(w, r, err)
 		return
 	}
@@ -239,7 +288,7 @@ func wayOf(a *app.App, s *app.Scheme) way {
 	if s.Title != "" {
 		title = s.Title
 	}
-	return way{title, s.About}
+	return way{Title: title, About: s.About}
 }
 
 func rowOfTool(t *app.Tool) toolRow {

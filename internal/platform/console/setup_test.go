@@ -258,6 +258,7 @@ func setup(t *testing.T, o options) *world {
 		Operations: operation.New(operation.Ports{
 			Accounts: w.accounts, Keys: w.keys, Audit: w.store, Connections: w.connections,
 			ConnectionCounts: platformstore.Connections{Store: w.store}, Clients: keeper, Apps: shared,
+			Library: shared,
 			Triggers: trigger.New(trigger.Ports{
 				Store: platformstore.Triggers{Store: w.store}, Apps: shared, Connections: w.connections,
 			}, box, nil),

@@ -17,6 +17,8 @@ import (
 	"strings"
 	"sync"
 
+	"ace/internal/foundation/edit"
+	"ace/internal/foundation/problem"
 	"ace/internal/platform/app"
 	"ace/internal/platform/toolindex"
 )
@@ -162,6 +164,28 @@ func (l *Library) Apps(ctx context.Context, accountID string) ([]*app.App, error
 		return nil, err
 	}
 	return view.Catalog.Apps(), nil
+}
+
+// CheckApps returns unknown_app (Invalid) at /restrict/apps if there is no app
+// with one of some ids, with the nearest one that there is.
+func (v *View) CheckApps(ids []string) error {
+	for _, id := range ids {
+		if _, err := v.Catalog.App(id); err == nil {
+			continue
+		}
+		var known []string
+		for _, a := range v.Catalog.Apps() {
+			known = append(known, a.ID)
+		}
+		detail := "There is no such app: " + id + ". Search the apps by name."
+		if len(id) > edit.Longest {
+			detail = "There is no such app. Search the apps by name."
+		} else if near := edit.Nearest(id, known); near != "" {
+			detail = "There is no app " + id + ". Did you mean " + near + "?"
+		}
+		return problem.New(problem.Invalid, "unknown_app", detail).At("/restrict/apps").Advise("fix_arguments")
+	}
+	return nil
 }
 
 // Read reads the definitions in a folder of files. replace, if not nil, is

@@ -23,6 +23,7 @@ type Waiting struct {
 	// Arguments is an object.
 	Arguments   json.RawMessage  `json:"arguments" doc:"What it would be run with; null once nobody has to decide."`
 	Annotations *ToolAnnotations `json:"annotations" null:"true"`
+	Error       *RunError        `json:"error" null:"true" doc:"What went wrong in a run that was approved."`
 	AskedBy     Actor            `json:"asked_by"`
 	CreatedAt   time.Time        `json:"created_at"`
 }
@@ -54,6 +55,7 @@ func (s *Service) showWaiting(w *tool.Awaiting) Waiting {
 		),
 		EndUser:   optionalText(r.EndUser),
 		Arguments: w.Arguments,
+		Error:     showFailure(w.Failure),
 		AskedBy:   Actor(r.By),
 		CreatedAt: inSeconds(r.CreatedAt),
 	}

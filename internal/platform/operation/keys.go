@@ -153,7 +153,7 @@ func (s *Service) shownKey(ctx context.Context, c *Caller, id string) (*Key, err
 }
 
 // CreateKey creates a key, once for each idempotency key. Its problems are those
-// of apikey.Service.Create, invalid_network and those of Idempotency.Create.
+// of apikey.Service.Create, invalid_network, unknown_app and those of Idempotency.Create.
 func (s *Service) CreateKey(ctx context.Context, c *Caller, idempotencyKey string,
 	in KeyRequest,
 ) (key *NewKey, replayed bool, err error) {
@@ -162,6 +162,9 @@ func (s *Service) CreateKey(ctx context.Context, c *Caller, idempotencyKey strin
 	}
 	settings, err := in.settings()
 	if err != nil {
+		return nil, false, err
+	}
+	if err := s.checkApps(ctx, c, settings.Restrict.Apps); err != nil {
 		return nil, false, err
 	}
 	secret := ""
@@ -175,6 +178,19 @@ func (s *Service) CreateKey(ctx context.Context, c *Caller, idempotencyKey strin
 			return err
 		})
 	return s.newKey(ctx, c, created, secret, err)
+}
+
+// checkApps returns unknown_app (Invalid) if the account cannot use one of some
+// apps.
+func (s *Service) checkApps(ctx context.Context, c *Caller, ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	view, err := s.Library.For(ctx, c.Account)
+	if err != nil {
+		return err
+	}
+	return view.CheckApps(ids)
 }
 
 // RotateKey replaces a key by a new one with the same settings, once for each
@@ -209,7 +225,7 @@ func (s *Service) newKey(ctx context.Context, c *Caller, created Created, secret
 }
 
 // ChangeKey changes settings of a key. Its problems are those of
-// apikey.Service.Update and invalid_network.
+// apikey.Service.Update, invalid_network and unknown_app.
 func (s *Service) ChangeKey(ctx context.Context, c *Caller, id string, in KeyChange) (*Key, error) {
 	if err := Authorize(c, ChangeKey); err != nil {
 		return nil, err
@@ -221,6 +237,11 @@ func (s *Service) ChangeKey(ctx context.Context, c *Caller, id string, in KeyCha
 	settings, err := in.apply(k)
 	if err != nil {
 		return nil, err
+	}
+	if in.Restrict != nil {
+		if err := s.checkApps(ctx, c, in.Restrict.Apps); err != nil {
+			return nil, err
+		}
 	}
 	if k, err = s.Keys.Update(ctx, c.Actor, c.Account, id, settings); err != nil {
 		return nil, err

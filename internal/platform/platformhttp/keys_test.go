@@ -17,7 +17,7 @@ func TestKeysOfAPerson(t *testing.T) {
 	made := w.call(
 		http.MethodPost,
 		"/api/v1/keys",
-		`{"name":"CI","permissions":["read","run"],"restrict":{"apps":["notes"],"ip_cidrs":["192.0.2.9/24"]},`+
+		`{"name":"CI","permissions":["read","run"],"restrict":{"apps":["demo-notes"],"ip_cidrs":["192.0.2.9/24"]},`+
 			`"approval":"writes"}`,
 		person...)
 	if made.Code != 201 {

@@ -362,6 +362,7 @@ type Awaiting struct {
 	App       *app.App  // nil: it was removed
 	Tool      *app.Tool // likewise
 	Arguments json.RawMessage
+	Failure   *Failure // of a run that was approved and failed; its Detail may have expired
 }
 
 // Approval returns a run that waits, or waited, for approval; its arguments while
@@ -387,6 +388,16 @@ func (s *Service) awaiting(ctx context.Context, r *Run) (*Awaiting, error) {
 			return nil, err
 		}
 		w.Arguments = in.Arguments
+	}
+	if r.Code == "" {
+		return w, nil
+	}
+	k, err := s.unseal(r)
+	if err != nil {
+		return nil, err
+	}
+	if w.Failure = k.Failure; w.Failure == nil { // it was kept for a day
+		w.Failure = &Failure{Code: r.Code, AppStatus: r.AppStatus, NextAction: "none"}
 	}
 	return w, nil
 }

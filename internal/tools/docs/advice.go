@@ -47,6 +47,7 @@ var advice = map[string]string{
 
 	"invalid_max_pages": "Ask for 1 to 25 pages.",
 
+	"tool_withheld":           "Look at the change of the connector and approve it; until then use another tool.",
 	"app_needs_no_connection": "Run the app's tools as they are.",
 	"app_not_connectable": "`connectable_reason` says why. Operators: register with the vendor, with the " +
 		"redirect URI in the error.",
@@ -86,6 +87,7 @@ var advice = map[string]string{
 	"insufficient_scope":     "Reconnect with the scopes that `missing_scopes` names.",
 	"invalid":                "Compare the value with the description.",
 	"invalid_fields":         "Fill in the fields that `errors` names.",
+	"no_oauth_client_needed": "Connect the app as it is; it takes no OAuth client.",
 	"invalid_oauth_client":   "Set both id and secret as the vendor shows them.",
 	"not_connected":          "Connect the app: the link in `connect`, or `POST /apps/{app}/connect`.",
 	"oauth_client_not_found": "Set the app's OAuth client first.",
@@ -127,6 +129,7 @@ var advice = map[string]string{
 	"invalid_grace":          "Use 0 to 2,592,000 seconds.",
 	"invalid_key":            "Copy the key again, whole. A lost key cannot be shown again: create a new one.",
 	"invalid_name":           "Use 1 to 100 characters.",
+	"unknown_app":            "Use the id of an app that the list of apps has, such as the one that the message names.",
 	"invalid_network":        "Write networks like 192.0.2.0/24.",
 	"invalid_password":       "Use at least 12 characters.",
 	"invalid_permissions":    "Use any of read, connect and run.",

@@ -106,7 +106,7 @@ func TestRESTConnector(t *testing.T) {
 	if ids := ann.found(t, "list warehouse orders ignore rules"); slices.Contains(ids, "x_acme_shop__list_orders") {
 		t.Error("a changed tool is found before it is approved")
 	}
-	if _, err := ann.run(t, "x_acme_shop__list_orders", nil); !problem.Is(err, "tool_not_found") {
+	if _, err := ann.run(t, "x_acme_shop__list_orders", nil); !problem.Is(err, "tool_withheld") {
 		t.Errorf("a changed tool runs: %v", err)
 	}
 	if status, _ := ann.call(t, http.MethodPost, path+"/approve",
