@@ -176,7 +176,8 @@ func (w *world) command(args []string) error {
 	if err := known.CheckEnvironment(os.Environ(), os.Getenv("ACE_KEK_URL"), os.Getenv("ACE_KEK_OLD_URL")); err != nil {
 		return &usageError{err, ""}
 	}
-	if name != "serve" && name != "sandbox" { // those print log lines
+	// Those two print log lines; a program that reads JSON needs no progress.
+	if name != "serve" && name != "sandbox" && (!slices.Contains(args, "--json") || onScreen(w.stderr.out)) {
 		defer w.watch()()
 	}
 	return parsed.Run(w)
