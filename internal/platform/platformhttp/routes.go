@@ -33,7 +33,7 @@ import (
 )
 
 // Version is the version of the platform's API in openapi.json.
-const Version = "3.5.0"
+const Version = "3.6.0"
 
 // Base is the path of the REST API.
 const Base = "/api/v1"
