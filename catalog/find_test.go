@@ -98,3 +98,52 @@ func BenchmarkFind(b *testing.B) {
 		i++
 	}
 }
+
+// wantOfEnglish is the share of the tasks found in English that has to be found
+// in each other language.
+const wantOfEnglish = 0.85
+
+// TestTasksInOtherLanguages compares how many tasks find their tool first, and
+// among the first ten, in English and in the same words of other languages.
+func TestTasksInOtherLanguages(t *testing.T) {
+	t.Parallel()
+	index := toolindex.New(curated(t))
+	first, ten, all := map[string]int{}, map[string]int{}, map[string]int{}
+	for line := range strings.Lines(languagesText(t)) {
+		parts := strings.Split(strings.TrimSpace(line), "\t")
+		if len(parts) != 3 {
+			continue
+		}
+		language, text, want := parts[0], parts[1], parts[2]
+		all[language]++
+		hits := index.Find(toolindex.Query{Task: text, Limit: 10}).Hits
+		place := slices.IndexFunc(hits, func(h toolindex.Hit) bool { return h.Tool == want })
+		if place == 0 {
+			first[language]++
+		} else {
+			t.Logf("%s: %q finds %s at place %d", language, text, want, place+1)
+		}
+		if place >= 0 {
+			ten[language]++
+		}
+	}
+	if first["en"] == 0 || len(all) != 8 {
+		t.Fatalf("found %v of %v", first, all)
+	}
+	for language, n := range all {
+		t.Logf("%s: %d tasks, first %d, among ten %d", language, n, first[language], ten[language])
+		if float64(first[language]) < wantOfEnglish*float64(first["en"]) ||
+			float64(ten[language]) < wantOfEnglish*float64(ten["en"]) {
+			t.Errorf("%s finds too little: English first %d, among ten %d", language, first["en"], ten["en"])
+		}
+	}
+}
+
+func languagesText(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("testdata/languages.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

@@ -138,7 +138,11 @@ type mark struct {
 
 // analyze prepares a task for all segments.
 func (x *Index) analyze(text string) *task {
-	t := &task{words: words(text), numbers: map[string]int{}, synonyms: x.lexicon.similar}
+	t := &task{
+		words:    x.lexicon.foreign.translate(words(text), x.has),
+		numbers:  map[string]int{},
+		synonyms: x.lexicon.similar,
+	}
 	t.class = x.lexicon.taskClass(t.words)
 	x.findMentions(t)
 	weights := map[string]float64{}

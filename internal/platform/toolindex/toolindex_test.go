@@ -458,3 +458,33 @@ func TestSeveralSteps(t *testing.T) {
 		t.Errorf("Find = %s, want lab__delete_evidence first", show(hits))
 	}
 }
+
+// TestLanguages finds tools for tasks in other languages, and takes English tasks
+// for what they are.
+func TestLanguages(t *testing.T) {
+	t.Parallel()
+	tool := func(name string) *app.Tool {
+		return &app.Tool{ID: "desk__" + name, Name: name, App: "desk", Title: app.TitleOf(name), Call: "POST /"}
+	}
+	index := toolindex.New([]*app.App{{
+		ID: "desk", Name: "Desk", Tools: app.OrderedOf(func(t *app.Tool) string { return t.Name },
+			tool("create_invoice"), tool("delete_invoice"), tool("send_message"), tool("list_files")),
+	}})
+	for task, want := range map[string]string{
+		"erstelle eine Rechnung":              "desk__create_invoice",
+		"lösche die Rechnungen":               "desk__delete_invoice",
+		"envía un mensaje":                    "desk__send_message",
+		"supprime la facture dans Desk":       "desk__delete_invoice",
+		"exclua a fatura no Desk":             "desk__delete_invoice",
+		"Deskでファイルを表示して":                      "desk__list_files",
+		"删除Desk的发票":                           "desk__delete_invoice",
+		"메시지를 보내 줘":                           "desk__send_message",
+		"create an invoice for the shop 東京商店": "desk__create_invoice",
+		"send a message to Der Spiegel":       "desk__send_message",
+	} {
+		hits := index.Find(toolindex.Query{Task: task, Limit: 5}).Hits
+		if len(hits) == 0 || hits[0].Tool != want {
+			t.Errorf("%q finds %+v, want %s", task, hits, want)
+		}
+	}
+}

@@ -52,7 +52,8 @@ func split(text string) []word {
 			continue
 		case unicode.IsLetter(r) || unicode.IsDigit(r):
 			border := unicode.IsUpper(r) && unicode.IsLower(previous) ||
-				unicode.IsDigit(r) != unicode.IsDigit(previous) && previous != 0 && len(current) > 0
+				(unicode.IsDigit(r) != unicode.IsDigit(previous) || asian(r) != asian(previous)) && previous != 0 &&
+					len(current) > 0
 			if border {
 				flush()
 			}
@@ -108,14 +109,15 @@ func (s stemmer) of(text string) []string {
 	return all
 }
 
-// lexicon is what is known of English words.
+// lexicon is what is known of words.
 type lexicon struct {
+	foreign *foreign
 	similar map[string][]string // synonyms, by stem
 	verbs   map[string]class
 }
 
 func newLexicon() *lexicon {
-	l := &lexicon{similar: map[string][]string{}, verbs: verbs()}
+	l := &lexicon{similar: map[string][]string{}, verbs: verbs(), foreign: newForeign()}
 	stems := stemmer{}
 	for _, group := range synonyms() {
 		for _, a := range group {
