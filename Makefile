@@ -67,7 +67,7 @@ mutants: ## Change a line at a time of the critical packages and count what the 
 	ACE_TEST_ENGINES=sqlite go run ./internal/tools/mutants -seed $(SEED) -n $(MUTANTS) $(CRITICAL)
 
 catalog-requests: ## Requests of derived tools, checked against the descriptions by kin-openapi (needs zstd and the network once)
-	cd test/bench && ACE_SHARED_DIR=$(abspath $(or $(ACE_SHARED_DIR),../shared)) go test -mod=mod -count=1 -run '^TestDerivedRequests$$' .
+	cd test/bench && ACE_SHARED_DIR=$(abspath $(or $(ACE_SHARED_DIR),../shared)) go test -mod=mod -count=1 -timeout 60m -run '^TestDerivedRequests$$' .
 
 search-eval: ## How well tools are found beside bleve, on the labelled sets of ACE_SHARED_DIR (needs the network once)
 	cd test/bench && ACE_SHARED_DIR=$(abspath $(or $(ACE_SHARED_DIR),../shared)) go test -mod=mod -count=1 -run '^TestSearch$$' -v .

@@ -12,6 +12,8 @@
 // These files are not shipped:
 //
 //	left-out.txt           apps that were judged and left out, with the reason
+//	tools.left-out         operations that make no tool, since their requests would not be what the
+//	                       description says; "make catalog-requests" finds them
 package catalog
 
 import (
@@ -22,12 +24,13 @@ import (
 // Rows is the path of the file with one definition a line.
 const Rows = "apps.jsonl"
 
-// Paths of the derived tools, of the lock of their names, and of the list of the
-// descriptions that they were derived from.
+// Paths of the derived tools, of the lock of their names, of the list of the
+// descriptions that they were derived from, and of the operations left out.
 const (
 	Pack    = "tools.pack"
 	Lock    = "tools.lock"
 	Sources = "tools.sources"
+	Refused = "tools.left-out"
 )
 
 // Files are the definitions, by path.

@@ -53,7 +53,7 @@ func (d *draft) encode(ctx context.Context, c *tool.Call, body map[string]any) e
 		d.setBody([]byte(form.Encode()), "application/x-www-form-urlencoded")
 		return nil
 	}
-	if len(body) == 0 && c.Tool.Wrap == "" && d.method != http.MethodPost {
+	if len(body) == 0 && c.Tool.Wrap == "" && !takesBody(c.Tool) {
 		return nil
 	}
 	encoded, err := json.Marshal(value)
@@ -62,6 +62,18 @@ func (d *draft) encode(ctx context.Context, c *tool.Call, body map[string]any) e
 	}
 	d.setBody(encoded, "application/json")
 	return nil
+}
+
+// takesBody reports whether a call has a body even if it has no members: any
+// POST, and a change whose members are all optional.
+func takesBody(t *app.Tool) bool {
+	switch t.Method() {
+	case http.MethodPost:
+		return true
+	case http.MethodPut, http.MethodPatch:
+		return slices.ContainsFunc(t.In, func(in app.Input) bool { return t.Place(&in) == app.InBody })
+	}
+	return false
 }
 
 // setBody sets the body, and its media type if none is set.
@@ -86,7 +98,11 @@ func (d *draft) raw(ctx context.Context, c *tool.Call, body map[string]any) erro
 			continue
 		}
 		if !isFile(c, in) {
-			d.setBody([]byte(plain(value)), "text/plain; charset=utf-8")
+			text := plain(value)
+			if isJSON(d.header.Get("Content-Type")) {
+				text = jsonText(in, text, value)
+			}
+			d.setBody([]byte(text), "text/plain; charset=utf-8")
 			return nil
 		}
 		file, err := c.Open(ctx, app.Text(value))
@@ -97,6 +113,30 @@ func (d *draft) raw(ctx context.Context, c *tool.Call, body map[string]any) erro
 		return nil
 	}
 	return nil
+}
+
+// isJSON reports whether a media type is JSON.
+func isJSON(mediaType string) bool {
+	kind, _, _ := strings.Cut(strings.ToLower(mediaType), ";")
+	kind = strings.TrimSpace(kind)
+	return kind == "application/json" || strings.HasSuffix(kind, "+json")
+}
+
+// jsonText returns the JSON of an argument that is the whole body. A text stays
+// as it is if it is JSON already: one that a template has made, or one that
+// stands for a value of any type.
+func jsonText(in *app.Input, text string, value any) string {
+	if _, isText := value.(string); !isText {
+		return text // plain has written it as JSON
+	}
+	if json.Valid([]byte(text)) && (in.As != nil || in.Schema["type"] != "string") {
+		return text
+	}
+	encoded, err := json.Marshal(text)
+	if err != nil {
+		return text
+	}
+	return string(encoded)
 }
 
 // inlineFiles returns a call whose files are in the arguments themselves, as

@@ -118,3 +118,76 @@ func TestFetcher(t *testing.T) {
 		}
 	}
 }
+
+// TestBodiesWithoutMembers sends an empty object where an API expects a body, and
+// nothing where a call has none.
+func TestBodiesWithoutMembers(t *testing.T) {
+	t.Parallel()
+	title := app.Input{Name: "title", Schema: map[string]any{"type": "string"}}
+	for _, tt := range []struct {
+		call string
+		body string
+		in   app.Inputs
+		want string
+	}{
+		{"POST /things", app.BodyJSON, nil, "{}"},
+		{"PUT /things/1", app.BodyJSON, app.Inputs{title}, "{}"},
+		{"PATCH /things/1", app.BodyJSON, app.Inputs{title}, "{}"},
+		{"PUT /things/1/star", app.BodyJSON, nil, ""},
+		{"DELETE /things/1", app.BodyJSON, app.Inputs{title}, ""},
+		{"PUT /things/1", app.BodyNone, app.Inputs{title}, ""},
+	} {
+		if got := sentBody(t, &app.Tool{Call: tt.call, Body: tt.body, In: tt.in}, map[string]any{}); got != tt.want {
+			t.Errorf("%s with body %s and %d inputs sends %q, want %q", tt.call, tt.body, len(tt.in), got, tt.want)
+		}
+	}
+}
+
+// TestTextAsJSON sends a text that is the whole body of an API that takes JSON.
+func TestTextAsJSON(t *testing.T) {
+	t.Parallel()
+	text, free := map[string]any{"type": "string"}, map[string]any{}
+	for _, tt := range []struct {
+		media  string
+		schema map[string]any
+		value  any
+		want   string
+	}{
+		{"application/json", text, "hello", `"hello"`},
+		{"application/json", text, "123", `"123"`},
+		{"application/problem+json; charset=utf-8", text, "hello", `"hello"`},
+		{"application/json", free, "hello", `"hello"`},
+		{"application/json", free, `{"a":1}`, `{"a":1}`},
+		{"application/json", free, map[string]any{"a": 1}, `{"a":1}`},
+		{"text/plain", text, "hello", "hello"},
+	} {
+		one := &app.Tool{
+			Call: "POST /text", Body: app.BodyRaw,
+			In:    app.Inputs{{Name: "body", Schema: tt.schema, Where: app.InBody}},
+			Fixed: app.Fixed{Headers: map[string]string{"Content-Type": tt.media}},
+		}
+		if got := sentBody(t, one, map[string]any{"body": tt.value}); got != tt.want {
+			t.Errorf("%v as %s of %v is sent as %s, want %s", tt.value, tt.media, tt.schema, got, tt.want)
+		}
+	}
+}
+
+// sentBody returns the body of the request of a call.
+func sentBody(t *testing.T, one *app.Tool, arguments map[string]any) string {
+	t.Helper()
+	d := &recordingClient{}
+	call := desk(t, "https://api.desk.example", "key", "search", arguments)
+	one.ID = "desk__one"
+	call.Tool = one
+	if _, err := httptool.New(d, nil).Execute(t.Context(), call); err != nil {
+		t.Fatal(err)
+	}
+	if d.seen[0].Body == nil {
+		return ""
+	}
+	body, err := io.ReadAll(d.seen[0].Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}

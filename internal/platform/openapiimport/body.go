@@ -2,6 +2,7 @@ package openapiimport
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -129,7 +130,8 @@ func (w *draft) add(schema any, kind string, required bool) error {
 		}
 		one := app.Input{
 			Name: w.free(name), Schema: member, Where: app.InBody,
-			Required: required && slices.Contains(needed, name),
+			// A body is rarely said to be required, and then its members are needed all the same.
+			Required: slices.Contains(needed, name),
 		}
 		if one.Name != name {
 			one.Wire = name
@@ -149,16 +151,23 @@ func (w *draft) wholeBody(schema map[string]any, kind string, required bool) err
 	return nil
 }
 
-// contentType returns the JSON media type that the API expects.
+// contentType fixes the JSON media type that the API expects.
 func (w *draft) contentType(kind string) {
 	if kind = plainKind(kind); w.tool.Body == app.BodyJSON && kind != "application/json" {
 		w.tool.Fixed.Headers = map[string]string{"Content-Type": kind}
 	}
 }
 
+// withParameter matches a media type with a parameter, which some APIs insist on:
+// application/json; charset=UTF-8.
+var withParameter = regexp.MustCompile(`^[a-z]+/[a-z.+-]+; ?[a-z]+=[A-Za-z0-9._-]{1,20}$`)
+
 // plainKind returns a media type without anything that is not valid in a
 // header.
 func plainKind(kind string) string {
+	if withParameter.MatchString(kind) {
+		return kind
+	}
 	kind, _, _ = strings.Cut(kind, ";")
 	kind = strings.ToLower(strings.TrimSpace(kind))
 	major, minor, found := strings.Cut(kind, "/")

@@ -423,3 +423,45 @@ func FuzzImport(f *testing.F) {
 		}
 	})
 }
+
+// TestBodiesThatVendorsDescribe imports what descriptions often leave out or write
+// in their own way: that a body is required, a media type with a parameter, and
+// enumerations of hundreds of values.
+func TestBodiesThatVendorsDescribe(t *testing.T) {
+	t.Parallel()
+	countries, long := []string{}, []string{}
+	for i := range 200 {
+		countries = append(countries, fmt.Sprintf("C%03d", i))
+		long = append(long, fmt.Sprintf("a-rather-long-value-%03d", i))
+	}
+	members, err := json.Marshal(map[string]any{
+		"country": map[string]any{"type": "string", "enum": countries},
+		"zone":    map[string]any{"type": "string", "enum": long},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := load(t, `{"openapi":"3.0.3","info":{"title":"Acme"},"paths":{"/people":{"post":{"operationId":"addPerson",`+
+		`"requestBody":{"content":{"application/json; charset=UTF-8":{"schema":{"type":"object",`+
+		`"required":["country"],"properties":`+string(members)+`}}}}}}}}`)
+	if len(r.Tools) != 1 {
+		t.Fatalf("%d tools, skipped %v", len(r.Tools), r.Skipped)
+	}
+	tool := r.Tools[0]
+	if got := tool.Fixed.Headers["Content-Type"]; got != "application/json; charset=UTF-8" {
+		t.Errorf("media type %q", got)
+	}
+	country, zone := tool.In[0], tool.In[1]
+	if !country.Required || zone.Required {
+		t.Errorf("required: country %v, zone %v; want the first alone", country.Required, zone.Required)
+	}
+	if enum, _ := country.Schema["enum"].([]any); len(enum) != 200 {
+		t.Errorf("%d countries, want 200", len(enum))
+	}
+	if zone.Schema["enum"] != nil {
+		t.Error("a long enumeration is in the schema")
+	}
+	if diff := cmp.Diff([]any{long[0], long[1], long[2]}, zone.Schema["examples"]); diff != "" {
+		t.Errorf("examples of a long enumeration (-want +got):\n%s", diff)
+	}
+}

@@ -15,14 +15,16 @@ import (
 
 // Limits of one schema.
 const (
-	maxDepth    = 12
-	maxNodes    = 1200 // of all inputs of one operation
-	maxEnum     = 40
-	maxBranches = 6
-	maxPattern  = 120
-	maxAbout    = 300
-	maxMembers  = 150 // of one object
-	maxSchema   = 32 << 10
+	maxDepth = 12
+	maxNodes = 1200 // of all inputs of one operation
+	maxEnum  = 40
+	// An enumeration of more values is kept if it is short: countries, currencies.
+	maxEnumBytes = 2 << 10
+	maxBranches  = 6
+	maxPattern   = 120
+	maxAbout     = 300
+	maxMembers   = 150 // of one object
+	maxSchema    = 32 << 10
 )
 
 // converter turns schemas of a description into JSON Schema 2020-12.
@@ -199,7 +201,10 @@ func values(out, source map[string]any) {
 			enum = append(enum, one)
 		}
 	}
-	if len(enum) > 0 && len(enum) <= maxEnum {
+	switch {
+	case len(enum) > maxEnum && size(enum) > maxEnumBytes:
+		out["examples"] = enum[:3] // the rest is for the API to refuse
+	case len(enum) > 0:
 		out["enum"] = enum
 	}
 	if value, ok := source["const"]; ok && scalar(value) {
@@ -215,6 +220,15 @@ func values(out, source map[string]any) {
 			out["description"] = note
 		}
 	}
+}
+
+// size returns the length of values as JSON, in bytes.
+func size(values []any) int {
+	encoded, err := json.Marshal(values)
+	if err != nil {
+		return maxSchema
+	}
+	return len(encoded)
 }
 
 func scalar(value any) bool {

@@ -1,6 +1,7 @@
 // Command toolpack derives tools of the apps in catalog/apps.jsonl from API
 // descriptions, and writes catalog/tools.pack, tools.lock and tools.sources. These are
-// committed: nothing else needs the descriptions.
+// committed: nothing else needs the descriptions. Operations in tools.left-out make
+// no tool.
 //
 //	toolpack -specs DIR            write them
 //	toolpack -specs DIR -verify    compare them with what would be written
@@ -59,11 +60,17 @@ func (c *command) run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	lock, err := c.lock()
+	lock, err := readOr(filepath.Join(c.out, catalog.Lock), derive.ReadLock)
 	if err != nil {
 		return err
 	}
-	made := derive.Make(derive.Options{Apps: rows, Sources: sources, Lock: lock, MaxTools: c.maxTools})
+	refused, err := readOr(filepath.Join(c.out, catalog.Refused), derive.ReadRefused)
+	if err != nil {
+		return err
+	}
+	made := derive.Make(derive.Options{
+		Apps: rows, Sources: sources, Lock: lock, MaxTools: c.maxTools, Refused: refused,
+	})
 	var pack, frozen bytes.Buffer
 	if err := errors.Join(toolpack.Write(&pack, made.Tools), made.Lock.Write(&frozen)); err != nil {
 		return err
@@ -101,16 +108,17 @@ func (c *command) run(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-func (c *command) lock() (derive.Lock, error) {
-	file, err := os.Open(filepath.Join(c.out, catalog.Lock))
+// readOr reads a file of the catalog, or returns the zero value if there is none.
+func readOr[T any](path string, read func(io.Reader) (T, error)) (value T, err error) {
+	file, err := os.Open(path) //nolint:gosec // named by the caller
 	if errors.Is(err, fs.ErrNotExist) {
-		return derive.Lock{}, nil
+		return value, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading the lock: %w", err)
+		return value, fmt.Errorf("reading %s: %w", path, err)
 	}
 	defer func() { _ = file.Close() }()
-	return derive.ReadLock(file)
+	return read(file)
 }
 
 // sources lists the descriptions of a folder, in the order of its indexes.

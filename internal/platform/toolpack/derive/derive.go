@@ -38,6 +38,9 @@ type Options struct {
 	// MaxTools bounds the tools of one app: those with the shortest paths are taken,
 	// after those that the lock names.
 	MaxTools int
+	// Refused are operations that make no tool, with the reason: those whose requests
+	// an independent validator found to be other than the description says.
+	Refused map[Key]string
 }
 
 // LeftOut is something that has no tool.
@@ -63,7 +66,7 @@ func Make(o Options) *Result {
 		if len(found) == 0 {
 			continue
 		}
-		if tools := r.choose(a, found, o.MaxTools); len(tools) > 0 {
+		if tools := r.choose(a, found, &o); len(tools) > 0 {
 			r.Tools = append(r.Tools, toolpack.Tools{App: a.ID, Base: a.Base, Tools: tools})
 		}
 	}
@@ -127,7 +130,7 @@ func (r *Result) add(a *app.App, f fit, imported *openapiimport.Result, found ma
 }
 
 // choose names the operations and returns those that make good tools.
-func (r *Result) choose(a *app.App, found map[string]*app.Tool, limit int) []*app.Tool {
+func (r *Result) choose(a *app.App, found map[string]*app.Tool, o *Options) []*app.Tool {
 	calls := slices.SortedFunc(maps.Keys(found), func(x, y string) int {
 		frozen := func(call string) int {
 			if r.Lock[Key{a.ID, call}] != "" {
@@ -145,13 +148,19 @@ func (r *Result) choose(a *app.App, found map[string]*app.Tool, limit int) []*ap
 		}
 	}
 	var tools []*app.Tool
+	refused := 0
 	for _, call := range calls {
 		t := found[call]
-		if len(tools) == limit {
+		key := Key{a.ID, call}
+		if reason := o.Refused[key]; reason != "" {
+			r.LeftOut = append(r.LeftOut, LeftOut{a.ID, call, reason})
+			refused++ // nothing that was not validated takes its place
+			continue
+		}
+		if len(tools)+refused == o.MaxTools {
 			r.LeftOut = append(r.LeftOut, LeftOut{a.ID, call, "the app has enough tools"})
 			continue
 		}
-		key := Key{a.ID, call}
 		name := r.Lock[key]
 		if name == "" {
 			name = openapiimport.Unique(withoutApp(a, t.Name), call, taken)
@@ -182,6 +191,7 @@ func withoutApp(a *app.App, name string) string {
 // makes none.
 func finish(a *app.App, t *app.Tool, name string) (reason string) {
 	t.Name, t.App, t.ID = name, a.ID, app.ToolID(a.ID, name)
+	overrideHeaders(a, t)
 	t.In = slices.DeleteFunc(t.In, func(in app.Input) bool { return sentAnyway(a, &in) })
 	var required, optional []string
 	for i := range t.In {
@@ -209,6 +219,31 @@ func finish(a *app.App, t *app.Tool, name string) (reason string) {
 		}
 	}
 	return ""
+}
+
+// overrideHeaders fixes the headers of a tool whose operation allows other values
+// than the app sends with every call, such as another version.
+func overrideHeaders(a *app.App, t *app.Tool) {
+	for i := range t.In {
+		in := &t.In[i]
+		allowed, _ := in.Schema["enum"].([]any)
+		if in.Where != app.InHeader || len(allowed) == 0 {
+			continue
+		}
+		for name, value := range a.Headers {
+			first, text := allowed[0].(string)
+			if !text || !strings.EqualFold(name, in.WireName()) || strings.Contains(value, "{") ||
+				slices.Contains(allowed, any(value)) {
+				continue
+			}
+			fixed := maps.Clone(t.Fixed.Headers)
+			if fixed == nil {
+				fixed = map[string]string{}
+			}
+			fixed[name] = first
+			t.Fixed.Headers = fixed
+		}
+	}
 }
 
 // sentAnyway reports whether an input is a credential or a header of every call.

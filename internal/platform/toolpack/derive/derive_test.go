@@ -214,3 +214,55 @@ func TestReadLockRefuses(t *testing.T) {
 		}
 	}
 }
+
+// TestRefused leaves an operation out whose requests were found wrong, keeps its
+// name, and lets no other operation take its place.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	refused, err := derive.ReadRefused(strings.NewReader("acme\tPOST /things\tits body is described twice\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := derive.Key{App: "acme", Call: "POST /things"}
+	r := derive.Make(derive.Options{
+		Apps: []*app.App{acme(server)}, MaxTools: 2, Refused: refused, Lock: derive.Lock{key: "create_thing"},
+		Sources: []derive.Source{source("acme.yaml", "", document, server)},
+	})
+	var calls []string
+	for _, tool := range r.Tools[0].Tools {
+		calls = append(calls, tool.Call)
+	}
+	if !slices.Equal(calls, []string{"GET /things"}) || r.Lock[key] != "create_thing" {
+		t.Errorf("tools of %v, lock %v", calls, r.Lock)
+	}
+	if !slices.Contains(r.LeftOut, derive.LeftOut{App: "acme", What: key.Call, Reason: "its body is described twice"}) {
+		t.Errorf("left out: %v", r.LeftOut)
+	}
+}
+
+// TestOtherVersion sends the version that an operation allows, not that of the
+// app, which would be refused.
+func TestOtherVersion(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ schema, want string }{
+		{"{type: string, enum: [v3]}", "v3"}, {`{type: string, enum: ["2", "3"]}`, ""}, {"{type: string}", ""},
+	} {
+		changed := strings.ReplaceAll(document, "{name: X-Version, in: header, schema: {type: string}}",
+			"{name: X-Version, in: header, schema: "+tt.schema+"}")
+		r := derive.Make(derive.Options{
+			Apps: []*app.App{acme(server)}, MaxTools: 10,
+			Sources: []derive.Source{source("acme.yaml", "", changed, server)},
+		})
+		for _, tool := range r.Tools[0].Tools {
+			if tool.Call != "GET /things" {
+				continue
+			}
+			if got := tool.Fixed.Headers["x-version"]; got != tt.want {
+				t.Errorf("%s: the tool sends version %q, want %q", tt.schema, got, tt.want)
+			}
+			if len(tool.In) != 2 {
+				t.Errorf("%s: inputs %+v, want limit and kinds", tt.schema, tool.In)
+			}
+		}
+	}
+}

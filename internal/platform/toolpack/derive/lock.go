@@ -21,18 +21,35 @@ type Lock map[Key]string
 // by tabs.
 func ReadLock(r io.Reader) (Lock, error) {
 	lock := Lock{}
+	err := readLines(r, func(parts []string) { lock[Key{parts[0], parts[2]}] = parts[1] })
+	if err != nil {
+		return nil, fmt.Errorf("reading the lock: %w", err)
+	}
+	return lock, nil
+}
+
+// ReadRefused reads Options.Refused: a line for each operation with app, call and
+// reason, separated by tabs.
+func ReadRefused(r io.Reader) (map[Key]string, error) {
+	refused := map[Key]string{}
+	err := readLines(r, func(parts []string) { refused[Key{parts[0], parts[1]}] = parts[2] })
+	if err != nil {
+		return nil, fmt.Errorf("reading the operations left out: %w", err)
+	}
+	return refused, nil
+}
+
+// readLines reads lines of three parts that are separated by tabs.
+func readLines(r io.Reader, add func(parts []string)) error {
 	lines := bufio.NewScanner(r)
 	for number := 1; lines.Scan(); number++ {
 		parts := strings.Split(lines.Text(), "\t")
 		if len(parts) != 3 {
-			return nil, fmt.Errorf("line %d of the lock is not app, name and call", number)
+			return fmt.Errorf("line %d has %d parts, not 3", number, len(parts))
 		}
-		lock[Key{parts[0], parts[2]}] = parts[1]
+		add(parts)
 	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("reading the lock: %w", err)
-	}
-	return lock, nil
+	return lines.Err()
 }
 
 // Write writes a lock, sorted by app and name.
