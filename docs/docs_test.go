@@ -8,6 +8,34 @@ import (
 	"ace/docs"
 )
 
+func TestPage(t *testing.T) {
+	t.Parallel()
+	for _, name := range docs.Pages {
+		page, err := docs.Page(name, "https://apps.example")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, wrong := range []string{
+			"http://127.0.0.1:8081", "PLATFORM_URL", "<!--", "](../", "](configuration.md)",
+		} {
+			if strings.Contains(string(page), wrong) {
+				t.Errorf("%s holds %q", name, wrong)
+			}
+		}
+		if !strings.HasPrefix(string(page), "# ") {
+			t.Errorf("%s starts with %.20q, want a title", name, page)
+		}
+	}
+	guide, err := docs.Page("platform.md", "https://apps.example")
+	if err != nil || !strings.Contains(string(guide), "https://apps.example/mcp") ||
+		!strings.Contains(string(guide), "](errors.md)") {
+		t.Errorf("the guide: %v, without the URL of the platform or its link to the errors", err)
+	}
+	if _, err := docs.Page("operations.md", "https://apps.example"); err == nil {
+		t.Error("a page for operators is served")
+	}
+}
+
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	all, err := docs.Failures()

@@ -50,6 +50,12 @@ func (s *Server) console(
 	if deps.Failures, err = failures(); err != nil {
 		return platformhttp.Pages{}, err
 	}
+	deps.Guides = map[string][]byte{}
+	for _, name := range docs.Pages {
+		if deps.Guides[name], err = docs.Page(name, s.cfg.PlatformBaseURL()); err != nil {
+			return platformhttp.Pages{}, err
+		}
+	}
 	pages, err := console.New(deps)
 	if err != nil {
 		return platformhttp.Pages{}, err

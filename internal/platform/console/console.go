@@ -55,6 +55,9 @@ type Deps struct {
 	ClientDocument func() ([]byte, error)
 	// Document is the OpenAPI document of the host.
 	Document []byte
+	// Guides are the guide to the platform and the list of errors as Markdown, by name:
+	// platform.md and errors.md.
+	Guides map[string][]byte
 	// Failures explains the codes of problems.
 	Failures map[string]Failure
 	// Identities is the operator's OpenID provider; nil: there is none.
@@ -103,6 +106,9 @@ func Rules() gate.Rules {
 	return gate.Rules{
 		"GET /{$}":                      open,
 		"GET /docs":                     open,
+		"GET /docs/platform.md":         open,
+		"GET /docs/errors.md":           open,
+		"GET /llms.txt":                 open,
 		"GET /sdk/{$}":                  open,
 		"GET /sdk/{file}":               open,
 		"GET /apps":                     open,
@@ -157,6 +163,10 @@ func (c *Console) Mount(mux gate.Mux) {
 
 	show("GET /{$}", c.home)
 	show("GET /docs", c.docs)
+	for name, page := range c.Guides {
+		mux.HandleFunc("GET /docs/"+name, markdown(page))
+	}
+	mux.HandleFunc("GET /llms.txt", c.llmsTxt)
 	show("GET /sdk/{$}", c.sdk)
 	mux.HandleFunc("GET /sdk/{file}", c.sdkFile)
 	show("GET /apps", c.apps)

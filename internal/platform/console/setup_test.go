@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"ace/docs"
 	"ace/internal/foundation/httpserver"
 	"ace/internal/foundation/password"
 	"ace/internal/foundation/problem"
@@ -247,7 +248,16 @@ func setup(t *testing.T, o options) *world {
 		Store: platformstore.Connections{Store: w.store}, Apps: shared, Clients: keeper, Authorizer: o.vendor,
 		Checker: o.vendor, Stepper: o.vendor,
 	}, box, &connection.Options{BaseURL: o.base})
+	guides := map[string][]byte{}
+	for _, name := range docs.Pages {
+		page, err := docs.Page(name, base)
+		if err != nil {
+			t.Fatal(err)
+		}
+		guides[name] = page
+	}
 	deps := console.Deps{
+		Guides:     guides,
 		Identities: o.identities, Approvals: w.runs, Failures: map[string]console.Failure{"invalid_key": {
 			"401",
 			[]string{"There is no such API key."},
