@@ -4,6 +4,7 @@
 // test cache.
 //
 //	arch_test.go      directions, standard library, modules
+//	deploy_test.go    files of deploy
 //	ci_test.go        workflows of continuous integration, security policy
 //	habits_test.go    package comments, init, package state
 //	language_test.go  words and names

@@ -149,8 +149,14 @@ func (w *world) command(args []string) error {
 	if err != nil {
 		return &usageError{err, ""}
 	}
-	known := &config.Names{Settings: variables(parser.Model.Node), Nearest: edit.Nearest}
+	known := &config.Names{
+		Settings: append(variables(parser.Model.Node), config.SecretFiles()...),
+		Nearest:  edit.Nearest,
+	}
 	if err := loadConfigFile(args, known); err != nil {
+		return &usageError{err, ""}
+	}
+	if err := config.LoadSecrets(); err != nil {
 		return &usageError{err, ""}
 	}
 	defer func() {

@@ -26,6 +26,7 @@ var development = []string{
 	"ACE_AGENTS_PYTHON",
 	"ACE_AXE",
 	"ACE_CHROMIUM",
+	"ACE_EXAMPLES_PYTHON",
 	"ACE_FAULT_STEP",
 	"ACE_GITEA",
 	"ACE_GOALS",

@@ -21,6 +21,10 @@ A setting is read from, in this order: the flag, the variable, the settings file
 ` + "`ACE_NAME=value`" + ` lines and is named by ` + "`--config`" + ` or ` + "`ACE_CONFIG`" +
 	`; lines may be empty or start with ` + "`#`" + `. Lists are
 separated by commas. At the start every setting is checked, and the error names the setting and the fix.
+
+A setting that holds a secret may be given as a file instead, such as a secret of a container or a credential of
+systemd: the same variable with ` + "`_FILE`" + ` at its end names the file. Space around the value is dropped, and a
+file that every user can write is refused. Such settings are
 `
 
 // configuration is the page of all settings, grouped as the struct groups them.
@@ -49,6 +53,11 @@ func configuration() ([]byte, error) {
 	}
 	var page bytes.Buffer
 	page.WriteString(configurationHead)
+	for i, name := range config.Secrets() {
+		separator := []string{"", ", "}[min(i, 1)]
+		fmt.Fprintf(&page, "%s`%s`", separator, name)
+	}
+	page.WriteString(".\n")
 	for _, group := range groups {
 		fmt.Fprintf(&page, "\n## %s\n\n| Variable | Flag | Default | Meaning |\n| --- | --- | --- | --- |\n", group)
 		for _, r := range rows[group] {

@@ -26,7 +26,7 @@ func ReadFile(path string, make bool) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("looking for the master key: %w", err)
 	}
-	if info.Mode().Perm()&0o077 != 0 {
+	if info.Mode().Perm()&forbidden(path) != 0 {
 		return nil, fmt.Errorf("the master key %s can be read by others: run chmod 600 on it", path)
 	}
 	master, err := os.ReadFile(path) //nolint:gosec // the operator says where the key is
@@ -37,6 +37,16 @@ func ReadFile(path string, make bool) ([]byte, error) {
 		return nil, fmt.Errorf("a master key has %d bytes, the one in %s has %d", Size, path, len(master))
 	}
 	return master, nil
+}
+
+// forbidden returns the permissions that the file at path must not have. Files
+// in the credentials folder of systemd are readable for a group that is empty: it
+// is the mask of the access list that lets the service's user read them.
+func forbidden(path string) fs.FileMode {
+	if dir := os.Getenv("CREDENTIALS_DIRECTORY"); dir != "" && filepath.Dir(path) == filepath.Clean(dir) {
+		return 0o037
+	}
+	return 0o077
 }
 
 // create creates the key file whole or not at all, and leaves the file of a
