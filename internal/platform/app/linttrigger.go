@@ -23,9 +23,13 @@ func (c *checker) trigger(name string, t *Trigger) {
 	if t.Title == "" || t.About == "" || len(t.About) > 300 || !strings.HasSuffix(t.About, ".") {
 		c.fault(at+"/about", "a trigger has a title, and a sentence about it of at most 300 characters")
 	}
-	if t.Hook == nil && t.Poll == nil {
-		c.fault(at, "say how the event comes: by hook, poll or both")
+	switch {
+	case t.Hook == nil && t.Poll == nil:
+		c.fault(at, "say how the event comes: by hook or poll")
+	case t.Hook != nil && t.Poll != nil && !t.Hook.Verify.ByClient():
+		c.fault(at, "both hook and poll: only where the hook is signed with the secret of the OAuth client")
 	}
+	c.eventDocs(at, t)
 	known := c.known(nil)
 	for i := range t.In {
 		c.input(at, &t.In[i])
@@ -37,12 +41,60 @@ func (c *checker) trigger(name string, t *Trigger) {
 	if t.Poll != nil {
 		c.poll(at+"/poll", t.Poll, known)
 	}
+	for i := range t.In {
+		if !t.uses(t.In[i].Name) {
+			c.fault(at+"/in/"+t.In[i].Name, "nothing of the trigger names it")
+		}
+	}
+}
+
+// eventDocs checks where the facts of an event are from, and what it needs.
+func (c *checker) eventDocs(at string, t *Trigger) {
+	if !c.local && t.Offered() {
+		c.address(at+"/docs", t.Docs)
+	}
+	var asked []string
+	for i := range c.app.Schemes {
+		if o := c.app.Schemes[i].OAuth; o != nil {
+			asked = slices.Concat(asked, o.Scopes.Default, o.Scopes.Optional)
+		}
+	}
+	if t.Hook != nil && len(asked) > 0 && len(t.Scopes) == 0 {
+		c.fault(at+"/scopes", "name the scopes that the registration needs")
+	}
+	for _, scope := range t.Scopes {
+		if !slices.Contains(asked, scope) {
+			c.fault(at+"/scopes", "the app asks for no scope %q, not even optionally", scope)
+		}
+	}
+}
+
+// uses reports whether a trigger names one of its inputs.
+func (t *Trigger) uses(input string) bool {
+	var calls []TriggerCall
+	var more []string
+	if h := t.Hook; h != nil {
+		calls = append(calls, h.Subscribe, h.Unsubscribe)
+		more = slices.AppendSeq(more, maps.Values(h.Match))
+	}
+	if p := t.Poll; p != nil {
+		calls = append(calls, p.TriggerCall)
+		more = append(slices.AppendSeq(more, maps.Values(p.Match)), texts(p.Arguments)...)
+		if p.Baseline != nil {
+			calls = append(calls, p.Baseline.TriggerCall)
+		}
+	}
+	return slices.ContainsFunc(calls, func(call TriggerCall) bool { return names(input, call) }) ||
+		slices.ContainsFunc(more, func(text string) bool { return slices.Contains(Names(text), input) })
 }
 
 func (c *checker) hook(at string, h *Hook, known []string) {
 	known = append(known, triggerID, hookURL, hookSecret)
 	if h.Renew != nil {
 		known = append(known, expires)
+		if !names(expires, h.Subscribe) && !h.Renew.Again && !names(expires, h.Renew.TriggerCall) {
+			c.fault(at+"/renew", "nothing names {expires}: the app would not know how long it has to last")
+		}
 		if time.Duration(h.Renew.Every) < time.Minute {
 			c.fault(at+"/renew/every", "say how often the registration is renewed")
 		}
@@ -129,6 +181,7 @@ func (c *checker) poll(at string, p *Poll, known []string) {
 	if !strings.HasPrefix(p.ID, "/") || p.ID == "/" || p.ID == "/index" {
 		c.fault(at+"/id", "a pointer to what stays the same of an item when others are inserted before it")
 	}
+	c.cursor(at, p)
 	if p.Version != "" && p.Version != Digest && !strings.HasPrefix(p.Version, "/") {
 		c.fault(at+"/version", "a pointer, or digest")
 	}
@@ -137,6 +190,27 @@ func (c *checker) poll(at string, p *Poll, known []string) {
 	}
 	if d := time.Duration(p.Every); d != 0 && d < MinPoll {
 		c.fault(at+"/every", "at least %s", MinPoll)
+	}
+}
+
+// times are the ways to write a cursor.
+var times = []string{"", TimeRFC3339, TimeMillis, TimeUnix, TimeUnixMS, TimeDate, TimeAgo}
+
+// cursor checks how a poll goes on.
+func (c *checker) cursor(at string, p *Poll) {
+	if !slices.Contains(times, p.Time) {
+		c.fault(at+"/time", "%q is none of %s", p.Time, strings.Join(times[1:], ", "))
+	}
+	if p.Time != "" && p.Baseline != nil {
+		c.fault(at+"/baseline", "a time begins with now: it needs no call")
+	}
+	// A parameter can be left out of the first call; what is in a body cannot.
+	inBody := names(cursor, TriggerCall{Body: p.Body, Form: p.Form, Call: p.Call})
+	if inBody && p.Time == "" && p.Baseline == nil {
+		c.fault(at+"/cursor", "the first call has none: say time, or baseline")
+	}
+	if names(cursor, p.TriggerCall) && p.Time == "" && p.Cursor == "" {
+		c.fault(at+"/cursor", "say where the next one is")
 	}
 }
 

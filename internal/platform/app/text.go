@@ -49,6 +49,7 @@ func (j joined) Value(name string) (string, bool) {
 //
 //	base64, hex, sha256_hex, md5_hex, lower, upper, trim, urlencode
 //	before:X, after:X            the part before or after the last X
+//	query:NAME                   a parameter of a URL, also of …/delta(NAME='…')
 //	default:X                    X where the value is empty or missing
 //	hmac_sha256:NAME:hex|base64  keyed with the value of NAME; hmac_sha1 likewise
 //	ed25519:NAME:hex|base64      signed with the key that is the value of NAME
@@ -151,6 +152,8 @@ func apply(filter, text string, values Values) (string, error) {
 		return url.QueryEscape(text), nil
 	case "before", "after":
 		return part(kind, arg, text), nil
+	case "query":
+		return parameter(arg, text), nil
 	case "default":
 		if text == "" {
 			return arg, nil
@@ -189,6 +192,21 @@ func part(kind, mark, text string) string {
 		return text[:i]
 	}
 	return text[i+len(mark):]
+}
+
+// parameter returns a parameter of a URL, of its query or, as OData has them, in
+// parentheses.
+func parameter(name, address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	if value := u.Query().Get(name); value != "" {
+		return value
+	}
+	_, value, _ := strings.Cut(u.Path, "("+name+"=")
+	value, _, _ = strings.Cut(value, ")")
+	return strings.Trim(value, "'")
 }
 
 func keyed(digest func() hash.Hash, arg, text string, values Values) (string, error) {

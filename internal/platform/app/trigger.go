@@ -2,6 +2,8 @@ package app
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -15,7 +17,8 @@ import (
 //	  about: An issue was opened in a repository.
 //	  in: {owner!: string, repo!: string}
 //	  hook: {subscribe: …, unsubscribe: …, verify: …, id: …, data: /issue}
-//	  poll: {call: "GET /repos/{owner}/{repo}/issues", items: /, id: /id}
+//	  docs: https://docs.github.com/…
+//	  scopes: [repo]
 //	  sample: {…}        # the data of one event, as the vendor documents it
 //
 // Templates of its calls name inputs, what subscribing has kept, and:
@@ -24,7 +27,7 @@ import (
 //	{hook_url}     where the app sends events of this trigger
 //	{hook_secret}  a secret that ACE has made for this trigger
 //	{expires}      when a registration has to end at the latest (RFC 3339)
-//	{cursor}       how far a poll has come; empty at first
+//	{cursor}       how far a poll has come; empty at first, unless it is a time
 type Trigger struct {
 	ID    string `yaml:"-"` // app.name: the type of its events
 	App   string `yaml:"-"`
@@ -33,7 +36,14 @@ type Trigger struct {
 	About string `yaml:"about"`
 	In    Inputs `yaml:"in"`
 	Hook  *Hook  `yaml:"hook"`
-	Poll  *Poll  `yaml:"poll"`
+	// Poll is how the event is looked for where there is no Hook, or where its
+	// signatures cannot be checked: see Verify.ByClient.
+	Poll *Poll `yaml:"poll"`
+	// Docs is where the vendor documents the event.
+	Docs string `yaml:"docs"`
+	// Scopes are what an OAuth connection needs for it, some of those that the app
+	// asks for or may ask for.
+	Scopes []string `yaml:"scopes"`
 	// Sample is the data of one event. A trigger without one has not been run
 	// against what its vendor documents, and is offered to nobody.
 	Sample map[string]any `yaml:"sample"`
@@ -176,6 +186,9 @@ type Verify struct {
 	Tolerance Duration `yaml:"tolerance"`
 }
 
+// ByClient reports whether the app signs with the secret of the OAuth client.
+func (v *Verify) ByClient() bool { return slices.Contains(Names(v.Key), "client_secret") }
+
 // Poll says how events are looked for.
 type Poll struct {
 	TriggerCall `yaml:",inline"`
@@ -193,14 +206,46 @@ type Poll struct {
 	ID      string `yaml:"id"`
 	Version string `yaml:"version"`
 	// Cursor is a pointer into an item, or into the response where there is nothing
-	// in items. It goes into {cursor} of the next poll.
-	Cursor string            `yaml:"cursor"`
-	Step   int64             `yaml:"step"` // added to a cursor that is a number
-	Lost   int               `yaml:"lost"` // status that says that the cursor is too old
-	Match  map[string]string `yaml:"match"`
+	// in items. It goes into {cursor} of the next poll. With Time and no pointer the
+	// cursor is the time of the poll.
+	Cursor string `yaml:"cursor"`
+	// Time says that the cursor is a time, and how {cursor} writes it: one of the
+	// constants below. The first is when the trigger was created. Items that are
+	// older than the cursor are no events, and each poll looks back a little: lists
+	// may be behind, and several items may have one time.
+	Time  string            `yaml:"time"`
+	Step  int64             `yaml:"step"` // added to a cursor that is a number
+	Lost  int               `yaml:"lost"` // status that says that the cursor is too old
+	Match map[string]string `yaml:"match"`
 	// Order of the list: newest (also "") or oldest first, or any.
-	Order string   `yaml:"order"`
-	Every Duration `yaml:"every"` // default 5m
+	Order  string   `yaml:"order"`
+	Data   string   `yaml:"data"`   // pointer to what an event is about; default: all of the item
+	Paging *Paging  `yaml:"paging"` // where not the app's
+	Every  Duration `yaml:"every"`  // default 5m
+}
+
+// pageInput is the argument with which a list goes on. It is no name of a template.
+const pageInput = "next page"
+
+// List returns the request of a poll as a tool that reads page after page.
+func (p *Poll) List(a *App, name string) *Tool {
+	t := p.TriggerCall.Tool(a.ID, name)
+	t.Effect, t.Items, t.Paging = Reads, p.Items, p.Paging
+	if t.Paging == nil {
+		t.Paging = a.Paging
+	}
+	if t.Paging == nil || t.Paging.In == "" {
+		t.Paging = &Paging{Type: "none"}
+		return t
+	}
+	in := Input{Name: pageInput, Wire: t.Paging.In, Where: t.Paging.Where}
+	if t.Paging.Type == PagingPage || t.Paging.Type == PagingOffset {
+		in.Schema = map[string]any{"type": "integer"}
+	}
+	paging := *t.Paging
+	paging.In = pageInput
+	t.In, t.Paging = Inputs{in}, &paging
+	return t
 }
 
 // Orders of a list.
@@ -209,6 +254,19 @@ const (
 	OldestFirst = "oldest"
 	AnyOrder    = "any"
 )
+
+// FurtherPage returns a tool that List has returned without the fixed parameter in
+// whose place the next page is named: some apps read both in one.
+func FurtherPage(t *Tool) *Tool {
+	further := *t
+	further.Fixed.Query = maps.Clone(t.Fixed.Query)
+	for _, in := range t.In {
+		if in.Name == pageInput {
+			delete(further.Fixed.Query, in.Wire)
+		}
+	}
+	return &further
+}
 
 // Baseline is the call for a first cursor.
 type Baseline struct {

@@ -28,8 +28,10 @@ const (
 type found struct {
 	items  []seen
 	cursor string
-	more   bool   // there are further pages that were not read
-	list   string // pointer to the list in the output
+	more   bool      // there are further pages that were not read
+	list   string    // pointer to the list in the output
+	since  time.Time // older items are no events
+	past   bool      // there was one
 }
 
 type seen struct {
@@ -58,7 +60,11 @@ func (s *Service) look(ctx context.Context, a *app.App, def *app.Trigger, t *Tri
 		f.cursor = app.PickText(answer.Output, p.Baseline.Cursor)
 		return f, nil
 	}
-	called, arguments, err := s.pollCall(ctx, a, def, t, f.cursor)
+	from := f.cursor
+	if p.Time != "" {
+		from = f.lookBack(p, time.Now())
+	}
+	called, arguments, err := s.pollCall(ctx, a, def, t, from)
 	if err != nil {
 		return nil, err
 	}
@@ -77,16 +83,46 @@ func (s *Service) look(ctx context.Context, a *app.App, def *app.Trigger, t *Tri
 		if err != nil {
 			return nil, err
 		}
-		if answer.Next == nil {
+		if answer.Next == nil || f.past && p.Order != app.OldestFirst && p.Order != app.AnyOrder {
 			return f, nil
 		}
 		if page == maxPages || len(f.items) >= maxItems {
 			f.more = true
+			f.skipOverlap(p)
 			return f, nil
 		}
 		arguments = answer.Next
+		called = app.FurtherPage(called)
 	}
 }
+
+// overlap is how far a poll looks back from a cursor that is a time.
+const overlap = 2 * time.Minute
+
+// lookBack reads the cursor, which is the time of the newest item, and returns how
+// the app reads the time from which items are looked for.
+func (f *found) lookBack(p *app.Poll, now time.Time) string {
+	at, ok := app.ReadTime(f.cursor)
+	if !ok { // the first poll
+		at = now
+		f.cursor = writeCursor(at)
+	}
+	f.since = at.Add(-overlap)
+	if p.Cursor == "" { // items do not say when they changed
+		f.cursor = writeCursor(now)
+	}
+	return p.WriteTime(f.since, now)
+}
+
+// skipOverlap lets the next poll go on where this one has stopped: it has more to
+// read than what is behind it.
+func (f *found) skipOverlap(p *app.Poll) {
+	if at, ok := app.ReadTime(f.cursor); ok && p.Time != "" && p.Cursor != "" && p.Order == app.OldestFirst {
+		f.cursor = writeCursor(at.Add(overlap))
+	}
+}
+
+func writeCursor(at time.Time) string { return at.UTC().Format(time.RFC3339Nano) }
 
 // pollCall returns the tool of a poll and its arguments.
 func (s *Service) pollCall(ctx context.Context, a *app.App, def *app.Trigger, t *Trigger, cursor string) (*app.Tool,
@@ -98,8 +134,7 @@ func (s *Service) pollCall(ctx context.Context, a *app.App, def *app.Trigger, t 
 	}
 	known := values(t, map[string]any{"cursor": cursor})
 	if p.Tool == "" {
-		called := p.TriggerCall.Tool(a.ID, t.Event+"_poll")
-		called.Effect, called.Items = app.Reads, p.Items
+		called := p.List(a, t.Event+"_poll")
 		if cursor == "" { // what names it is left out at first
 			called.Fixed.Query = without(called.Fixed.Query)
 		}
@@ -136,11 +171,15 @@ func (f *found) read(p *app.Poll, output any, known map[string]any) error {
 	if !isList && value != nil {
 		list = []any{value}
 	}
-	if next := app.PickText(output, cmp.Or(p.Cursor, noValue)); next != "" {
+	if next := app.PickText(output, cmp.Or(p.Cursor, noValue)); next != "" && p.Time == "" {
 		f.advance(p, next)
 	}
 	for _, one := range list {
-		if next := app.PickText(one, cmp.Or(p.Cursor, noValue)); next != "" {
+		next := app.PickText(one, cmp.Or(p.Cursor, noValue))
+		switch {
+		case p.Time != "" && p.Cursor != "" && !f.meet(next):
+			continue
+		case p.Time == "" && next != "":
 			f.advance(p, next)
 		}
 		entries := []any{one}
@@ -159,6 +198,22 @@ func (f *found) read(p *app.Poll, output any, known map[string]any) error {
 
 // noValue is a pointer to nothing: an empty one means the whole document.
 const noValue = "/\x00"
+
+// meet moves the cursor to the time of an item, and reports whether it may be new.
+func (f *found) meet(text string) bool {
+	at, ok := app.ReadTime(text)
+	if !ok {
+		return false // a draft, or what has not ended yet
+	}
+	if at.Before(f.since) {
+		f.past = true
+		return false
+	}
+	if before, _ := app.ReadTime(f.cursor); at.After(before) {
+		f.cursor = writeCursor(at)
+	}
+	return true
+}
 
 // advance moves the cursor forward: a list may be in any order.
 func (f *found) advance(p *app.Poll, next string) {
@@ -205,7 +260,11 @@ func (f *found) add(p *app.Poll, item any, known map[string]any) error {
 		key += ":" + app.PickText(item, p.Version)
 	}
 	if !slices.ContainsFunc(f.items, func(other seen) bool { return other.key == key }) {
-		f.items = append(f.items, seen{key, item})
+		data := item
+		if p.Data != "" {
+			data, _ = app.Pick(item, p.Data)
+		}
+		f.items = append(f.items, seen{key, data})
 	}
 	return nil
 }
@@ -234,7 +293,10 @@ func (s *Service) poll(ctx context.Context, a *app.App, def *app.Trigger, t *Tri
 	if def.Poll.Order != app.OldestFirst {
 		slices.Reverse(batch.Items) // events are numbered in the order in which they happened
 	}
-	if f.more && f.cursor != t.Cursor { // the cursor has moved: the rest comes at once
+	switch {
+	case f.more && def.Poll.Time != "" && def.Poll.Order != app.OldestFirst:
+		batch.Poll.Error = "More new items than one poll reads: the oldest of them may be missing."
+	case f.more && f.cursor != t.Cursor: // the cursor has moved: the rest comes at once
 		batch.Poll.NextAt = now.Add(drainAfter)
 		batch.Poll.Error = "More new items than one poll reads: the rest follows within seconds."
 	}

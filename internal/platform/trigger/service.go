@@ -225,7 +225,11 @@ func (s *Service) Create(ctx context.Context, by audit.Actor, accountID string, 
 		// A process that dies meanwhile leaves a row that Tend removes.
 		NextAt: now.Add(setupPatience),
 	}
-	if def.Hook != nil {
+	byHook, err := s.byHook(ctx, a, def, chosen)
+	if err != nil {
+		return nil, err
+	}
+	if byHook {
 		t.Mode = ModeHook
 	} else {
 		t.Interval = interval(def.Poll, in.Interval)
@@ -251,6 +255,21 @@ func (s *Service) Create(ctx context.Context, by audit.Actor, accountID string, 
 		return nil, setupFailed(a, err)
 	}
 	return started, nil
+}
+
+// byHook reports whether events of a trigger come by its hook. Some apps sign with
+// the secret of the OAuth client, which is known only of connections that were made
+// with one; for others the app is polled.
+func (s *Service) byHook(ctx context.Context, a *app.App, def *app.Trigger, c *connection.Connection) (bool, error) {
+	if def.Hook == nil || def.Poll == nil {
+		return def.Hook != nil, nil
+	}
+	scheme, known := a.Scheme(c.Scheme)
+	if !known || scheme.Type != app.TypeOAuth2 && scheme.Type != app.TypeOAuth1 || s.Clients == nil {
+		return false, nil
+	}
+	client, err := s.Clients.Find(ctx, c.AccountID, a.ID)
+	return client != nil, err
 }
 
 // setupPatience is how long a trigger may take to be created.

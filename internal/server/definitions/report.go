@@ -21,7 +21,7 @@ type Report struct {
 	NeedClient int     `json:"need_client"`
 	WithTools  int     `json:"with_tools"` // apps with tools besides those that every app has
 	Tools      int     `json:"tools"`      // without those that every app has
-	Triggers   int     `json:"triggers"`   // that are declared
+	Triggers   int     `json:"triggers"`   // that accounts can create
 	Whoami     int     `json:"whoami"`     // apps that return whose account is connected
 	Checked    Checked `json:"checked"`
 }
@@ -65,7 +65,7 @@ func (s *Set) Report() Report {
 			r.WithTools++
 		}
 		r.Tools += a.ToolCount()
-		r.Triggers += a.Triggers.Len()
+		r.Triggers += len(a.Offers())
 		if a.Who != nil {
 			r.Whoami++
 		}

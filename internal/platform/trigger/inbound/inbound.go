@@ -265,6 +265,10 @@ func Events(h *app.Hook, r *Request, values app.Values) ([]Event, error) {
 		if !meant {
 			continue
 		}
+		if members, ok := one.(map[string]any); ok && h.Verify.At != "" {
+			// The token is a secret between the app and us.
+			delete(members, h.Verify.At[strings.LastIndex(h.Verify.At, "/")+1:])
+		}
 		e := Event{Data: one}
 		if h.Data != "" {
 			e.Data, _ = app.Pick(one, h.Data)
