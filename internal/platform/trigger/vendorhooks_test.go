@@ -74,7 +74,7 @@ func base64Of(h func() hash.Hash, key, text string) string {
 // triggerID is in addresses where a vendor lets us choose names.
 var triggerID = regexp.MustCompile(`trg_[0-9a-z]+`)
 
-// serve answers the calls of a registration.
+// serve handles the calls of a registration.
 func (f *hookFake) serve(r *rig) http.HandlerFunc {
 	return func(w http.ResponseWriter, request *http.Request) {
 		c := read(r.t, request)

@@ -503,7 +503,7 @@ func google() []pollRow {
 // graph is the address of Microsoft Graph.
 const graph = "https://graph.microsoft.com/v1.0"
 
-// skip answers pages of Microsoft Graph.
+// skip is pages of Microsoft Graph.
 func skip(list, name string) func(f *pollFake, c *call) any {
 	return func(f *pollFake, c *call) any {
 		part, next := f.page(f.items, c.text("?"+name))
@@ -515,7 +515,7 @@ func skip(list, name string) func(f *pollFake, c *call) any {
 	}
 }
 
-// delta answers the changes since a token.
+// delta is the changes since a token.
 func delta(list string) func(f *pollFake, c *call) any {
 	return func(f *pollFake, c *call) any {
 		part, next, more := f.feed(c.text("?token"))
