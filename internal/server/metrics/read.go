@@ -17,7 +17,7 @@ const (
 	// again.
 	levelsFor = 15 * time.Second
 	// readWithin bounds what is read at one scrape.
-	readWithin = 2 * time.Second
+	readWithin = 5 * time.Second
 )
 
 // reader reads the sources at each scrape.
