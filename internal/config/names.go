@@ -18,7 +18,7 @@ type Names struct {
 
 // client are variables that begin like settings and belong to others who share
 // the environment: the clients in sdk/ and the examples.
-var client = []string{"ACE_API_KEY", "ACE_KEY"}
+var client = []string{"ACE_API_KEY", "ACE_KEY", "ACE_WEBHOOK_SECRET"}
 
 // development are the variables of the tests of this repository and of the tools
 // beside them, which scripts/install-test-needs writes into test.env.
