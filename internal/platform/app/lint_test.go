@@ -107,6 +107,19 @@ func TestCheck(t *testing.T) {
 			"triggers/new_ticket",
 		},
 		{"an event without a sentence", "A ticket was opened.", "A ticket", "triggers/new_ticket/about"},
+		{"an event that needs what is not asked for", "was opened., ", "was opened., scopes: [read], ", "/scopes"},
+		{"an input of an event that nothing names", "was opened., ", "was opened., in: {team: string}, ", "/in/team"},
+		{"an event without a source", "was opened., ", "was opened., sample: {id: 1}, ", "triggers/new_ticket/docs"},
+		{"a row as identity", "items: /tickets, id: /id}", "items: /tickets, id: /index}", "poll/id"},
+		{"a time that nobody writes", "tickets, id: /id}", "tickets, id: /id, time: stardate}", "poll/time"},
+		{
+			"a cursor that nothing moves", "GET /tickets, items: /tickets, id",
+			"GET /tickets, query: {after: '{cursor}'}, items: /tickets, id", "poll/cursor",
+		},
+		{
+			"a first call without a cursor", "GET /tickets, items: /tickets, id",
+			"POST /search, body: {after: '{cursor}'}, cursor: /at, items: /tickets, id", "poll/cursor",
+		},
 		{"a name with a dash", "close_ticket:", "close-ticket:", "tools/close-ticket"},
 	}
 	for _, tt := range tests {
