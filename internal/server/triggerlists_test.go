@@ -104,10 +104,10 @@ func TestListsOfAnMCPServer(t *testing.T) {
 		if config := one["config"].(map[string]any); config["items"] != "/books" {
 			t.Errorf("%s: found the list at %v", name, config["items"])
 		}
-		books.put("new for " + name)
 		// One that is resumed is polled at once.
 		id := one["id"].(string)
 		ann.must(http.StatusOK, http.MethodPatch, "/triggers/"+id, `{"status":"paused"}`)
+		books.put("new for " + name)
 		ann.must(http.StatusOK, http.MethodPatch, "/triggers/"+id, `{"status":"active"}`)
 		body := verified(t, one["signing_secret"].(string), <-got)
 		data, _ := body["data"].(map[string]any)
