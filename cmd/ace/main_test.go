@@ -181,7 +181,7 @@ func TestProgress(t *testing.T) {
 		time.Sleep(35 * time.Second)
 		synctest.Wait()
 		stop()
-		if lines := strings.Count(stderr.String(), "still working, "); lines != 4 {
+		if lines := strings.Count(stderr.String(), "still working, "); lines != 3 {
 			t.Errorf("after 35 s of silence: %q", stderr.String())
 		}
 		if stdout.String() != "step\n" {

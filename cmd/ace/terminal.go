@@ -72,14 +72,16 @@ func (t *terminal) style(code, text string) string {
 }
 
 const (
-	// silence is how long a command prints nothing before it says that it works.
+	// silence is how long a command prints nothing before it says on a terminal that
+	// it works.
 	silence = time.Second
-	// repeat is how often it says so again where lines stay: in a file, a log.
+	// repeat is how often it says so where lines stay: in a file, a log.
 	repeat = 10 * time.Second
 )
 
 // watch says on the error output that a command still works, once it has printed
-// nothing for a second. The function that it returns ends that.
+// nothing for a second (ten, where that is no terminal). The function that it
+// returns ends that.
 func (w *world) watch() (stop func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	live := onScreen(w.stderr.out)
@@ -111,7 +113,11 @@ func (w *world) watch() (stop func()) {
 func (t *terminal) working(now, began, said time.Time, live bool) bool {
 	t.screen.mu.Lock()
 	defer t.screen.mu.Unlock()
-	if now.Sub(t.screen.quiet) < silence {
+	wait := silence
+	if !live {
+		wait = repeat
+	}
+	if now.Sub(t.screen.quiet) < wait {
 		return false
 	}
 	line := fmt.Sprintf("… still working, %s", now.Sub(began).Truncate(time.Second))

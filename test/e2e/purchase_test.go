@@ -45,11 +45,15 @@ func start(t *testing.T, env ...string) *world {
 	return w
 }
 
-// ace runs a command of the operator's and returns what it printed.
+// ace runs a command of the operator's and returns its output, with the errors of
+// one that failed.
 func (w *world) ace(args ...string) string {
 	w.t.Helper()
 	p := harness.Start(w.t, w.binary, []string{"ACE_DATA_DIR=" + w.dir, "ACE_STORE_URL=" + w.store}, args...)
 	<-p.Ended()
+	if p.Code() == 0 {
+		return p.Stdout()
+	}
 	return p.Output()
 }
 

@@ -63,7 +63,7 @@ func (w *world) ace(t *testing.T, args ...string) string {
 	if p.Code() != 0 {
 		t.Fatalf("ace %s: %s", strings.Join(args, " "), p.Output())
 	}
-	return p.Output()
+	return p.Stdout()
 }
 
 // account is an account with a key, and its owner's signed-in browser.

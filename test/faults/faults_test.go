@@ -172,7 +172,7 @@ func (s *shop) operator(out any, args ...string) {
 		"ACE_STRIPE_URL=" + s.processor.URL + "/stripe", "ACE_STRIPE_WEBHOOK_SECRET=" + webhookSecret,
 	}, args...)
 	<-p.Ended()
-	if err := json.Unmarshal([]byte(p.Output()), out); err != nil && out != nil {
+	if err := json.Unmarshal([]byte(p.Stdout()), out); err != nil && out != nil {
 		s.t.Logf("ace %s: %s", strings.Join(args, " "), p.Output())
 	}
 }

@@ -175,7 +175,7 @@ func (s *seller) oneTransfer(o serviceOrder) {
 	var page struct {
 		Orders []struct{ ID, State, Transaction, Attention string }
 	}
-	if err := json.Unmarshal([]byte(p.Output()), &page); err != nil || len(page.Orders) != 1 ||
+	if err := json.Unmarshal([]byte(p.Stdout()), &page); err != nil || len(page.Orders) != 1 ||
 		page.Orders[0].Transaction != o.Payment.Transaction || page.Orders[0].Attention != "" {
 		s.t.Errorf("ace service orders = %s, %v", p.Output(), err)
 	}

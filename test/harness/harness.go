@@ -72,6 +72,7 @@ type Process struct {
 	cmd    *exec.Cmd
 	ended  chan struct{}
 	output *buffer
+	stdout *buffer
 }
 
 // buffer is safe for concurrent use. It embeds nothing: the methods of a
@@ -97,10 +98,13 @@ func (b *buffer) String() string {
 // It is killed when the test ends, if it still runs.
 func Start(t testing.TB, binary string, env []string, args ...string) *Process {
 	t.Helper()
-	p := &Process{t: t, cmd: exec.Command(binary, args...), ended: make(chan struct{}), output: &buffer{}}
+	p := &Process{
+		t: t, cmd: exec.Command(binary, args...), ended: make(chan struct{}), output: &buffer{},
+		stdout: &buffer{},
+	}
 	// The platform listens only where a test names its address.
 	p.cmd.Env = append(append(clean(os.Environ()), "ACE_HOSTS=store"), env...)
-	p.cmd.Stdout, p.cmd.Stderr = p.output, p.output
+	p.cmd.Stdout, p.cmd.Stderr = io.MultiWriter(p.output, p.stdout), p.output
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +139,11 @@ func tail(s string, n int) string {
 	return "…" + s[len(s)-n:]
 }
 
-// Output returns what the process has printed so far.
+// Stdout returns what the process has printed so far to its standard output: what
+// a program reads, without logs, errors and progress.
+func (p *Process) Stdout() string { return p.stdout.String() }
+
+// Output returns what the process has printed so far, errors too.
 func (p *Process) Output() string { return p.output.String() }
 
 // PID is the process's id.

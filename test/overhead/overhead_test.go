@@ -72,7 +72,7 @@ func throughACE(t testing.TB, server string, _ int) (func(context.Context) (stri
 	t.Helper()
 	addr := harness.FreeAddr(t)
 	p := harness.Start(t, harness.Build(t, "ace"), []string{
-		"ACE_HOSTS=store,platform", "ACE_ADDR=" + harness.FreeAddr(t), "ACE_PLATFORM_ADDR=" + addr,
+		"ACE_HOSTS=store,platform", "ACE_STORE_ADDR=" + harness.FreeAddr(t), "ACE_PLATFORM_ADDR=" + addr,
 		"ACE_ADMIN_ADDR=" + harness.FreeAddr(t),
 		"ACE_DATA_DIR=" + harness.DataDir(t), "ACE_EGRESS_ALLOW=127.0.0.0/8", "ACE_RATE_LIMIT=off",
 		"ACE_SANDBOX_ADDR=" + harness.FreeAddr(t),
