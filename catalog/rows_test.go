@@ -9,6 +9,7 @@ import (
 
 	"ace/catalog"
 	"ace/internal/platform/app"
+	"ace/internal/platform/library"
 	"ace/internal/platform/toolpack"
 	"ace/internal/platform/toolpack/derive"
 )
@@ -141,5 +142,50 @@ func TestDerivedTools(t *testing.T) {
 	}
 	if tools < 5000 {
 		t.Errorf("%d tools are derived: rebuild the pack where the bases of apps have changed", tools)
+	}
+}
+
+// TestLeftOutOperationsMakeNoTool compares the pack with the list of operations
+// whose requests are not what their descriptions say.
+func TestLeftOutOperationsMakeNoTool(t *testing.T) {
+	t.Parallel()
+	file, err := os.Open(catalog.Refused)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	refused, err := derive.ReadRefused(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := catalog.Files.ReadFile(catalog.Pack)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pack, err := toolpack.Open(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	apps, err := library.ReadRows(catalog.Files, catalog.Rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	for _, a := range apps {
+		known[a.ID] = true
+		tools := pack.Of(a)
+		if tools == nil {
+			continue
+		}
+		for _, o := range tools.Outlines() {
+			if reason := refused[derive.Key{App: a.ID, Call: o.Call}]; reason != "" {
+				t.Errorf("%s has %s, which is left out: %s", a.ID, o.Call, reason)
+			}
+		}
+	}
+	for key, reason := range refused {
+		if !known[key.App] || reason == "" {
+			t.Errorf("%v is left out for %q, of an app that there is not or for no reason", key, reason)
+		}
 	}
 }

@@ -349,26 +349,42 @@ func validate(ctx context.Context, d *description, op operation, c *capture) err
 	})
 }
 
-// authenticated reports whether a request has credentials where the scheme of the
-// description wants them.
+// authenticated reports whether a request has credentials where a scheme of the
+// description wants them. Many descriptions name all schemes as if each call needed
+// all of them, so that one is enough.
 func authenticated(_ context.Context, in *openapi3filter.AuthenticationInput) error {
-	r, scheme := in.RequestValidationInput.Request, in.SecurityScheme
-	there := false
+	route := in.RequestValidationInput.Route
+	requirements := &route.Spec.Security
+	if route.Operation.Security != nil {
+		requirements = route.Operation.Security
+	}
+	for _, requirement := range *requirements {
+		for name := range requirement {
+			scheme := route.Spec.Components.SecuritySchemes[name]
+			if scheme != nil && scheme.Value != nil && sent(in.RequestValidationInput.Request, scheme.Value) {
+				return nil
+			}
+		}
+	}
+	scheme := in.SecurityScheme
+	return fmt.Errorf("no credentials for %s %s %s %s", scheme.Type, scheme.Scheme, scheme.In, scheme.Name)
+}
+
+// sent reports whether a request has the credentials of a scheme.
+func sent(r *http.Request, scheme *openapi3.SecurityScheme) bool {
 	switch {
 	case scheme.Type == "apiKey" && scheme.In == "header":
-		there = r.Header.Get(scheme.Name) != ""
+		return r.Header.Get(scheme.Name) != ""
 	case scheme.Type == "apiKey" && scheme.In == "query":
-		there = r.URL.Query().Get(scheme.Name) != "" ||
+		return r.URL.Query().Get(scheme.Name) != "" ||
 			strings.Contains(scheme.Description, "header") && r.Header.Get(scheme.Name) != "" // it says that both do
 	case scheme.Type == "http" && strings.EqualFold(scheme.Scheme, "basic"):
-		_, _, there = r.BasicAuth()
+		_, _, there := r.BasicAuth()
+		return there
 	case scheme.Type == "http", scheme.Type == "oauth2", scheme.Type == "openIdConnect":
-		there = r.Header.Get("Authorization") != ""
+		return r.Header.Get("Authorization") != ""
 	}
-	if !there {
-		return fmt.Errorf("no credentials for %s %s %s %s", scheme.Type, scheme.Scheme, scheme.In, scheme.Name)
-	}
-	return nil
+	return false
 }
 
 // execute runs a tool and has its request judged, by each scheme of the app until
