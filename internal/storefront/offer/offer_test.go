@@ -210,6 +210,34 @@ func TestSelectPages(t *testing.T) {
 	}
 }
 
+// TestSelectByHowItIsSold holds that words for kind and interval find offers that
+// do not spell them.
+func TestSelectByHowItIsSold(t *testing.T) {
+	t.Parallel()
+	snapshot := &offer.Snapshot{Listing: offer.Listing{Offers: []offer.Offer{
+		{ID: "box", Name: "A box"},
+		{ID: "pro_m", Name: "Pro", Billing: offer.Billing{Interval: "month", Count: 1}, TrialDays: 14},
+		{ID: "pro_q", Name: "Pro", Billing: offer.Billing{Interval: "month", Count: 3}},
+		{ID: "pro_y", Name: "Pro", Billing: offer.Billing{Interval: "year", Count: 1}},
+	}}}
+	for words, want := range map[string]string{
+		"subscription": "pro_m pro_q pro_y", "Monthly plan": "pro_m", "quarterly": "pro_q", "annual membership": "pro_y",
+		"every 3 months": "pro_q", "free trial": "pro_m", "one-time": "box", "weekly": "", "pro yearly": "pro_y",
+	} {
+		page, err := snapshot.Select(offer.Query{Words: words})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ids []string
+		for _, o := range page.Offers {
+			ids = append(ids, o.ID)
+		}
+		if got := strings.Join(ids, " "); got != want {
+			t.Errorf("%q finds %q, want %q", words, got, want)
+		}
+	}
+}
+
 func TestSelectFilters(t *testing.T) {
 	t.Parallel()
 	snapshot, err := offer.NewCatalog(&processor{n: 4}, taken{"offer_000": 1},

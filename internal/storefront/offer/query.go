@@ -18,7 +18,7 @@ const (
 
 // Query narrows a snapshot. The zero value selects everything.
 type Query struct {
-	Words     string   // all of them must occur in name, description, category or id
+	Words     string   // all of them must occur in name, description, category, id, or how it is sold (monthly plan)
 	IDs       []string // any of these offer, product or price ids
 	Category  Category
 	Available bool   // only what can be bought now
@@ -108,9 +108,24 @@ func (q *Query) matches(o *Offer, words []string) bool {
 	}
 	text := fold(strings.Join([]string{
 		o.Name, o.ProductName, o.Description, string(o.Category), o.ID,
-		string(o.Delivery.Type),
+		string(o.Delivery.Type), o.sold(),
 	}, " "))
 	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
+}
+
+// sold says how an offer is sold in the words that people search by.
+func (o *Offer) sold() string {
+	words := "one-time purchase"
+	if o.Billing.Recurring() {
+		words = "recurring subscription plan membership " + o.Billing.Every() + " " + map[Billing]string{
+			{"day", 1}: "daily", {"week", 1}: "weekly", {"month", 1}: "monthly", {"month", 3}: "quarterly",
+			{"year", 1}: "yearly annual annually",
+		}[o.Billing]
+	}
+	if o.TrialDays > 0 {
+		words += " free trial"
+	}
+	return words
 }
 
 func fold(s string) string {

@@ -219,21 +219,24 @@ func (s *server) routes(mux *httpserver.Mux) {
 	s.catalog.Mount(s.api, handle)
 
 	agentic := s.acp()
-	agentic.Mount(s.api, handle)
+	crossOrigin := preflights{}
+	open := crossOrigin.mount(handle)
+	agentic.Mount(s.api, open)
 	mux.ErrorsUnder(acphttp.Base, agentic.WriteError)
 
 	handler := s.ucp()
 	for _, v := range ucp.Versions() {
 		handle("GET "+ucphttp.ProfilePath(v), discovery.Fixed(typeJSON, 300, handler.Profile(v)))
 	}
-	handle("POST "+ucphttp.Base+"/checkout-sessions", handler.REST(ucp.ToolCreateCheckout))
-	handle("GET "+ucphttp.Base+"/checkout-sessions/{id}", handler.REST(ucp.ToolGetCheckout), waits)
-	handle("PUT "+ucphttp.Base+"/checkout-sessions/{id}", handler.REST(ucp.ToolUpdateCheckout))
-	handle("POST "+ucphttp.Base+"/checkout-sessions/{id}/complete", handler.REST(ucp.ToolCompleteCheckout))
-	handle("POST "+ucphttp.Base+"/checkout-sessions/{id}/cancel", handler.REST(ucp.ToolCancelCheckout))
-	handle("POST "+ucphttp.Base+"/catalog/search", handler.REST(ucp.ToolSearchCatalog))
-	handle("POST "+ucphttp.Base+"/catalog/lookup", handler.REST(ucp.ToolLookupCatalog))
-	handle("POST "+ucphttp.Base+"/catalog/product", handler.REST(ucp.ToolGetProduct))
+	open("POST "+ucphttp.Base+"/checkout-sessions", handler.REST(ucp.ToolCreateCheckout))
+	open("GET "+ucphttp.Base+"/checkout-sessions/{id}", handler.REST(ucp.ToolGetCheckout), waits)
+	open("PUT "+ucphttp.Base+"/checkout-sessions/{id}", handler.REST(ucp.ToolUpdateCheckout))
+	open("POST "+ucphttp.Base+"/checkout-sessions/{id}/complete", handler.REST(ucp.ToolCompleteCheckout))
+	open("POST "+ucphttp.Base+"/checkout-sessions/{id}/cancel", handler.REST(ucp.ToolCancelCheckout))
+	open("POST "+ucphttp.Base+"/catalog/search", handler.REST(ucp.ToolSearchCatalog))
+	open("POST "+ucphttp.Base+"/catalog/lookup", handler.REST(ucp.ToolLookupCatalog))
+	open("POST "+ucphttp.Base+"/catalog/product", handler.REST(ucp.ToolGetProduct))
+	crossOrigin.routes(handle)
 	mux.Handle(ucphttp.MCPPath, handler.MCP())
 	mux.ErrorsUnder(ucphttp.Base, handler.WriteError)
 	mux.ErrorsUnder(ucp.ProfilePath, handler.WriteError)

@@ -1,0 +1,44 @@
+package storehttp_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"ace/internal/storefront/storehttp/storetest"
+)
+
+// TestPreflight asks as a browser does before a page of another origin calls UCP
+// or ACP.
+func TestPreflight(t *testing.T) {
+	t.Parallel()
+	w := storetest.Start(t)
+	const ucp, acp = "/agent/commerce/ucp", "/agent/commerce/acp"
+	tests := []struct{ path, method, field string }{
+		{ucp + "/checkout-sessions", http.MethodPost, "UCP-Agent"},
+		{ucp + "/checkout-sessions/chk_1", http.MethodPut, "Idempotency-Key"},
+		{ucp + "/checkout-sessions/chk_1", http.MethodGet, "Prefer"},
+		{ucp + "/checkout-sessions/chk_1/complete", http.MethodPost, "Signature-Input"},
+		{ucp + "/checkout-sessions/chk_1/cancel", http.MethodPost, "Content-Digest"},
+		{ucp + "/catalog/search", http.MethodPost, "Content-Type"},
+		{ucp + "/catalog/lookup", http.MethodPost, "Signature"},
+		{ucp + "/catalog/product", http.MethodPost, "Accept"},
+		{acp + "/checkout_sessions", http.MethodPost, "API-Version"},
+		{acp + "/checkout_sessions/chk_1", http.MethodPost, "Authorization"},
+		{acp + "/checkout_sessions/chk_1", http.MethodGet, "Prefer"},
+		{acp + "/checkout_sessions/chk_1/complete", http.MethodPost, "Request-Id"},
+		{acp + "/checkout_sessions/chk_1/cancel", http.MethodPost, "Idempotency-Key"},
+	}
+	for _, tt := range tests {
+		r := w.Do(http.MethodOptions, tt.path, "", "Origin", "https://agent.example",
+			"Access-Control-Request-Method", tt.method, "Access-Control-Request-Headers", tt.field)
+		listed := func(header, value string) bool {
+			return slices.Contains(strings.Split(r.Header.Get(header), ", "), value)
+		}
+		if r.Status != http.StatusNoContent || r.Header.Get("Access-Control-Allow-Origin") != "*" ||
+			!listed("Access-Control-Allow-Methods", tt.method) || !listed("Access-Control-Allow-Headers", tt.field) {
+			t.Errorf("preflight of %s %s = %d %v", tt.method, tt.path, r.Status, r.Header)
+		}
+	}
+}
