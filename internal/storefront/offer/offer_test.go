@@ -221,7 +221,8 @@ func TestSelectByHowItIsSold(t *testing.T) {
 		{ID: "pro_y", Name: "Pro", Billing: offer.Billing{Interval: "year", Count: 1}},
 	}}}
 	for words, want := range map[string]string{
-		"subscription": "pro_m pro_q pro_y", "Monthly plan": "pro_m", "quarterly": "pro_q", "annual membership": "pro_y",
+		"subscription": "pro_m pro_q pro_y", "Monthly plan": "pro_m", "quarterly": "pro_q",
+		"annual membership": "pro_y",
 		"every 3 months": "pro_q", "free trial": "pro_m", "one-time": "box",
 		"weekly": "", "pro yearly": "pro_y",
 	} {
