@@ -223,7 +223,7 @@ func TestSelectByHowItIsSold(t *testing.T) {
 	for words, want := range map[string]string{
 		"subscription": "pro_m pro_q pro_y", "Monthly plan": "pro_m", "quarterly": "pro_q",
 		"annual membership": "pro_y",
-		"every 3 months": "pro_q", "free trial": "pro_m", "one-time": "box",
+		"every 3 months":    "pro_q", "free trial": "pro_m", "one-time": "box",
 		"weekly": "", "pro yearly": "pro_y",
 	} {
 		page, err := snapshot.Select(offer.Query{Words: words})
