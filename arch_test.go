@@ -96,12 +96,15 @@ var domain = map[string][]string{
 	},
 	"internal/platform/account": {"internal/platform/audit", "internal/platform/connection/landing"},
 	"internal/platform/apikey":  {"internal/platform/audit"},
+	// lets MCP clients in: their grants are keys
+	"internal/platform/authserver": {"internal/platform/apikey", "internal/platform/audit"},
 }
 
 // wired are the transports and adapters, each with whom else but internal/server
 // imports it, and why. They never import one another.
 var wired = map[string][]string{
 	"internal/platform/accounthttp": {"cmd/ace"}, // the operator's commands decode its answers
+	"internal/platform/clientdoc":   {},
 	"internal/platform/console":     {},
 	"internal/platform/httptool":    {},
 	"internal/platform/mcptool":     {},
@@ -138,8 +141,9 @@ var standard = map[string]struct {
 	allowed []string
 }{
 	"net/http": {"domain packages know no HTTP", []string{
-		"cmd", "examples", "internal/foundation", "internal/platform/accounthttp", "internal/platform/console",
-		"internal/platform/httptool", "internal/platform/mcptool", "internal/platform/notifier",
+		"cmd", "examples", "internal/foundation", "internal/platform/accounthttp", "internal/platform/clientdoc",
+		"internal/platform/console", "internal/platform/httptool", "internal/platform/mcptool",
+		"internal/platform/notifier",
 		"internal/platform/oauthclient", "internal/platform/openid", "internal/platform/platformhttp",
 		"internal/protocol", "internal/sandbox", "internal/server",
 		"internal/storefront/operatorhttp", "internal/storefront/ordersink", "internal/storefront/storehttp",

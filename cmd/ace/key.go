@@ -76,10 +76,10 @@ func (c *keyListCmd) Run(w *world) error {
 			_, _ = fmt.Fprintf(out, "No keys yet. Create one: ace key create --account %s\n", c.Account)
 			return
 		}
-		_, _ = fmt.Fprintln(out, "KEY\tBEGINS\tNAME\tPERMISSIONS\tLAST USED\tSTATE")
+		_, _ = fmt.Fprintln(out, "KEY\tBEGINS\tNAME\tPERMISSIONS\tLAST USED\tSTATE\tMCP CLIENT")
 		for _, k := range all.Keys {
-			_, _ = fmt.Fprintf(out, "%s\t%s…\t%s\t%s\t%s\t%s\n", k.ID, k.Prefix, k.Name,
-				strings.Join(k.Permissions, ","), when(k.LastUsedAt, "never"), keyState(k))
+			_, _ = fmt.Fprintf(out, "%s\t%s…\t%s\t%s\t%s\t%s\t%s\n", k.ID, k.Prefix, k.Name,
+				strings.Join(k.Permissions, ","), when(k.LastUsedAt, "never"), keyState(k), k.Client)
 		}
 	})
 }

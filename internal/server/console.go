@@ -5,6 +5,7 @@ import (
 
 	"ace/docs"
 	"ace/internal/foundation/egress"
+	"ace/internal/platform/authserver"
 	"ace/internal/platform/console"
 	"ace/internal/platform/library"
 	"ace/internal/platform/oauthclient"
@@ -18,6 +19,7 @@ func (s *Server) console(
 	p *platform,
 	operations *operation.Service,
 	apps *library.Library,
+	signIn *authserver.Service,
 ) (platformhttp.Pages, error) {
 	document, err := platformhttp.Document()
 	if err != nil {
@@ -29,7 +31,7 @@ func (s *Server) console(
 			SecurityContact: s.cfg.SecurityContact,
 		},
 		Operations: operations, Accounts: p.accounts, Library: apps, Connections: p.connections,
-		Approvals: p.tools, Sealer: s.sealer, Log: s.log, Document: document,
+		Approvals: p.tools, Sealer: s.sealer, Log: s.log, Document: document, MCPSignIn: signIn,
 	}
 	if strings.HasPrefix(s.cfg.PlatformBaseURL(), "https://") { // only there do issuers read it
 		deps.ClientDocument = func() ([]byte, error) {

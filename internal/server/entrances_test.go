@@ -343,7 +343,7 @@ func TestEntrances(t *testing.T) {
 	}
 	for _, purpose := range []egress.Purpose{
 		egress.Connector(), egress.Webhook(), egress.FileFetch(), egress.SiteAudit(), egress.KeyDirectory(),
-		egress.UCPProfile(), egress.OAuth(), egress.AppAPI(),
+		egress.UCPProfile(), egress.OAuth(), egress.AppAPI(), egress.ClientDocument(),
 	} {
 		for setting, address := range trusted {
 			if err := h.guard.Check(purpose, address+entrancePath); err == nil {

@@ -10,6 +10,7 @@ import (
 
 	"ace/catalog"
 	"ace/internal/config"
+	"ace/internal/foundation/egress"
 	"ace/internal/foundation/idempotency"
 	"ace/internal/foundation/password"
 	"ace/internal/foundation/problem"
@@ -18,6 +19,8 @@ import (
 	"ace/internal/platform/accounthttp"
 	"ace/internal/platform/apikey"
 	"ace/internal/platform/audit"
+	"ace/internal/platform/authserver"
+	"ace/internal/platform/clientdoc"
 	"ace/internal/platform/connection"
 	"ace/internal/platform/connection/clients"
 	"ace/internal/platform/connector"
@@ -25,6 +28,7 @@ import (
 	"ace/internal/platform/operation"
 	"ace/internal/platform/platformhttp"
 	"ace/internal/platform/platformhttp/gate"
+	"ace/internal/platform/platformhttp/mcphttp"
 	"ace/internal/platform/tool"
 	"ace/internal/platform/trigger"
 	"ace/internal/platform/usage"
@@ -81,7 +85,10 @@ func (s *Server) buildPlatform(ctx context.Context) (*platform, error) {
 		Connectors: p.connectors, Idempotency: requests, Tools: p.tools, Triggers: p.triggers,
 		Counts: &usage.Service{Store: platformstore.Runs{Store: store}, Settled: p.tools.Settled},
 	}, s.cfg.PlatformBaseURL())
-	pages, err := s.console(p, operations, apps)
+	signIn := authserver.New(platformstore.Grants{Store: store}, p.keys,
+		clientdoc.Fetcher{HTTP: s.guard.Client(egress.ClientDocument())}, s.sealer,
+		s.cfg.PlatformBaseURL()+mcphttp.Path)
+	pages, err := s.console(p, operations, apps, signIn)
 	if err != nil {
 		return nil, err
 	}
@@ -92,6 +99,7 @@ func (s *Server) buildPlatform(ctx context.Context) (*platform, error) {
 		},
 		Operations: operations,
 		Accounts:   p.accounts, Keys: p.keys, Limits: s.platformLimits(), Pages: pages, Sealer: s.sealer,
+		MCPSignIn: signIn,
 	})
 	return p, err
 }

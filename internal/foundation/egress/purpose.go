@@ -105,6 +105,11 @@ func KeyDirectory() Purpose {
 	return Purpose{Name: "key_dir", Ports: []uint16{443}, WireLimit: 64 * kib, Deadline: 3 * time.Second}
 }
 
+// ClientDocument fetches the document in which an OAuth client describes itself.
+func ClientDocument() Purpose {
+	return Purpose{Name: "client_doc", Ports: []uint16{443}, WireLimit: 64 * kib, Deadline: 5 * time.Second}
+}
+
 // UCPProfile fetches the profile that a commerce agent names.
 func UCPProfile() Purpose {
 	return Purpose{Name: "ucp_profile", Ports: []uint16{443}, WireLimit: 256 * kib, Deadline: 3 * time.Second}

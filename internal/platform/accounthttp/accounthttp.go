@@ -92,7 +92,8 @@ func (r Restrict) parse() (apikey.Restrictions, error) {
 // Key is a key as commands print it.
 type Key struct {
 	ID          string     `json:"id"`
-	Secret      string     `json:"key,omitempty"` // of a new one alone
+	Secret      string     `json:"key,omitempty"`    // of a new one alone
+	Client      string     `json:"client,omitempty"` // host of the MCP client that signed in
 	Name        string     `json:"name"`
 	Prefix      string     `json:"prefix"`
 	Permissions []string   `json:"permissions"`
@@ -352,8 +353,13 @@ func wireKey(k *apikey.Key) Key {
 		Apps: k.Restrict.Apps, ReadOnly: k.Restrict.ReadOnlyTools, RawRequests: k.Restrict.RawRequests,
 		Networks: k.Restrict.NetworkTexts(),
 	}
+	client := ""
+	if k.Client != nil {
+		client = k.Client.Host
+	}
 	return Key{
-		ID: k.ID, Name: k.Name, Prefix: k.Prefix, Permissions: k.Permissions.Names(), Restrict: restrict,
+		Client: client,
+		ID:     k.ID, Name: k.Name, Prefix: k.Prefix, Permissions: k.Permissions.Names(), Restrict: restrict,
 		Approval: string(k.Approval), CreatedAt: k.CreatedAt,
 		ExpiresAt: optional(k.ExpiresAt), LastUsedAt: optional(k.LastUsedAt), RevokedAt: optional(k.RevokedAt),
 	}

@@ -9,6 +9,9 @@
 //	   network of the caller                  -> ip_not_allowed
 //	   -> Key, which the caller holds for one request
 //
+// A key with a Client is the grant of a person to an MCP client that signed in:
+// its secret is an access token, which the client replaces every hour, for one URL.
+//
 // Because every request asks the store for what is committed, a revocation takes
 // effect at once on every replica; what the store keeps in memory ends with any
 // write. The time of last use is written at most once a minute per key, and what
@@ -148,11 +151,20 @@ type Key struct {
 	Permissions Permissions
 	Restrict    Restrictions
 	Approval    Approval
+	Client      *Client   // nil: a key that somebody copies; never changed
 	CreatedBy   string    // id of the user who made it; empty: the operator
 	ExpiresAt   time.Time // zero: never
 	CreatedAt   time.Time
 	LastUsedAt  time.Time // zero: not yet; to the minute
 	RevokedAt   time.Time // zero: it works
+}
+
+// Client is the MCP client that a key belongs to.
+type Client struct {
+	Name         string    // as the client calls itself
+	Host         string    // that sign-ins of the client return to, or that publishes its name
+	Audience     string    // URL that the access token is for
+	TokenExpires time.Time // of the access token
 }
 
 // Live reports whether the key opens anything at a time.

@@ -2,6 +2,7 @@ package apikey
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
 	"hash/crc32"
 	"math/big"
 	"strings"
@@ -28,6 +29,25 @@ func newSecret() string {
 		b.WriteByte(alphabet[n.Int64()])
 	}
 	return b.String() + checksum(b.String())
+}
+
+// Derive returns the secret that follows from a seed of at least 32 random bytes,
+// always the same.
+func Derive(seed []byte) string {
+	sum := sha256.Sum256(seed)
+	n, base, digit := new(big.Int).SetBytes(sum[:]), big.NewInt(int64(len(alphabet))), new(big.Int)
+	var b strings.Builder
+	b.WriteString(keyPrefix)
+	for range randomLength {
+		n.DivMod(n, base, digit)
+		b.WriteByte(alphabet[digit.Int64()])
+	}
+	return b.String() + checksum(b.String())
+}
+
+// Digest is what a secret is stored as. mac is the one of New.
+func Digest(mac func(label string, parts ...[]byte) string, secret string) string {
+	return mac("api key", []byte(secret))
 }
 
 // checksum is CRC-32 (IEEE) of text, in base 62.

@@ -1,6 +1,7 @@
 package apikey
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"net/netip"
@@ -67,6 +68,8 @@ type Settings struct {
 	ExpiresAt   time.Time // zero: never
 	// ID, if set, is the id of the new key, so that a repeated request makes one.
 	ID string
+	// Client, if set, makes the key the grant of an MCP client.
+	Client *Client
 }
 
 // NewID returns an id for Settings.
@@ -78,29 +81,41 @@ func NewID() string { return typeid.New(idPrefix) }
 func (s *Service) Create(ctx context.Context, by audit.Actor, accountID string,
 	in Settings,
 ) (k *Key, secret string, err error) {
-	if err := in.check(time.Now()); err != nil {
+	secret = newSecret()
+	k, entry, err := Prepare(by, accountID, in, secret)
+	if err != nil {
 		return nil, "", err
 	}
-	id := in.ID
-	if id == "" {
-		id = NewID()
-	}
-	secret = newSecret()
-	k = &Key{
-		ID: id, AccountID: accountID, Prefix: secret[:shownLen], Last4: secret[len(secret)-4:],
-		CreatedAt: time.Now().UTC().Truncate(time.Millisecond),
-	}
-	if by.Kind == audit.ByUser {
-		k.CreatedBy = by.ID
-	}
-	in.apply(k)
-	entry := audit.New(accountID, by, "key.created", k.ID,
-		map[string]string{"name": k.Name, "permissions": k.Permissions.String()})
 	if err := s.store.InsertKey(ctx, k, s.digest(secret), entry); err != nil {
 		return nil, "", err
 	}
 	return k, secret, nil
 }
+
+// Prepare returns a key and its audit entry without storing them, for stores that
+// insert it together with something else. Its problems are those of Create.
+func Prepare(by audit.Actor, accountID string, in Settings, secret string) (*Key, audit.Entry, error) {
+	if err := in.check(time.Now()); err != nil {
+		return nil, audit.Entry{}, err
+	}
+	k := &Key{
+		ID: cmp.Or(in.ID, NewID()), AccountID: accountID, Client: in.Client,
+		CreatedAt: time.Now().UTC().Truncate(time.Millisecond),
+	}
+	k.Prefix, k.Last4 = Shown(secret)
+	if by.Kind == audit.ByUser {
+		k.CreatedBy = by.ID
+	}
+	in.apply(k)
+	detail := map[string]string{"name": k.Name, "permissions": k.Permissions.String()}
+	if k.Client != nil {
+		detail["client_host"] = k.Client.Host
+	}
+	return k, audit.New(accountID, by, "key.created", k.ID, detail), nil
+}
+
+// Shown returns the parts of a secret that lists show.
+func Shown(secret string) (prefix, last4 string) { return secret[:shownLen], secret[len(secret)-4:] }
 
 func (in *Settings) apply(k *Key) {
 	k.Name, k.Permissions = in.Name, in.Permissions
@@ -161,12 +176,21 @@ func (s *Service) Update(ctx context.Context, by audit.Actor, accountID, id stri
 
 // Revoke ends a key for good; a key that is revoked already stays as it is.
 func (s *Service) Revoke(ctx context.Context, by audit.Actor, accountID, id string) error {
+	return s.RevokeBecause(ctx, by, accountID, id, "")
+}
+
+// RevokeBecause is Revoke with a reason for the audit log; empty: none.
+func (s *Service) RevokeBecause(ctx context.Context, by audit.Actor, accountID, id, reason string) error {
 	k, err := s.store.Key(ctx, accountID, id)
 	if err != nil || !k.RevokedAt.IsZero() {
 		return err
 	}
 	k.RevokedAt = time.Now().UTC().Truncate(time.Millisecond)
-	err = s.store.ReplaceKey(ctx, k, audit.New(accountID, by, "key.revoked", k.ID, nil))
+	var detail map[string]string
+	if reason != "" {
+		detail = map[string]string{"reason": reason}
+	}
+	err = s.store.ReplaceKey(ctx, k, audit.New(accountID, by, "key.revoked", k.ID, detail))
 	if problem.Is(err, "key_revoked") {
 		return nil // another replica was first
 	}
@@ -174,8 +198,8 @@ func (s *Service) Revoke(ctx context.Context, by audit.Actor, accountID, id stri
 }
 
 // Rotate creates a key with the settings of another, which ends after grace: at
-// most 30 days, at once for 0. The problems are invalid_grace, api_key_not_found and
-// key_revoked.
+// most 30 days, at once for 0. The problems are invalid_grace, api_key_not_found,
+// key_revoked and key_of_client.
 func (s *Service) Rotate(ctx context.Context, by audit.Actor, accountID, id string,
 	grace time.Duration,
 ) (k *Key, secret string, err error) {
@@ -195,6 +219,13 @@ func (s *Service) RotateTo(ctx context.Context, by audit.Actor, accountID, id, s
 	old, err := s.store.Key(ctx, accountID, id)
 	if err != nil {
 		return nil, "", err
+	}
+	if old.Client != nil {
+		return nil, "", problem.New(
+			problem.Conflict,
+			"key_of_client",
+			"This key belongs to an MCP client, which renews it by itself. Revoke it, and let the client sign in again.",
+		)
 	}
 	switch k, err = s.store.Key(ctx, accountID, successor); {
 	case err == nil && !old.Live(time.Now()):
@@ -231,7 +262,7 @@ func (s *Service) succeeded(ctx context.Context, by audit.Actor, old, successor 
 
 // Authenticate finds the key behind a presented secret that came from an
 // address. The problems, all Unauthenticated but the last: missing_key,
-// invalid_key, key_revoked, key_expired; ip_not_allowed (Forbidden).
+// invalid_key, key_revoked, key_expired, token_expired; ip_not_allowed (Forbidden).
 func (s *Service) Authenticate(ctx context.Context, presented string, from netip.Addr) (*Key, error) {
 	if presented == "" {
 		return nil, problem.New(
@@ -260,6 +291,9 @@ func (s *Service) Authenticate(ctx context.Context, presented string, from netip
 	case !k.Live(now):
 		return nil, problem.New(problem.Unauthenticated, "key_expired",
 			"This API key has expired. Ask the owner of the account for another.")
+	case k.Client != nil && !now.Before(k.Client.TokenExpires):
+		return nil, problem.New(problem.Unauthenticated, "token_expired",
+			"This access token has expired. Get another with the refresh token.")
 	case !k.Restrict.AllowsAddress(from):
 		return nil, problem.New(problem.Forbidden, "ip_not_allowed",
 			"This API key may not be used from your network address.")
@@ -268,7 +302,7 @@ func (s *Service) Authenticate(ctx context.Context, presented string, from netip
 	return k, nil
 }
 
-func (s *Service) digest(secret string) string { return s.mac("api key", []byte(secret)) }
+func (s *Service) digest(secret string) string { return Digest(s.mac, secret) }
 
 func (s *Service) noteUse(id string, now time.Time) {
 	s.mu.Lock()

@@ -25,6 +25,7 @@ import (
 	"ace/internal/foundation/httpserver"
 	"ace/internal/foundation/seal"
 	"ace/internal/platform/account"
+	"ace/internal/platform/authserver"
 	"ace/internal/platform/connection"
 	"ace/internal/platform/console/page"
 	"ace/internal/platform/library"
@@ -62,6 +63,8 @@ type Deps struct {
 	Failures map[string]Failure
 	// Identities is the operator's OpenID provider; nil: there is none.
 	Identities Identities
+	// MCPSignIn lets MCP clients in.
+	MCPSignIn *authserver.Service
 }
 
 // Failure explains the code of a problem.
@@ -143,6 +146,9 @@ func Rules() gate.Rules {
 		"GET /approvals/{id}":            page(operation.GetApproval),
 		"POST /approvals/{id}":           page(operation.DecideApproval),
 
+		"GET /oauth/authorize":  open,
+		"POST /oauth/authorize": person,
+
 		"GET /connect/{token}":       open,
 		"POST /connect/{token}":      open,
 		"POST /connect/{token}/deny": open,
@@ -202,6 +208,9 @@ func (c *Console) Mount(mux gate.Mux) {
 	show("POST /apps/{app}/connect", c.connectApp)
 	show("GET /approvals/{id}", c.approval)
 	show("POST /approvals/{id}", c.decide)
+
+	show("GET "+authorizePath, c.authorize)
+	show("POST "+authorizePath, c.decideConsent)
 
 	show("GET /connect/{token}", c.connect)
 	show("POST /connect/{token}", c.submitConnect)

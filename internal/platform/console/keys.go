@@ -23,6 +23,7 @@ type keyRow struct {
 	Shown       string // how to recognise it
 	Permissions []string
 	Limits      []string // its restrictions in words
+	Client      string   // host of the MCP client that signed in; empty: a key that somebody copied
 	Live        bool
 	State       string // of one that opens nothing
 	CreatedAt   time.Time
@@ -43,6 +44,9 @@ func rowOfKey(k *operation.Key) keyRow {
 		CreatedAt: k.CreatedAt,
 		UsedAt:    orZero(k.LastUsedAt),
 		ExpiresAt: orZero(k.ExpiresAt),
+	}
+	if k.Client != nil {
+		row.Client = k.Client.Host
 	}
 	switch {
 	case k.RevokedAt != nil:

@@ -25,6 +25,7 @@ import (
 	"ace/internal/platform/apikey"
 	"ace/internal/platform/app"
 	"ace/internal/platform/audit"
+	"ace/internal/platform/authserver"
 	"ace/internal/platform/connection"
 	"ace/internal/platform/connection/clients"
 	"ace/internal/platform/console"
@@ -195,6 +196,14 @@ type world struct {
 	base        string
 	runs        *runs
 	library     *library.Library
+	mcpSignIn   *authserver.Service
+}
+
+// noDocuments are those of clients that publish none.
+type noDocuments struct{}
+
+func (noDocuments) Fetch(context.Context, string) ([]byte, error) {
+	return nil, problem.New(problem.Unauthenticated, "invalid_client", "There is no document.")
 }
 
 // options are what worlds differ in.
@@ -248,6 +257,7 @@ func setup(t *testing.T, o options) *world {
 		Store: platformstore.Connections{Store: w.store}, Apps: shared, Clients: keeper, Authorizer: o.vendor,
 		Checker: o.vendor, Stepper: o.vendor,
 	}, box, &connection.Options{BaseURL: o.base})
+	w.mcpSignIn = authserver.New(platformstore.Grants{Store: w.store}, w.keys, noDocuments{}, box, o.base+"/mcp")
 	guides := map[string][]byte{}
 	for _, name := range docs.Pages {
 		page, err := docs.Page(name, base)
@@ -258,6 +268,7 @@ func setup(t *testing.T, o options) *world {
 	}
 	deps := console.Deps{
 		Guides:     guides,
+		MCPSignIn:  w.mcpSignIn,
 		Identities: o.identities, Approvals: w.runs, Failures: map[string]console.Failure{"invalid_key": {
 			"401",
 			[]string{"There is no such API key."},

@@ -16,6 +16,7 @@ import (
 const (
 	accountPath = "/account"
 	maxForm     = 64 << 10 // bytes of a form
+	maxNext     = 4 << 10  // bytes of a path that a sign-in leads on to: requests of MCP clients are long
 )
 
 // signInView fills signin.html.
@@ -27,6 +28,7 @@ type signInView struct {
 	Notice   string
 	Provider string // name of the OpenID provider; empty: none
 	ForLink  bool   // the person came to connect an app
+	ForMCP   bool   // the person came to let an MCP client in
 }
 
 // linkView fills link.html.
@@ -48,7 +50,7 @@ func signInPath(next string) string {
 func localPath(next string) string {
 	u, err := url.Parse(next)
 	switch {
-	case err != nil, len(next) > 1024, u.Scheme != "", u.Host != "", u.User != nil, u.Opaque != "":
+	case err != nil, len(next) > maxNext, u.Scheme != "", u.Host != "", u.User != nil, u.Opaque != "":
 	case !strings.HasPrefix(next, "/"), strings.HasPrefix(next, "//"), strings.Contains(next, `\`),
 		strings.ContainsFunc(next, unicode.IsControl):
 	case strings.HasPrefix(u.Path, "//"), strings.HasPrefix(u.Path, "/sign-"):
@@ -63,7 +65,7 @@ func (c *Console) signInView(r *http.Request, next string) signInView {
 		Frame: c.pages.Frame(r, nil, "Sign in"), Next: next,
 		ForLink: strings.HasPrefix(next, "/connect/"),
 	}
-	view.Narrow = true
+	view.Narrow, view.ForMCP = true, strings.HasPrefix(next, authorizePath+"?")
 	if c.Identities != nil {
 		view.Provider = c.Identities.Name()
 	}

@@ -33,6 +33,7 @@ func TestTemplates(t *testing.T) {
 		"connect":    connectView{},
 		"outcome":    outcomeView{},
 		"approval":   &approvalView{},
+		"consent":    consentView{},
 	}
 	for _, name := range page.Names() {
 		view, ok := views[name]

@@ -16,11 +16,18 @@ type Key struct {
 	Permissions []string     `json:"permissions" doc:"Any of read, connect and run. None implies another." example:"[\"read\",\"run\"]"`
 	Restrict    Restrictions `json:"restrict"`
 	Approval    string       `json:"approval" enum:"none,destructive,writes" doc:"Which runs wait for a person's approval."`
+	Client      *KeyClient   `json:"client,omitempty" doc:"The MCP client that signed in and holds this key; left out: a key that somebody copied."`
 	CreatedBy   *string      `json:"created_by" nullable:"true" doc:"Id of the user who created it; null: the operator of the platform."`
 	ExpiresAt   *time.Time   `json:"expires_at" nullable:"true"`
 	CreatedAt   time.Time    `json:"created_at"`
 	LastUsedAt  *time.Time   `json:"last_used_at" nullable:"true" doc:"To the minute."`
 	RevokedAt   *time.Time   `json:"revoked_at" nullable:"true"`
+}
+
+// KeyClient is an MCP client that signed in.
+type KeyClient struct {
+	Name string `json:"name" doc:"As the client calls itself." example:"Claude Code"`
+	Host string `json:"host" doc:"Where it returned to after the sign-in, or the host that publishes its metadata document." example:"127.0.0.1:33418"`
 }
 
 // Live reports whether the key works at a time.
@@ -311,8 +318,13 @@ func (r Restrictions) parse() (apikey.Restrictions, error) {
 }
 
 func showKey(k *apikey.Key) Key {
+	var client *KeyClient
+	if k.Client != nil {
+		client = &KeyClient{k.Client.Name, k.Client.Host}
+	}
 	return Key{
-		ID: k.ID, Name: k.Name, Prefix: k.Prefix, Last4: k.Last4, Permissions: k.Permissions.Names(),
+		Client: client,
+		ID:     k.ID, Name: k.Name, Prefix: k.Prefix, Last4: k.Last4, Permissions: k.Permissions.Names(),
 		Restrict: Restrictions{
 			Apps: k.Restrict.Apps, Tools: k.Restrict.Tools, ReadOnlyTools: k.Restrict.ReadOnlyTools,
 			RawRequests: k.Restrict.RawRequests, EndUser: k.Restrict.EndUser, Networks: k.Restrict.NetworkTexts(),

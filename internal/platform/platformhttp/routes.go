@@ -6,6 +6,7 @@
 //	                                                                    v
 //	/api/v1/…      JSON in and out (openapi.Handle)     -> package operation
 //	/mcp           six tools for agents (package mcphttp)  -> package operation
+//	/oauth/…       MCP clients sign in (package oauthhttp) -> package authserver
 //	/openapi.json  the description of all of it
 //
 // Rules, below, names the operation of each route; package operation says who may
@@ -22,18 +23,20 @@ import (
 	"ace/internal/foundation/ratelimit"
 	"ace/internal/platform/account"
 	"ace/internal/platform/apikey"
+	"ace/internal/platform/authserver"
 	"ace/internal/platform/operation"
 	"ace/internal/platform/platformhttp/connecthttp"
 	"ace/internal/platform/platformhttp/connectorhttp"
 	"ace/internal/platform/platformhttp/findhttp"
 	"ace/internal/platform/platformhttp/gate"
 	"ace/internal/platform/platformhttp/mcphttp"
+	"ace/internal/platform/platformhttp/oauthhttp"
 	"ace/internal/platform/platformhttp/toolhttp"
 	"ace/internal/platform/platformhttp/triggerhttp"
 )
 
 // Version is the version of the platform's API in openapi.json.
-const Version = "3.6.0"
+const Version = "3.7.0"
 
 // Base is the path of the REST API.
 const Base = "/api/v1"
@@ -47,6 +50,7 @@ type Deps struct {
 	Limits     gate.Limits
 	Pages      Pages
 	Sealer     mcphttp.Sealer // of what MCP clients hold between two calls
+	MCPSignIn  *authserver.Service
 	// CheckOutput makes a result of an MCP tool that does not fit its schema an
 	// internal error, for tests.
 	CheckOutput bool
@@ -102,6 +106,7 @@ func Rules() gate.Rules {
 	maps.Copy(table, toolhttp.Rules(Base))
 	maps.Copy(table, triggerhttp.Rules(Base))
 	maps.Copy(table, mcphttp.Rules())
+	maps.Copy(table, oauthhttp.Rules())
 	return table
 }
 
@@ -187,13 +192,17 @@ func (s *server) routes(mux gate.Mux) {
 		Sealer: s.Sealer, CheckOutput: s.CheckOutput,
 	})
 	agents.Mount(s.api, mux.Handle, keyScheme)
+	signIn := &oauthhttp.Handler{
+		BaseURL: s.Site.BaseURL, Name: s.Site.Name, Server: s.MCPSignIn, Gate: s.gate,
+	}
+	signIn.Mount(s.api, mux)
 }
 
 // openly lets pages of every origin call the API: cookies are not sent there, so
 // there is nothing to abuse. Preflights need no key.
 func openly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !strings.HasPrefix(r.URL.Path, Base+"/") {
+		if !strings.HasPrefix(r.URL.Path, Base+"/") && !oauthhttp.Public(r.URL.Path) {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -205,7 +214,8 @@ func openly(next http.Handler) http.Handler {
 		if r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
 			h.Set("Access-Control-Allow-Methods", "GET, POST, PATCH, DELETE")
 			h.Set("Access-Control-Allow-Headers",
-				"Authorization, Content-Type, Accept, Idempotency-Key, Prefer, If-None-Match, X-Request-Id")
+				"Authorization, Content-Type, Accept, Idempotency-Key, Prefer, If-None-Match, X-Request-Id, "+
+					"MCP-Protocol-Version")
 			h.Set("Access-Control-Max-Age", "86400")
 			w.WriteHeader(http.StatusNoContent)
 			return

@@ -13,16 +13,20 @@ import (
 )
 
 const keyColumns = `id, account_id, name, prefix, last4, permissions, restrictions, approval, created_by,
-	expires_at, created_at, last_used_at, revoked_at`
+	expires_at, created_at, last_used_at, revoked_at, client_name, client_host, audience, token_expires_at`
 
 func scanKey(r row.Scanner) (*apikey.Key, error) {
-	k := &apikey.Key{}
+	k, client := &apikey.Key{}, &apikey.Client{}
 	var restrictions string
-	var expires, created, used, revoked int64
+	var expires, created, used, revoked, tokenExpires int64
 	err := r.Scan(&k.ID, &k.AccountID, &k.Name, &k.Prefix, &k.Last4, &k.Permissions, &restrictions, &k.Approval,
-		&k.CreatedBy, &expires, &created, &used, &revoked)
+		&k.CreatedBy, &expires, &created, &used, &revoked, &client.Name, &client.Host, &client.Audience, &tokenExpires)
 	if err != nil {
 		return nil, fmt.Errorf("reading an API key: %w", err)
+	}
+	if client.Audience != "" {
+		client.TokenExpires = row.Time(tokenExpires)
+		k.Client = client
 	}
 	k.ExpiresAt, k.CreatedAt, k.LastUsedAt, k.RevokedAt = row.Time(expires), row.Time(created), row.Time(
 		used), row.Time(revoked)
@@ -31,22 +35,29 @@ func scanKey(r row.Scanner) (*apikey.Key, error) {
 
 // InsertKey implements apikey.Store.
 func (s *Store) InsertKey(ctx context.Context, k *apikey.Key, digest string, e audit.Entry) error {
+	return s.db.Tx(ctx, func(tx *sql.Tx) error { return insertKey(ctx, tx, k, digest, e) })
+}
+
+func insertKey(ctx context.Context, tx *sql.Tx, k *apikey.Key, digest string, e audit.Entry) error {
 	restrictions, err := row.JSON(k.Restrict)
 	if err != nil {
 		return err
 	}
-	return s.db.Tx(ctx, func(tx *sql.Tx) error {
-		_, err := row.Exec(ctx, tx,
-			`INSERT INTO api_key (digest, `+keyColumns+
-				`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
-			digest, k.ID, k.AccountID, k.Name, k.Prefix, k.Last4, int64(k.Permissions), restrictions,
-			string(k.Approval), k.CreatedBy,
-			row.Millis(k.ExpiresAt), row.Millis(k.CreatedAt), row.Millis(k.LastUsedAt), row.Millis(k.RevokedAt))
-		if err != nil {
-			return err
-		}
-		return record(ctx, tx, e)
-	})
+	client := apikey.Client{}
+	if k.Client != nil {
+		client = *k.Client
+	}
+	_, err = row.Exec(ctx, tx,
+		`INSERT INTO api_key (digest, `+keyColumns+
+			`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)`,
+		digest, k.ID, k.AccountID, k.Name, k.Prefix, k.Last4, int64(k.Permissions), restrictions,
+		string(k.Approval), k.CreatedBy,
+		row.Millis(k.ExpiresAt), row.Millis(k.CreatedAt), row.Millis(k.LastUsedAt), row.Millis(k.RevokedAt),
+		client.Name, client.Host, client.Audience, row.Millis(client.TokenExpires))
+	if err != nil {
+		return err
+	}
+	return record(ctx, tx, e)
 }
 
 // KeyByDigest implements apikey.Store.

@@ -297,4 +297,20 @@ var advice = map[string]string{
 	"site_unreachable":  "Try again in a minute.",
 	"sitemap_not_found": "Read /sitemap.xml for the parts that there are.",
 	"path_outside_site": "Use a path as the search answers it.",
+
+	// MCP clients that sign in.
+	"access_denied":   "The person refused. Ask again when the user wants it.",
+	"consent_expired": "Start the sign-in again in the MCP client.",
+	"invalid_client": "Register again at `registration_endpoint`, or publish the metadata document under the " +
+		"URL that is `client_id`.",
+	"invalid_client_metadata":   "Fix the registration as the message says.",
+	"invalid_grant":             "Start the sign-in again: a code works once and for a minute, a refresh token once.",
+	"invalid_redirect_uri":      "Register redirect URIs of the kinds that the message names.",
+	"invalid_scope":             "Ask for the permissions that were granted, or sign in again.",
+	"invalid_target":            "Send the URL of the MCP server as `resource`, or none.",
+	"key_of_client":             "Revoke the key, and let the MCP client sign in again.",
+	"token_expired":             "Send the refresh token to the token endpoint.",
+	"unsupported_grant_type":    "Use one of the grant types that the message names.",
+	"unsupported_response_type": "Send `response_type=code`.",
+	"wrong_audience":            "Use an API key for everything but the MCP server.",
 }

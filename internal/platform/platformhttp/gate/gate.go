@@ -35,7 +35,7 @@ type Need struct {
 	Operation operation.ID // whose rule decides; 0: Open or Person do
 	Open      bool         // no credentials
 	Person    bool         // a person who is signed in, whatever the role
-	Uncounted bool         // open and not counted: the handler checks a secret in the path before it reads anything
+	Uncounted bool         // open and not counted: the handler checks a secret in the path before it reads anything, or counts
 	Page      bool         // a page for people: refusals are pages, and keys are not accepted
 	Own       bool         // the handler calls Key, and each of its operations decides
 }
@@ -175,7 +175,7 @@ func (g *Gate) admit(h http.Header, r *http.Request, need Need) (*Caller, error)
 	case need.ByPerson():
 		caller, err = g.person(h, r)
 	default:
-		caller, err = g.Key(h, r)
+		caller, err = g.Key(h, r, "")
 	}
 	if err != nil || need.Operation == 0 {
 		return caller, err
@@ -184,8 +184,10 @@ func (g *Gate) admit(h http.Header, r *http.Request, need Need) (*Caller, error)
 }
 
 // Key finds who calls with a key and counts the request. A transport with one
-// route for many operations calls it itself and leaves permissions to them.
-func (g *Gate) Key(h http.Header, r *http.Request) (*Caller, error) {
+// route for many operations calls it itself and leaves permissions to them. The
+// access token of an MCP client that signed in works only where audience is the URL
+// that it is for; elsewhere the problem is wrong_audience (Unauthenticated).
+func (g *Gate) Key(h http.Header, r *http.Request, audience string) (*Caller, error) {
 	from := httpserver.ClientIP(r.Context())
 	presented, err := bearer(r)
 	if err != nil {
@@ -202,6 +204,10 @@ func (g *Gate) Key(h http.Header, r *http.Request) (*Caller, error) {
 		}
 	}
 	key, err := g.keys.Authenticate(r.Context(), presented, from)
+	if err == nil && key.Client != nil && key.Client.Audience != audience {
+		err = problem.New(problem.Unauthenticated, "wrong_audience",
+			"This access token is for the MCP server only. Call this with an API key.")
+	}
 	if err != nil {
 		if p, ok := problem.From(err); ok && p.Kind == problem.Unauthenticated {
 			if _, err := g.limits.Failures.Allow(r.Context(), ratelimit.ClientKey(from), 1); err != nil {
@@ -231,6 +237,12 @@ func bearer(r *http.Request) (string, error) {
 	return strings.TrimSpace(token), nil
 }
 
+// Open counts a request without credentials: of a handler that refuses in the shape
+// of its own protocol. Its problem is rate_limited.
+func (g *Gate) Open(h http.Header, r *http.Request) error {
+	return g.count(h, r, g.limits.Addresses, ratelimit.ClientKey(httpserver.ClientIP(r.Context())), 1)
+}
+
 // KeyAgain counts further messages of one request that Key has admitted.
 func (g *Gate) KeyAgain(h http.Header, r *http.Request, c *Caller, messages int) error {
 	return g.count(h, r, g.limits.Keys, c.Key.ID, messages)
@@ -258,12 +270,13 @@ func address(ip netip.Addr) string {
 
 // refuse writes a problem, with the challenge of RFC 6750.
 func (g *Gate) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	Challenge(w.Header(), err)
+	Challenge(w.Header(), err, "")
 	httpserver.WriteProblem(w, r, err)
 }
 
-// Challenge sets WWW-Authenticate for a refusal of a key (RFC 6750, 3).
-func Challenge(h http.Header, err error) {
+// Challenge sets WWW-Authenticate for a refusal of a key (RFC 6750, 3). metadata is
+// the URL that tells clients how to sign in (RFC 9728, 5.1); empty: they cannot.
+func Challenge(h http.Header, err error, metadata string) {
 	p, ok := problem.From(err)
 	if !ok {
 		return
@@ -278,6 +291,12 @@ func Challenge(h http.Header, err error) {
 		challenge += `, error="insufficient_scope", scope=` + strconv.Quote(strings.Join(required, " "))
 	default:
 		return
+	}
+	if metadata != "" {
+		challenge += `, resource_metadata=` + strconv.Quote(metadata)
+		if p.Code != "permission_required" {
+			challenge += `, scope=` + strconv.Quote(strings.Join(apikey.All.Names(), " "))
+		}
 	}
 	h.Set("WWW-Authenticate", challenge)
 }

@@ -217,25 +217,35 @@ func TestRouteWithoutRule(t *testing.T) {
 func TestChallenge(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
-		err  error
-		want string
+		err      error
+		metadata string
+		want     string
 	}{
-		{problem.New(problem.Unauthenticated, "missing_key", "Send a key."), `Bearer realm="platform"`},
+		{problem.New(problem.Unauthenticated, "missing_key", "Send a key."), "", `Bearer realm="platform"`},
 		{
-			problem.New(problem.Unauthenticated, "invalid_key", `No "such" key.`),
+			problem.New(problem.Unauthenticated, "missing_key", "Send a key."), "https://p.example/meta",
+			`Bearer realm="platform", resource_metadata="https://p.example/meta", scope="read connect run"`,
+		},
+		{
+			problem.New(problem.Forbidden, "permission_required", "").With("required", []string{"run"}),
+			"https://p.example/meta",
+			`Bearer realm="platform", error="insufficient_scope", scope="run", resource_metadata="https://p.example/meta"`,
+		},
+		{
+			problem.New(problem.Unauthenticated, "invalid_key", `No "such" key.`), "",
 			`Bearer realm="platform", error="invalid_token", error_description="No \"such\" key."`,
 		},
 		{
 			problem.New(problem.Forbidden, "permission_required", "").With("required", []string{"run"}),
-			`Bearer realm="platform", error="insufficient_scope", scope="run"`,
+			"", `Bearer realm="platform", error="insufficient_scope", scope="run"`,
 		},
-		{problem.New(problem.Unauthenticated, "session_required", ""), ""},
-		{problem.New(problem.NotFound, "run_not_found", ""), ""},
-		{http.ErrBodyNotAllowed, ""},
+		{problem.New(problem.Unauthenticated, "session_required", ""), "", ""},
+		{problem.New(problem.NotFound, "run_not_found", ""), "", ""},
+		{http.ErrBodyNotAllowed, "", ""},
 	}
 	for _, tt := range tests {
 		h := http.Header{}
-		gate.Challenge(h, tt.err)
+		gate.Challenge(h, tt.err, tt.metadata)
 		if got := h.Get("WWW-Authenticate"); got != tt.want {
 			t.Errorf("Challenge(%v) = %s, want %s", tt.err, got, tt.want)
 		}

@@ -41,6 +41,9 @@ import (
 // Path is where the tools are served, with and without a slash at its end.
 const Path = "/mcp"
 
+// MetadataPath is where clients learn how to sign in here (RFC 9728, 3.1).
+const MetadataPath = "/.well-known/oauth-protected-resource" + Path
+
 // ServerName is the name of the server in serverInfo.
 const ServerName = "ace-platform"
 
@@ -115,9 +118,9 @@ func (h *Handler) instructions() string {
 
 // authenticate finds the key of a request.
 func (h *Handler) authenticate(header http.Header, r *http.Request) (context.Context, *jsonrpc.Error) {
-	caller, err := h.Gate.Key(header, r)
+	caller, err := h.Gate.Key(header, r, h.BaseURL+Path)
 	if err != nil {
-		gate.Challenge(header, err)
+		gate.Challenge(header, err, h.BaseURL+MetadataPath)
 		return nil, refusal(r.Context(), err)
 	}
 	return gate.With(r.Context(), caller), nil
