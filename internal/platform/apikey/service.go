@@ -68,7 +68,7 @@ type Settings struct {
 	ExpiresAt   time.Time // zero: never
 	// ID, if set, is the id of the new key, so that a repeated request makes one.
 	ID string
-	// Client, if set, makes the key the grant of an MCP client.
+	// Client, if set, is the MCP client that the key is a grant for.
 	Client *Client
 }
 
@@ -224,7 +224,8 @@ func (s *Service) RotateTo(ctx context.Context, by audit.Actor, accountID, id, s
 		return nil, "", problem.New(
 			problem.Conflict,
 			"key_of_client",
-			"This key belongs to an MCP client, which renews it by itself. Revoke it, and let the client sign in again.",
+			"This key belongs to an MCP client, which renews it by itself. Revoke it, and let the client sign in "+
+				"again.",
 		)
 	}
 	switch k, err = s.store.Key(ctx, accountID, successor); {

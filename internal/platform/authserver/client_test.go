@@ -158,7 +158,7 @@ func TestForeignClientIDs(t *testing.T) {
 		t.Fatal(err)
 	}
 	changed := c.ID[:len(c.ID)-3] + "AAA"
-	for _, id := range []string{"x", "mcp_", "mcp_v1.x", changed, strings.Repeat("m", 3000), "http://c.example/client"} {
+	for _, id := range []string{"x", "mcp_", "mcp_v1.x", changed, strings.Repeat("m", 3000), "http://c.example/"} {
 		if got, err := s.Client(t.Context(), id); !problem.Is(err, "invalid_client") {
 			t.Errorf("Client(%.40s) = %v, %v, want invalid_client", id, got, err)
 		}
@@ -176,11 +176,13 @@ func TestDocuments(t *testing.T) {
 	const good = `"redirect_uris":["https://app.example/cb","http://127.0.0.1/cb"],"client_name":"App"`
 	at := func(name string) string { return "https://app.example/" + name }
 	s := newServer(t, documents{
-		at("good"):             `{"client_id":"https://app.example/good",` + good + `,"token_endpoint_auth_method":"none","logo_uri":"x"}`,
-		at("none"):             `{` + good + `}`,
-		at("other"):            `{"client_id":"https://app.example/good",` + good + `}`,
-		at("secret"):           `{"client_id":"https://app.example/secret",` + good + `,"client_secret":"s"}`,
-		at("keys"):             `{"client_id":"https://app.example/keys",` + good + `,"token_endpoint_auth_method":"private_key_jwt"}`,
+		at("good"): `{"client_id":"https://app.example/good",` + good +
+			`,"token_endpoint_auth_method":"none","logo_uri":"x"}`,
+		at("none"):   `{` + good + `}`,
+		at("other"):  `{"client_id":"https://app.example/good",` + good + `}`,
+		at("secret"): `{"client_id":"https://app.example/secret",` + good + `,"client_secret":"s"}`,
+		at("keys"): `{"client_id":"https://app.example/keys",` + good +
+			`,"token_endpoint_auth_method":"private_key_jwt"}`,
 		at("text"):             `hello`,
 		at("evil"):             `{"client_id":"https://app.example/evil","redirect_uris":["http://app.example/cb"]}`,
 		at("a/../b"):           `{"client_id":"https://app.example/a/../b",` + good + `}`,
@@ -213,7 +215,7 @@ func TestRead(t *testing.T) {
 	}
 	tests := []struct {
 		name, code string
-		to         bool // the client may be told
+		to         bool // the client gets the answer
 		query      string
 	}{
 		{"right", "", true, query(c.ID, "https://c.example/cb")},
@@ -234,7 +236,10 @@ func TestRead(t *testing.T) {
 			query(c.ID, "https://c.example/cb", "resource", "https://platform.example"),
 		},
 		{"a fragment", "invalid_target", true, query(c.ID, "https://c.example/cb", "resource", resource+"#x")},
-		{"implicit", "unsupported_response_type", true, query(c.ID, "https://c.example/cb", "response_type", "token")},
+		{
+			"implicit", "unsupported_response_type", true,
+			query(c.ID, "https://c.example/cb", "response_type", "token"),
+		},
 		{"no PKCE", "invalid_request", true, query(c.ID, "https://c.example/cb", "code_challenge", "")},
 		{"plain PKCE", "invalid_request", true, query(c.ID, "https://c.example/cb", "code_challenge_method", "plain")},
 		{"short challenge", "invalid_request", true, query(c.ID, "https://c.example/cb", "code_challenge", "abc")},

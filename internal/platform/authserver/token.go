@@ -28,8 +28,8 @@ func badGrant() error {
 	return problem.New(
 		problem.Invalid,
 		"invalid_grant",
-		"This code or refresh token does not work: it was used, has expired, was revoked or belongs to another client. "+
-			"Sign in again.",
+		"This code or refresh token does not work: it was used, has expired, was revoked or belongs to another "+
+			"client. Sign in again.",
 	)
 }
 

@@ -24,7 +24,8 @@ func (f Fetcher) Fetch(ctx context.Context, url string) ([]byte, error) {
 	unreadable := problem.New(
 		problem.Unauthenticated,
 		"invalid_client",
-		"The metadata document of this client cannot be read. It is public, JSON, at most 16 KiB, and not behind a redirect.",
+		"The metadata document of this client cannot be read. It is public, JSON, at most 16 KiB, and "+
+			"not behind a redirect.",
 	)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {

@@ -126,8 +126,8 @@ func TestGrantLife(t *testing.T) {
 		if all, err := s.keys.List(t.Context(), s.account.ID); err != nil || len(all) != 1 || all[0].ID != key.ID {
 			t.Errorf("keys of one grant: %+v, %v, want one", all, err)
 		}
-		// The successor of the first was used: whoever presents the first has stolen it, or
-		// was stolen from.
+		// The successor of the first was used: the caller has stolen the first, or was
+		// stolen from.
 		if _, err := s.refresh(t, first.Refresh); !problem.Is(err, "invalid_grant") {
 			t.Errorf("a refresh token from before = %v, want invalid_grant", err)
 		}
@@ -232,7 +232,8 @@ func TestGrantEndsWithItsKey(t *testing.T) {
 			t.Errorf("after the key was revoked: %v, want invalid_grant", err)
 		}
 		for _, pick := range []func(*authserver.Tokens) string{
-			func(t *authserver.Tokens) string { return t.Access }, func(t *authserver.Tokens) string { return t.Refresh },
+			func(t *authserver.Tokens) string { return t.Access },
+			func(t *authserver.Tokens) string { return t.Refresh },
 		} {
 			tokens := s.tokens(t)
 			if err := s.Revoke(t.Context(), "other", pick(tokens), ""); !problem.Is(err, "invalid_grant") ||

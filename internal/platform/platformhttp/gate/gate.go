@@ -35,7 +35,7 @@ type Need struct {
 	Operation operation.ID // whose rule decides; 0: Open or Person do
 	Open      bool         // no credentials
 	Person    bool         // a person who is signed in, whatever the role
-	Uncounted bool         // open and not counted: the handler checks a secret in the path before it reads anything, or counts
+	Uncounted bool         // open and not counted: the handler checks a secret in the path first, or counts itself
 	Page      bool         // a page for people: refusals are pages, and keys are not accepted
 	Own       bool         // the handler calls Key, and each of its operations decides
 }

@@ -229,7 +229,8 @@ func TestChallenge(t *testing.T) {
 		{
 			problem.New(problem.Forbidden, "permission_required", "").With("required", []string{"run"}),
 			"https://p.example/meta",
-			`Bearer realm="platform", error="insufficient_scope", scope="run", resource_metadata="https://p.example/meta"`,
+			`Bearer realm="platform", error="insufficient_scope", scope="run", ` +
+				`resource_metadata="https://p.example/meta"`,
 		},
 		{
 			problem.New(problem.Unauthenticated, "invalid_key", `No "such" key.`), "",
