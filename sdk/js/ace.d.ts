@@ -342,6 +342,7 @@ export interface Trigger {
   end_user: string | null;
   description: string | null;
   config: JSONObject;
+  filter: string | null;
   webhook_url: string;
   /** Only when the trigger is created or its secret replaced. */
   signing_secret?: string;
@@ -376,6 +377,8 @@ export interface TriggerOptions extends CallOptions {
   /** https URL that events are posted to. */
   webhookUrl: string;
   config?: JSONObject;
+  /** Common Expression Language over `data`: only events for which it is true are posted. */
+  filter?: string;
   /** Default: the default connection of the app. */
   connectionId?: string;
   endUser?: string;
@@ -387,6 +390,8 @@ export interface TriggerOptions extends CallOptions {
 export interface TriggerChanges extends CallOptions {
   webhookUrl?: string;
   description?: string;
+  /** Empty: all events are posted. */
+  filter?: string;
   status?: "active" | "paused";
   pollIntervalSeconds?: number;
 }

@@ -738,6 +738,7 @@ class Triggers extends Part {
       event,
       webhook_url: options.webhookUrl,
       config: options.config,
+      filter: options.filter,
       connection_id: options.connectionId,
       end_user: this._client._user(options.endUser),
       poll_interval_seconds: options.pollIntervalSeconds,
@@ -764,10 +765,11 @@ class Triggers extends Part {
   }
 
   /** Changes what is given and returns the trigger. */
-  update(triggerId, { webhookUrl, description, status, pollIntervalSeconds, signal } = {}) {
+  update(triggerId, { webhookUrl, description, filter, status, pollIntervalSeconds, signal } = {}) {
     const body = given({
       webhook_url: webhookUrl,
       description,
+      filter,
       status,
       poll_interval_seconds: pollIntervalSeconds,
     });

@@ -133,7 +133,8 @@ def record_triggers(client, do):
     replaced.append(("http://127.0.0.1:%d" % receiver.server_port, "https://hooks.example"))
     do("triggers_definitions", "triggers", "definitions", "demo-notes")
     url = replaced[-1][0] + "/in"
-    trigger = do("trigger_create", "triggers", "create", "demo-notes", "new_note", webhook_url=url, description="Notes")
+    trigger = do("trigger_create", "triggers", "create", "demo-notes", "new_note", webhook_url=url,
+                 filter="data.title != ''", description="Notes")
     do("trigger_get", "triggers", "get", trigger.id)
     do("triggers_list", "triggers", "list", app="demo-notes", status="active", limit=2)
     do("triggers_all", "triggers", "all", app="demo-notes")

@@ -651,6 +651,7 @@ class Triggers(_Part):
         *,
         webhook_url: str,
         config: Optional[Mapping[str, Any]] = None,
+        filter: Optional[str] = None,
         connection_id: Optional[str] = None,
         end_user: Optional[str] = None,
         poll_interval_seconds: Optional[int] = None,
@@ -660,12 +661,14 @@ class Triggers(_Part):
         """Watches an event in a connected app: each one is posted to ``webhook_url``.
 
         It is signed with ``signing_secret``, which only this result and that of ``rotate_secret`` hold.
+        ``filter`` is an expression (CEL) over ``data``: only events for which it is true are posted.
         """
         body = _given(
             app=app,
             event=event,
             webhook_url=webhook_url,
             config=None if config is None else dict(config),
+            filter=filter,
             connection_id=connection_id,
             end_user=self._client._user(end_user),
             poll_interval_seconds=poll_interval_seconds,
@@ -703,13 +706,15 @@ class Triggers(_Part):
         *,
         webhook_url: Optional[str] = None,
         description: Optional[str] = None,
+        filter: Optional[str] = None,
         status: Optional[str] = None,
         poll_interval_seconds: Optional[int] = None,
     ) -> Trigger:
-        """Changes what is given and returns the trigger."""
+        """Changes what is given and returns the trigger. An empty ``filter`` lets all events pass."""
         body = _given(
             webhook_url=webhook_url,
             description=description,
+            filter=filter,
             status=status,
             poll_interval_seconds=poll_interval_seconds,
         )
