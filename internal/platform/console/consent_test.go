@@ -170,7 +170,10 @@ func TestConsentFaults(t *testing.T) {
 		}
 	}
 	for _, pairs := range [][]string{
-		{"redirect_uri", "https://evil.example/cb"}, {"redirect_uri", ""}, {"client_id", "mcp_x"}, {"client_id", ""},
+		{"redirect_uri", "https://evil.example/cb"},
+		{"redirect_uri", ""},
+		{"client_id", "mcp_x"},
+		{"client_id", ""},
 		{"client_id", "https://client.example/other"},
 	} {
 		path, _ := w.authorizeURL(t, redirect, pairs...)
