@@ -134,9 +134,6 @@ func New(store Store, keys *apikey.Service, documents Documents, sealer Sealer, 
 	return &Service{store: store, keys: keys, documents: documents, sealer: sealer, resource: resource}
 }
 
-// Resource is the URL that access tokens are for.
-func (s *Service) Resource() string { return s.resource }
-
 // checkResource returns invalid_target for a resource that is not ours. Clients
 // name the URL that they were set up with, which may select tools by its query.
 func (s *Service) checkResource(resource string) error {
