@@ -4,7 +4,7 @@
 //
 //	x402, version 2, scheme exact, transfer by EIP-3009 authorization
 //	specification      2026-09  https://github.com/x402-foundation/x402/tree/main/specs
-//	client libraries   2.27.0   https://www.npmjs.com/package/@x402/core
+//	client libraries   2.27.0   npm package @x402/core
 //
 //	quote      PaymentRequired -> Header (HTTP), ToolResult (MCP, in three places)
 //	request    FromHTTP, FromTool -> PaymentPayload, or invalid_payload
