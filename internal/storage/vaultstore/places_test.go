@@ -21,9 +21,11 @@ import (
 
 // notResealed are places whose texts need no re-encryption, and why.
 var notResealed = map[string]string{
-	"cookie.openid":      "lives in a browser for 15 minutes, less than older keys linger",
-	"keyset.canary":      "is sealed with every keyset that is written",
-	"mcp_question.state": "is held by a client for 15 minutes, less than older keys linger",
+	"console_session.consent": "is held by a page for 15 minutes, less than older keys linger",
+	"cookie.openid":           "lives in a browser for 15 minutes, less than older keys linger",
+	"keyset.canary":           "is sealed with every keyset that is written",
+	"mcp_client.registration": "is the id that a client holds; after invalid_client it registers again",
+	"mcp_question.state":      "is held by a client for 15 minutes, less than older keys linger",
 }
 
 func resealed() map[string]bool {
