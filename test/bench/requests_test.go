@@ -496,8 +496,15 @@ func TestDerivedRequests(t *testing.T) {
 			}
 		}
 	}
-	fmt.Printf("%d of %d requests are right: %.2f %%; %d tools whose description the validator does not read, %d sets of "+
-		"arguments that no machine makes\n", right, checked, 100*float64(right)/float64(checked), notRead, noArguments)
+	fmt.Printf(
+		"%d of %d requests are right: %.2f %%; %d tools whose description the validator does not read, %d sets of "+
+			"arguments that no machine makes\n",
+		right,
+		checked,
+		100*float64(right)/float64(checked),
+		notRead,
+		noArguments,
+	)
 	for _, reason := range slices.SortedFunc(maps.Keys(reasons), func(x, y string) int {
 		return cmp.Compare(reasons[y], reasons[x])
 	})[:min(25, len(reasons))] {

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"os"
@@ -72,9 +73,13 @@ func TestVault(t *testing.T) {
 				}
 			}
 			works("before")
-			out := a.world.ace("vault", "rotate", "--json")
-			if !strings.Contains(out, "re-encrypted: ") || !strings.Contains(out, `"left": 0`) || !strings.Contains(out,
-				`"phase": "lingering"`) {
+			rotate := harness.Start(t, a.world.binary,
+				[]string{"ACE_DATA_DIR=" + a.world.dir, "ACE_STORE_URL=" + a.world.store}, "vault", "rotate", "--json")
+			<-rotate.Ended()
+			out := rotate.Output()
+			if printed := rotate.Stdout(); !strings.Contains(out, "re-encrypted: ") ||
+				!json.Valid([]byte(printed)) || !strings.Contains(printed, `"left": 0`) ||
+				!strings.Contains(printed, `"phase": "lingering"`) {
 				t.Errorf("ace vault rotate printed:\n%s", out)
 			}
 			works("after the rotation")

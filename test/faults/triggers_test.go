@@ -97,7 +97,8 @@ func (w *watcher) call(method, path, body string) (int, map[string]any) {
 		if err != nil || status >= 500 || status == http.StatusConflict && strings.Contains(answer, "in_progress") {
 			select {
 			case <-w.process.Ended():
-				w.start("")
+				w.start("") // in its turn: this time is not the platform's
+				deadline = time.Now().Add(2 * time.Minute)
 			default:
 			}
 			continue
