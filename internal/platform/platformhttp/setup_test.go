@@ -19,6 +19,7 @@ import (
 	"ace/internal/platform/account"
 	"ace/internal/platform/apikey"
 	"ace/internal/platform/audit"
+	"ace/internal/platform/authserver"
 	"ace/internal/platform/connection"
 	"ace/internal/platform/connection/clients"
 	"ace/internal/platform/connection/connectiontest"
@@ -45,6 +46,7 @@ type world struct {
 	accounts *account.Service
 	keys     *apikey.Service
 	account  *account.Account
+	signIns  *authserver.Service
 
 	connections *connection.Service
 	vendor      *connectiontest.Vendor
@@ -88,6 +90,7 @@ func setupWith(t *testing.T, limits gate.Limits) *world {
 	apps := shelf(t)
 	w.connect(t, apps, box)
 	runs := platformstore.Runs{Store: w.store}
+	w.signIns = authserver.New(platformstore.Grants{Store: w.store}, w.keys, nil, box, base+"/mcp")
 	face, err := platformhttp.New(platformhttp.Deps{
 		Operations: operation.New(operation.Ports{
 			Accounts: w.accounts, Keys: w.keys, Audit: w.store, Connections: w.connections,
@@ -105,7 +108,7 @@ func setupWith(t *testing.T, limits gate.Limits) *world {
 			Counts: &usage.Service{Store: platformstore.Runs{Store: w.store}},
 		}, base),
 		Site: platformhttp.Site{BaseURL: base, Name: "Test"}, Accounts: w.accounts, Keys: w.keys,
-		Limits: limits, Sealer: box,
+		Limits: limits, Sealer: box, MCPSignIn: w.signIns,
 	})
 	if err != nil {
 		t.Fatal(err)
