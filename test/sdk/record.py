@@ -2,6 +2,7 @@
 """Records sdk/exchanges again, against a platform that was started with an empty data folder:
 
     ACE_DATA_DIR=$(mktemp -d) ACE_EGRESS_ALLOW=127.0.0.0/8 bin/ace serve
+    ACE_DATA_DIR=… bin/ace account redirects demo --add https://product.example/verify
     ACE_API_KEY=ace_… python3 test/sdk/record.py [PLATFORM_URL [SANDBOX_URL]]
 
 What is written by hand there (retries, answers that are no JSON) is left as it is. Look at the difference before

@@ -73,6 +73,15 @@ func TestAddressesOfAWish(t *testing.T) {
 	); err != nil {
 		t.Errorf("another account, which has no list: %v", err)
 	}
+	w.Landings = listed{}
+	if _, err := w.Open(t.Context(), agent(), stranger, connection.Request{
+		App: "notes",
+		Options: connection.ConnectOptions{
+			Verify: connection.VerifyCallback, VerifyURL: "https://agent.example/who", EndUser: "ann",
+		},
+	}); code(err) != "invalid_request" {
+		t.Errorf("without a list somebody is asked about at any address: %v", err)
+	}
 	w.Notices = nil
 	if _, err := w.Open(
 		t.Context(),

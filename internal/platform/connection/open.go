@@ -99,6 +99,11 @@ func (s *Service) addresses(ctx context.Context, accountID string, w *ConnectOpt
 		if err != nil {
 			return err
 		}
+		if w.VerifyURL != "" && len(list) == 0 {
+			return invalid("/verify_url", "This account has no list of addresses, and the page that says who somebody "+
+				"is must be on it. Add it on the account page, with PUT /redirect-urls or by ace account redirects.").
+				Advise("ask_owner_for_permission")
+		}
 		for pointer, address := range map[string]string{"/redirect_url": w.RedirectURL, "/verify_url": w.VerifyURL} {
 			if address != "" && !landing.Allowed(list, address) {
 				return invalid(pointer,

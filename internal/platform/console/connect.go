@@ -25,7 +25,7 @@ type connectView struct {
 	App        appRow
 	Whose      string // name of the account
 	AskedBy    string
-	Doubt      bool // possession of the link is all there is: ask whether it is theirs
+	Doubt      bool // others than people of the account may open it: ask whether it is theirs
 	Label      string
 	EndUser    string
 	Reconnects *connectionRow
@@ -193,7 +193,7 @@ func (c *Console) ask(w http.ResponseWriter, r *http.Request, status int, visit 
 	f.Narrow = true
 	options := visit.Session.Options
 	view := connectView{
-		Frame: f, Action: r.URL.Path, App: rowOfApp(visit.App), Doubt: options.Verify == connection.VerifyLink,
+		Frame: f, Action: r.URL.Path, App: rowOfApp(visit.App), Doubt: options.Verify != connection.VerifyAccount,
 		Label: options.Label, EndUser: options.EndUser,
 		Expires: visit.Session.ExpiresAt,
 		Minutes: int((time.Until(visit.Session.ExpiresAt) + time.Minute - 1) / time.Minute), Fault: p.Detail,

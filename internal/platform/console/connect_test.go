@@ -304,11 +304,14 @@ func TestVerifyCallback(t *testing.T) {
 	w := setup(t, options{})
 	s := w.ask(t, "desk", connection.ConnectOptions{
 		Scheme: "key", Verify: connection.VerifyCallback,
-		VerifyURL: "https://dev.example/who", EndUser: "u_1",
+		VerifyURL: "https://dev.example/who", EndUser: "u_1", Label: "Sales desk",
+		RedirectURL: "https://app.example/done",
 	})
 	b := w.browser(t)
 	shown := b.get(w.path(s))
-	contains(t, "the page", shown.text, "First, <strong>dev.example</strong> says who you are", "Go to dev.example")
+	contains(t, "the page", shown.text, "First, <strong>dev.example</strong> says who you are", "Go to dev.example",
+		"Is this your request?", "for its user <strong>u_1</strong>", "you are led to <strong>app.example</strong>",
+		"“Sales desk”")
 	if strings.Contains(shown.text, "field.key") || !strings.Contains(shown.Header().Get("Content-Security-Policy"),
 		"https://dev.example") {
 		t.Error("the page asks for the key too early, or does not let the form go")

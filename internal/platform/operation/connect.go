@@ -26,7 +26,7 @@ type ReconnectRequest struct {
 	RedirectURL string            `json:"redirect_url,omitempty" maxLength:"2048" doc:"Where the browser goes afterwards, with session_id, status, connection_id or error, and state."`
 	State       string            `json:"state,omitempty" maxLength:"500" doc:"Sent back with redirect_url."`
 	Verify      string            `json:"verify,omitempty" enum:"account,link,callback" default:"account" doc:"Who may use the link. account: a user signed in to this account; link: the first browser that opens it; callback: the user that your page at verify_url finds."`
-	VerifyURL   string            `json:"verify_url,omitempty" maxLength:"2048" doc:"For callback: your page, which is opened with flow_id and session_id."`
+	VerifyURL   string            `json:"verify_url,omitempty" maxLength:"2048" doc:"For callback: your page, which is opened with flow_id and session_id. It must be on the list of the account (PUT /redirect-urls)."`
 	NotifyURL   string            `json:"notify_webhook_url,omitempty" maxLength:"2048" doc:"Receives how the session ended (connect_session.connected, failed, expired, canceled), signed with notify_secret of the response by the rules of Standard Webhooks: at most three attempts, within six minutes."`
 	ExpiresIn   int               `json:"expires_in,omitempty" minimum:"60" maximum:"86400" default:"900" doc:"Seconds that the link works."`
 }
