@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"ace/internal/foundation/jsonschema"
 )
@@ -26,6 +27,7 @@ const (
 	appShape   = `^[a-z][a-z0-9-]{0,39}$`
 	toolShape  = `^[a-z][a-z0-9_]{2,55}$`
 	inputShape = `^[a-zA-Z_][a-zA-Z0-9_.-]{0,63}$`
+	fieldShape = "^[a-zA-Z0-9!#$%&'*+.^_`|~-]+$" // a token of RFC 9110, section 5.6.2
 )
 
 // Check reads a definition as its first user would, and answers what does not
@@ -113,9 +115,7 @@ func (c *checker) addresses() {
 			c.fault(fmt.Sprintf("resolve/%d/scheme", i), "there is no scheme %q", step.Scheme)
 		}
 	}
-	for name, t := range c.app.Headers {
-		c.templates("headers/"+name, c.known(nil), t)
-	}
+	c.headers("headers", c.known(nil), c.app.Headers)
 }
 
 // address checks an https address, which may hold {params}.
@@ -128,6 +128,49 @@ func (c *checker) address(at, text string) {
 		c.fault(at, "an address holds no user")
 	case u.Scheme != "https" && !(c.local && u.Scheme == "http") && !strings.HasPrefix(text, "{"):
 		c.fault(at, "%q is not https", text)
+	default:
+		c.steps(at, u.EscapedPath())
+	}
+}
+
+// steps refuses a path that leads upwards, in whatever spelling: who reads a
+// definition must see where its calls go.
+func (c *checker) steps(at, path string) {
+	path, _, _ = strings.Cut(path, "?")
+	for step := range strings.SplitSeq(strings.ReplaceAll(strings.ToLower(path), "%2e", "."), "/") {
+		if step == "." || step == ".." {
+			c.fault(at, "%q leads upwards in a path", step)
+		}
+	}
+}
+
+// ownFields are headers of which the client that makes a call is the only judge:
+// where it goes, and where its body ends.
+func ownFields() []string {
+	return []string{"Host", "Content-Length", "Transfer-Encoding", "Connection", "Upgrade", "Te", "Trailer"}
+}
+
+// headers checks what an app sets in the header of its calls.
+func (c *checker) headers(at string, known []string, fields map[string]string) {
+	for name, value := range fields {
+		at := at + "/" + name
+		c.field(at, name)
+		if strings.ContainsFunc(value, unicode.IsControl) {
+			c.fault(at, "the value holds a line break or another control character")
+		}
+		c.templates(at, known, value)
+	}
+}
+
+// field checks the name of a header.
+func (c *checker) field(at, name string) {
+	if !regexp.MustCompile(fieldShape).MatchString(name) {
+		c.fault(at, "%q is no name of a header", name)
+	}
+	for _, own := range ownFields() {
+		if strings.EqualFold(name, own) {
+			c.fault(at, "the header %s is not set by an app", own)
+		}
 	}
 }
 
@@ -215,9 +258,7 @@ func (c *checker) scheme(s *Scheme) {
 		c.address(at+"/base", s.Base)
 		c.templates(at+"/base", known, s.Base)
 	}
-	for name, t := range s.Send.Headers {
-		c.templates(at+"/send/headers/"+name, known, t)
-	}
+	c.headers(at+"/send/headers", known, s.Send.Headers)
 	for name, t := range s.Send.Query {
 		c.templates(at+"/send/query/"+name, known, t)
 	}
@@ -281,13 +322,12 @@ func (c *checker) tool(name string, t *Tool) {
 		c.input(at, &t.In[i])
 	}
 	c.templates(at+"/call", known, path)
+	c.steps(at+"/call", path)
 	c.body(at, t, known)
 	for part, t := range t.Fixed.Query {
 		c.templates(at+"/fixed/query/"+part, known, t)
 	}
-	for part, t := range t.Fixed.Headers {
-		c.templates(at+"/fixed/headers/"+part, known, t)
-	}
+	c.headers(at+"/fixed/headers", known, t.Fixed.Headers)
 	for i := range t.In {
 		if t.Place(&t.In[i]) == InPath && !t.In[i].Required {
 			c.fault(at+"/in/"+t.In[i].Name, "stands in the path and is not required: write %s!", t.In[i].Name)
@@ -304,6 +344,9 @@ func (c *checker) input(at string, in *Input) {
 	if in.Where != "" && !slices.Contains([]string{InPath, InQuery, InHeader, InBody, InMedia, InFixed, InMail},
 		in.Where) {
 		c.fault(at, "where is path, query, header, body, media, fixed or mail")
+	}
+	if in.Where == InHeader {
+		c.field(at, in.WireName())
 	}
 }
 

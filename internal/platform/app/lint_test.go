@@ -92,6 +92,23 @@ func TestCheck(t *testing.T) {
 		{"a body that is unknown", "body: related", "body: yaml", "tools/send_file/body"},
 		{"media of a body that is not related", "    body: related\n", "", "where: media"},
 		{"mail that goes nowhere", "where: media", "where: mail", "tools/send_file/mail"},
+		{
+			"a header that says where a call goes",
+			"send: {headers: {Authorization:",
+			"send: {headers: {hOST:",
+			"header Host",
+		},
+		{"a header that ends elsewhere", "send: {headers: {Authorization:", `send: {headers: {"A: b\r\nC":`, "no name"},
+		{"a header of two lines", `"Bearer {key}"`, `"Bearer {key}\r\nHost: desk.example"`, "line break"},
+		{
+			"an input that says where a call goes",
+			"in: {cursor: string,",
+			"in: {cursor: string, to: {type: string, wire: Host, where: header},",
+			"header Host",
+		},
+		{"a call that leads upwards", "call: POST /files", "call: POST /files/../admin", "upwards"},
+		{"a call that leads upwards, written otherwise", "call: POST /files", "call: POST /files/%2E%2e/a", "upwards"},
+		{"a base that leads upwards", "desk.example/api", "desk.example/api/../v2", "upwards"},
 		{"an unknown value in a fixed body", `/meta/by: "{tenant}"`, `/meta/by: "{tenent}"`, "{tenent}"},
 		{"an unknown value in a shape", `as: "{}.txt"`, `as: "{name}.txt"`, "{name}"},
 		{
