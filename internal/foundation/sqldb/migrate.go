@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
+	"io"
 	"io/fs"
 
 	"github.com/pressly/goose/v3"
@@ -24,7 +26,7 @@ func (db *DB) Migrate(ctx context.Context, migrations fs.FS) (applied int, err e
 	if err := schema.newer(); err != nil {
 		return 0, err
 	}
-	provider, err := db.provider(migrations)
+	provider, err := db.provider(ctx, migrations)
 	if err != nil {
 		return 0, err
 	}
@@ -37,7 +39,7 @@ func (db *DB) Migrate(ctx context.Context, migrations fs.FS) (applied int, err e
 
 // Pending returns how many migrations Migrate would apply.
 func (db *DB) Pending(ctx context.Context, migrations fs.FS) (int, error) {
-	provider, err := db.provider(migrations)
+	provider, err := db.provider(ctx, migrations)
 	if err != nil {
 		return 0, err
 	}
@@ -54,12 +56,12 @@ func (db *DB) Pending(ctx context.Context, migrations fs.FS) (int, error) {
 	return pending, nil
 }
 
-func (db *DB) provider(migrations fs.FS) (*goose.Provider, error) {
+func (db *DB) provider(ctx context.Context, migrations fs.FS) (*goose.Provider, error) {
 	dialect := goose.DialectSQLite3
 	opts := []goose.ProviderOption{goose.WithDisableGlobalRegistry(true)}
 	if db.engine == enginePostgres {
 		dialect = goose.DialectPostgres
-		locker, err := lock.NewPostgresSessionLocker()
+		locker, err := db.migrationLock(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("preparing the migration lock: %w", err)
 		}
@@ -70,4 +72,17 @@ func (db *DB) provider(migrations fs.FS) (*goose.Provider, error) {
 		return nil, fmt.Errorf("reading migrations: %w", err)
 	}
 	return provider, nil
+}
+
+// migrationLock is held by the replica that migrates; others wait for it, five
+// minutes at most. Advisory locks belong to a whole database: each schema has one of
+// its own, so that several installations in a database do not wait for one another.
+func (db *DB) migrationLock(ctx context.Context) (lock.SessionLocker, error) {
+	var schema string
+	if err := db.write.QueryRowContext(ctx, "SELECT coalesce(current_schema(), '')").Scan(&schema); err != nil {
+		return nil, err
+	}
+	digest := fnv.New64a()
+	_, _ = io.WriteString(digest, "ace migrations "+schema) // a digest accepts everything
+	return lock.NewPostgresSessionLocker(lock.WithLockID(int64(digest.Sum64())), lock.WithLockTimeout(1, 300))
 }

@@ -1,6 +1,7 @@
 package sqldb_test
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"os"
@@ -12,6 +13,7 @@ import (
 
 	"ace/internal/foundation/sqldb"
 	"ace/internal/foundation/sqldb/sqldbtest"
+	"ace/internal/foundation/typeid"
 )
 
 var migrations = fstest.MapFS{
@@ -144,6 +146,46 @@ func TestReplicasMigrateTogether(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// An installation in another schema of the database does not wait for a long
+// migration.
+func TestSchemasMigrateApart(t *testing.T) {
+	t.Parallel()
+	open := func() *sqldb.DB {
+		db, err := sqldb.Open(t.Context(), sqldbtest.Postgres(t), &sqldb.Options{MaxConns: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = db.Close() })
+		return db
+	}
+	slow, other := open(), open()
+	name := typeid.New("slow")
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() {
+		_, err := slow.Migrate(ctx, fstest.MapFS{
+			"0001_slow.sql": {Data: []byte("-- +goose Up\nSELECT pg_sleep(3600) AS " + name + ";\n")},
+		})
+		ended <- err
+	}()
+	for running := 0; running == 0; {
+		if err := other.Reader().QueryRowContext(t.Context(), `SELECT count(*) FROM pg_stat_activity
+			WHERE query LIKE '%pg_sleep%' || $1 || '%' AND pid <> pg_backend_pid()`, name).Scan(&running); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := other.Migrate(t.Context(), migrations); err != nil {
+		t.Error(err)
+	}
+	select {
+	case err := <-ended:
+		t.Errorf("the long migration ended first: %v", err)
+	default:
+	}
+	cancel()
+	<-ended
 }
 
 func TestSecondProcessIsRefused(t *testing.T) {

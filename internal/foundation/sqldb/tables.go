@@ -116,7 +116,7 @@ func (db *DB) columns(ctx context.Context) (map[string][]TableColumn, error) {
 
 // MigrateTo is Migrate up to one version.
 func (db *DB) MigrateTo(ctx context.Context, migrations fs.FS, version int64) error {
-	provider, err := db.provider(migrations)
+	provider, err := db.provider(ctx, migrations)
 	if err != nil {
 		return err
 	}
