@@ -1,7 +1,9 @@
 // A product of your own whose users connect their apps. A user never sees an API key: your server holds one key, and
 // names its user in each call (endUser). A link that reaches somebody else connects nothing, because the platform asks
-// this server who opened it (verify: "callback").
+// this server who opened it (verify: "callback"). Its address has to be on the account's list, which the account page
+// shows, too:
 //
+//   ace account redirects ACCOUNT --add http://127.0.0.1:3000/
 //   ACE_API_KEY=… PORT=3000 node connect-page.mjs
 import express from "express";
 import { ACE } from "ace";

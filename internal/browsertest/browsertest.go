@@ -24,8 +24,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// patience is how long one step may take on a busy machine.
-const patience = 30 * time.Second
+// patience is how long one step may take on a busy machine, before a test gives up.
+const patience = 2 * time.Minute
 
 // Browser is a running Chromium.
 type Browser struct {

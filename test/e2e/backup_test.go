@@ -135,7 +135,7 @@ func TestBackupAndRestore(t *testing.T) {
 // await waits until what is true.
 func await(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(harness.Patience); !is(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%s did not come", what)
 		}

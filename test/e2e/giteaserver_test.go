@@ -136,7 +136,7 @@ func (g *gitea) serve(program string) {
 			g.t.Logf("output of gitea:\n%s", log.String())
 		}
 	})
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(harness.Patience); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		if res, err := g.client.Get("https://" + g.host + "/api/v1/version"); err == nil {
 			_ = res.Body.Close()
 			return

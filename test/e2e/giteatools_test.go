@@ -16,6 +16,7 @@ import (
 
 	"ace/catalog"
 	"ace/internal/platform/app"
+	"ace/test/harness"
 )
 
 // work is an account with Gitea connected, and the tools it has used.
@@ -292,7 +293,7 @@ func (w *work) merges(arguments string) {
 	w.t.Helper()
 	w.used["merge_pull_request"] = true
 	var run map[string]any
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
+	for deadline := time.Now().Add(harness.Patience); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
 		if _, run = w.call(http.MethodPost, "/tools/gitea__merge_pull_request/run",
 			`{"arguments":`+arguments+`}`); run["ok"] == true {
 			return

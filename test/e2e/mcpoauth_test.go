@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"ace/internal/browsertest"
+	"ace/test/harness"
 )
 
 // startLibrary runs an MCP server of the official SDK behind the authorization
@@ -134,9 +135,9 @@ func text(t *testing.T, v any) string {
 // await looks at what the platform shows until it is what a test waits for.
 func (a *account) await(what string, there func() bool) {
 	a.t.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); !there(); time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(harness.Patience); !there(); time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			a.t.Fatalf("%s did not come within two minutes", what)
+			a.t.Fatalf("%s did not come in time", what)
 		}
 	}
 }

@@ -61,7 +61,7 @@ func TestOrderEvents(t *testing.T) {
 				t.Errorf("event = %+v, want %s, %s", e, kind, status)
 			}
 			return e.id
-		case <-time.After(time.Minute):
+		case <-time.After(harness.Patience):
 			t.Fatalf("no event %s came", kind)
 			return ""
 		}
@@ -70,7 +70,7 @@ func TestOrderEvents(t *testing.T) {
 	w.ace("order", "refund", id)
 	refunded := next("order.refunded", "refunded")
 	shown := ""
-	for range 50 { // it is on record a moment after the receiver has it
+	for range 2000 { // it is on record a moment after the receiver has it
 		if shown = w.ace("order", "show", id); strings.Count(shown, "webhook: delivered") == 2 {
 			break
 		}
@@ -85,7 +85,7 @@ func TestOrderEvents(t *testing.T) {
 		select {
 		case e := <-events:
 			again[e.kind] = e.id
-		case <-time.After(time.Minute):
+		case <-time.After(harness.Patience):
 			t.Fatalf("after a resend came %v alone", again)
 		}
 	}

@@ -31,7 +31,7 @@ func newcomer(t *testing.T, env ...string) *account {
 	addr := harness.FreeAddr(t)
 	w := start(t, append([]string{"ACE_HOSTS=store,platform", "ACE_PLATFORM_ADDR=" + addr}, env...)...)
 	key, printed := "", regexp.MustCompile(`ace_[0-9A-Za-z]{36}`)
-	for deadline := time.Now().Add(time.Minute); key == "" &&
+	for deadline := time.Now().Add(harness.Patience); key == "" &&
 		time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		key = printed.FindString(w.process.Output()) // printed when everything answers, the store first
 	}

@@ -99,7 +99,7 @@ func (w *world) open(path, offer string) session {
 func (w *world) reads(id, ucp, acp string) session {
 	w.t.Helper()
 	var over [2]session
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(harness.Patience); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
 		_, over[0] = w.call(http.MethodGet, overUCP+"/"+id, "")
 		_, over[1] = w.call(http.MethodGet, overACP+"/"+id, "")
 		if over[0].Status == ucp && over[1].Status == acp {

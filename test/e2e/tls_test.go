@@ -17,7 +17,7 @@ import (
 // that trusts it.
 func trusting(t *testing.T, dir string, p *harness.Process) *http.Client {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !strings.Contains(p.Output(),
+	for deadline := time.Now().Add(harness.Patience); !strings.Contains(p.Output(),
 		"ACE is running"); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the store did not start")

@@ -384,6 +384,7 @@ func (w *world) connectPage(t *testing.T) {
 	address := harness.FreeAddr(t)
 	_, port, _ := strings.Cut(address, ":")
 	origin := "http://" + address
+	w.ace(t, "account", "redirects", a.name, "--add", origin+"/")
 	p := run(t, t.TempDir(), a.environment("PORT="+port), variable(t, "ACE_NODE"),
 		filepath.Join(javascript(t, w), "connect-page.mjs"))
 	if at := p.read(t, "listening at "); at != origin {

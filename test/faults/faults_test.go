@@ -87,7 +87,7 @@ const sessions = "/agent/commerce/ucp/checkout-sessions"
 func (s *shop) call(method, path, body string, header ...string) (int, session) {
 	s.t.Helper()
 	key := typeid.New("idem")
-	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
+	for deadline := time.Now().Add(harness.Patience); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
 		status, answer, err := harness.Call(s.t, method, "http://"+s.addr+path, body,
 			append(header, "Idempotency-Key", key)...)
 		if err != nil || status >= 500 || status == http.StatusConflict && strings.Contains(answer, "in_flight") {
@@ -100,7 +100,7 @@ func (s *shop) call(method, path, body string, header ...string) (int, session) 
 		}
 		return status, got
 	}
-	s.t.Fatalf("%s %s: no answer within two minutes", method, path)
+	s.t.Fatalf("%s %s: no answer in time", method, path)
 	return 0, session{}
 }
 

@@ -98,7 +98,7 @@ func (s *seller) buy() serviceOrder {
 	address := "http://" + s.addr + "/v1/services/llms-txt-draft/run"
 	body := `{"url":"` + s.site + `/"}`
 	var payment string
-	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
+	for deadline := time.Now().Add(harness.Patience); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
 		if payment == "" {
 			payment = s.sign(address, body)
 			continue
@@ -117,7 +117,7 @@ func (s *seller) buy() serviceOrder {
 			s.t.Fatalf("another payment was asked for: %s", answer)
 		}
 	}
-	s.t.Fatal("no result within two minutes")
+	s.t.Fatal("no result in time")
 	return serviceOrder{}
 }
 

@@ -78,7 +78,7 @@ func (w *watcher) start(step string) {
 	if !w.process.Ready("http://" + w.addr + "/healthz") {
 		w.t.Fatalf("the platform did not start:\n%s", w.process.Output())
 	}
-	for deadline := time.Now().Add(time.Minute); w.key == ""; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(harness.Patience); w.key == ""; time.Sleep(20 * time.Millisecond) {
 		w.key = printedKey.FindString(w.process.Output())
 		if time.Now().After(deadline) {
 			w.t.Fatal("the first start printed no key")
@@ -91,14 +91,14 @@ func (w *watcher) start(step string) {
 func (w *watcher) call(method, path, body string) (int, map[string]any) {
 	w.t.Helper()
 	key := typeid.New("idem")
-	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
+	for deadline := time.Now().Add(harness.Patience); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
 		status, answer, err := harness.Call(w.t, method, "http://"+w.addr+"/api/v1"+path, body,
 			"Authorization", "Bearer "+w.key, "Idempotency-Key", key)
 		if err != nil || status >= 500 || status == http.StatusConflict && strings.Contains(answer, "in_progress") {
 			select {
 			case <-w.process.Ended():
 				w.start("") // in its turn: this time is not the platform's
-				deadline = time.Now().Add(2 * time.Minute)
+				deadline = time.Now().Add(harness.Patience)
 			default:
 			}
 			continue
@@ -109,7 +109,7 @@ func (w *watcher) call(method, path, body string) (int, map[string]any) {
 		}
 		return status, got
 	}
-	w.t.Fatalf("%s %s: no response within two minutes", method, path)
+	w.t.Fatalf("%s %s: no response in time", method, path)
 	return 0, nil
 }
 
@@ -186,7 +186,7 @@ func (w *watcher) history(id string) (h history) {
 // have ended.
 func (w *watcher) settled(id, notes string, enough int) history {
 	w.t.Helper()
-	for deadline := time.Now().Add(3 * time.Minute); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
+	for deadline := time.Now().Add(harness.Patience); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
 		h := w.history(id)
 		if len(h.Events) < enough {
 			// A note that the death of the app cut off is written again.

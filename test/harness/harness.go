@@ -115,7 +115,7 @@ func Start(t testing.TB, binary string, env []string, args ...string) *Process {
 	t.Cleanup(func() {
 		p.Kill()
 		if t.Failed() {
-			t.Logf("output of ace %s:\n%s", strings.Join(args, " "), tail(p.output.String(), 6000))
+			t.Logf("output of ace %s:\n%s", strings.Join(args, " "), tail(p.output.String(), 20000))
 		}
 	})
 	return p
@@ -164,8 +164,24 @@ func (p *Process) Stop() {
 	_ = p.cmd.Process.Signal(syscall.SIGTERM)
 	select {
 	case <-p.ended:
-	case <-time.After(time.Minute):
-		p.t.Fatal("ace did not end within a minute of SIGTERM")
+	case <-time.After(Patience):
+		p.dump()
+		p.t.Fatalf("ace did not end within %s of SIGTERM", Patience)
+	}
+}
+
+// Patience is how long a test waits for a process before it gives up. It asserts no
+// time: it is far above what a loaded machine needs, and ends a test that would hang.
+const Patience = 4 * time.Minute
+
+// dump makes a process that hangs print what each of its goroutines waits for, and
+// ends it.
+func (p *Process) dump() {
+	_ = p.cmd.Process.Signal(syscall.SIGQUIT)
+	select {
+	case <-p.ended:
+	case <-time.After(Patience):
+		p.Kill()
 	}
 }
 
@@ -178,18 +194,22 @@ func (p *Process) Code() int { return p.cmd.ProcessState.ExitCode() }
 // Ready waits until a URL responds, or the process has ended: then it returns false.
 func (p *Process) Ready(address string) bool {
 	p.t.Helper()
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
+	var last error
+	for deadline := time.Now().Add(Patience); time.Now().Before(deadline); {
 		select {
 		case <-p.ended:
 			return false
 		case <-time.After(20 * time.Millisecond):
 		}
-		if res, err := get(p.t.Context(), address); err == nil {
+		res, err := get(p.t.Context(), address)
+		if err == nil {
 			_ = res.Body.Close()
 			return true
 		}
+		last = err
 	}
-	p.t.Fatalf("nothing answers at %s", address)
+	p.dump()
+	p.t.Fatalf("nothing answers at %s: %v", address, last)
 	return false
 }
 

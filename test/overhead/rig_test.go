@@ -180,7 +180,7 @@ func process(t testing.TB, addr string, env []string, program string, args ...st
 			t.Logf("%s said:\n%s", program, said.String())
 		}
 	})
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(harness.Patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if conn, err := net.Dial("tcp", addr); err == nil {
 			_ = conn.Close()
 			return cmd.Process.Pid

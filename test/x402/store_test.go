@@ -48,7 +48,7 @@ func (r *rig) open(env ...string) *store {
 	if !s.process.Ready(s.url + "/healthz") {
 		r.t.Fatal("the store did not start")
 	}
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(harness.Patience); ; time.Sleep(100 * time.Millisecond) {
 		if status, body := s.get("/v1/services"); status == http.StatusOK && strings.Contains(body,
 			`"available":true`) {
 			return s

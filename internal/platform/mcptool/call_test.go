@@ -75,7 +75,7 @@ func (s *scripted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // heard waits until the server received something that contains text.
 func (s *scripted) heard(t *testing.T, text string) {
 	t.Helper()
-	for range 200 {
+	for range 20000 {
 		s.mu.Lock()
 		all := strings.Join(s.told, "\n")
 		s.mu.Unlock()

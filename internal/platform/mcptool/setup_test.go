@@ -160,7 +160,7 @@ func program(t *testing.T, env []string, args ...string) (base string) {
 			_ = lines.Text()
 		}
 	}()
-	for range 600 {
+	for range 5000 {
 		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", "127.0.0.1:"+port)
 		if err == nil {
 			_ = conn.Close()

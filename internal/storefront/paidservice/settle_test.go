@@ -461,7 +461,7 @@ func (w *world) begun(id string) (n int) {
 func (w *world) persist(r *replica, call paidservice.Call) *paidservice.Outcome {
 	w.t.Helper()
 	var out *paidservice.Outcome
-	for range 40 {
+	for range 400 {
 		out = r.run(call)
 		if out.Status == paidservice.StatusPaid || out.Status == paidservice.StatusDue {
 			return out

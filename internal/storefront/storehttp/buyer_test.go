@@ -87,7 +87,7 @@ func TestBuyerAfterExpiry(t *testing.T) {
 	w := storetest.Start(t)
 	_, link := opened(t, w, "prompt_handbook")
 	w.Sandbox.Advance(24 * time.Hour)
-	for range 100 { // the processor closes the page a moment after its time
+	for range 2000 { // the processor closes the page a moment after its time
 		if r := w.Do(http.MethodGet, link, ""); r.Status == http.StatusOK {
 			break
 		}

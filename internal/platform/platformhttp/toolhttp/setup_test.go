@@ -370,7 +370,7 @@ func (w *world) decode(got *httptest.ResponseRecorder) map[string]any {
 // until reads a run until it is over.
 func (w *world) until(key, id string) map[string]any {
 	w.t.Helper()
-	for range 1000 {
+	for range 20000 {
 		run := w.decode(w.call(http.MethodGet, "/api/v1/runs/"+id, "", bearer(key)...))
 		if status := run["status"]; status != "running" && status != "awaiting_approval" {
 			return run

@@ -351,7 +351,7 @@ func (a *ucpAgent) checkout(r storetest.Response) ucp.Checkout {
 // until reads a checkout until it has a status.
 func (a *ucpAgent) until(id string, status ucp.CheckoutStatus) ucp.Checkout {
 	a.T.Helper()
-	for deadline := time.Now().Add(30 * time.Second); ; {
+	for deadline := time.Now().Add(4 * time.Minute); ; {
 		c := a.checkout(a.call(ucp.ToolGetCheckout, id, ""))
 		if c.Status == status {
 			return c
