@@ -185,7 +185,9 @@ func TestSchemasMigrateApart(t *testing.T) {
 	default:
 	}
 	cancel()
-	<-ended
+	if err := <-ended; err == nil {
+		t.Error("a canceled migration reports success")
+	}
 }
 
 func TestSecondProcessIsRefused(t *testing.T) {
