@@ -1,10 +1,11 @@
 // An agent with the official TypeScript clients of MCP: it searches, connects the
 // demo app, finds, reads and runs a tool. Where a user is needed it prints
 // {"open": URL} and goes on when a line comes back. It prints one JSON object at
-// the end.
+// the end. In place of a key, oauth has it sign in (mcp-oauth.mjs).
 //
-//   node mcp-agent.mjs 1|2-legacy|2-auto ADDRESS KEY
+//   node mcp-agent.mjs 1|2-legacy|2-auto ADDRESS KEY|oauth
 import readline from 'node:readline'
+import { letIn, load, signIn } from './mcp-oauth.mjs'
 
 const [kind, address, key] = process.argv.slice(2)
 const lines = readline.createInterface({ input: process.stdin })[Symbol.asyncIterator]()
@@ -16,26 +17,32 @@ async function open(url) {
   await lines.next()
 }
 
-async function connected() {
+const sdk = await load(kind === '1')
+
+function newClient() {
   const info = { name: 'peer', version: '1.0.0' }
-  const options = { requestInit: { headers: { Authorization: `Bearer ${key}` } } }
-  if (kind === '1') {
-    const { Client } = await import('@modelcontextprotocol/sdk/client/index.js')
-    const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js')
-    const client = new Client(info)
-    await client.connect(new StreamableHTTPClientTransport(new URL(address), options))
-    return client
-  }
-  const { Client, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
+  if (kind === '1') return new sdk.Client(info)
   const capabilities = kind === '2-auto' ? { elicitation: { url: {} } } : {}
-  const client = new Client(info, { capabilities, versionNegotiation: { mode: kind.slice(2) } })
+  const client = new sdk.Client(info, { capabilities, versionNegotiation: { mode: kind.slice(2) } })
   if (kind === '2-auto') {
     client.setRequestHandler('elicitation/create', async (request) => {
       await open(request.params.url)
       return { action: 'accept' }
     })
   }
-  await client.connect(new StreamableHTTPClientTransport(new URL(address), options))
+  return client
+}
+
+async function connected() {
+  let options = { requestInit: { headers: { Authorization: `Bearer ${key}` } } }
+  const transport = () => new sdk.StreamableHTTPClientTransport(new URL(address), options)
+  if (key === 'oauth') {
+    const { provider, returned } = await signIn()
+    options = { authProvider: provider }
+    await letIn(sdk, newClient(), transport(), returned)
+  }
+  const client = newClient()
+  await client.connect(transport())
   return client
 }
 

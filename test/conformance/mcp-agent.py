@@ -1,14 +1,15 @@
 """The agent of mcp-agent.mjs with the official Python client of MCP, or with fastmcp.
 
-    python mcp-agent.py mcp-auto|mcp-legacy|fastmcp ADDRESS KEY
+    python mcp-agent.py mcp-auto|mcp-legacy|fastmcp ADDRESS KEY|oauth
 """
 
 import asyncio
 import json
 import sys
+from urllib.parse import parse_qs, urlsplit
 
 kind, address, key = sys.argv[1:]
-headers = {"Authorization": f"Bearer {key}"}
+headers = {} if key == "oauth" else {"Authorization": f"Bearer {key}"}
 out = {"asked": 0}
 
 
@@ -16,6 +17,10 @@ async def open_url(url):
     out["asked"] += 1
     print(json.dumps({"open": url}), flush=True)
     await asyncio.to_thread(sys.stdin.readline)
+
+
+async def sign_in(url):
+    print(json.dumps({"sign_in": url}), flush=True)
 
 
 async def work(client, call):
@@ -33,6 +38,54 @@ async def work(client, call):
     out["connections"] = (await call("list_connections", {}))["connections"]
 
 
+class Saved:
+    """What a client has to keep between two starts."""
+
+    tokens = client = None
+
+    async def get_tokens(self):
+        return self.tokens
+
+    async def set_tokens(self, tokens):
+        self.tokens = tokens
+
+    async def get_client_info(self):
+        return self.client
+
+    async def set_client_info(self, client_info):
+        self.client = client_info
+
+
+async def provider():
+    """Sign-in of the official client, which leaves the loopback address to the program."""
+    from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider
+    from mcp.shared.auth import OAuthClientMetadata
+
+    returned = asyncio.get_running_loop().create_future()
+
+    async def loopback(reader, writer):
+        query = parse_qs(urlsplit((await reader.readline()).split()[1].decode()).query)
+        page = b"<title>Signed in</title>"
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n")
+        writer.write(b"Content-Length: %d\r\n\r\n%s" % (len(page), page))
+        await writer.drain()
+        writer.close()
+        if "code" in query and not returned.done():
+            fields = {name: query[name][0] for name in ("code", "state", "iss")}
+            returned.set_result(AuthorizationCodeResult(**fields))
+
+    server = await asyncio.start_server(loopback, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    metadata = OAuthClientMetadata(
+        client_name="Peer Agent",
+        redirect_uris=[f"http://127.0.0.1:{port}/callback"],
+        token_endpoint_auth_method="none",
+    )
+    return OAuthClientProvider(
+        address, metadata, Saved(), redirect_handler=sign_in, callback_handler=lambda: returned
+    )
+
+
 async def official():
     from mcp import Client
     from mcp.client.streamable_http import create_mcp_http_client, streamable_http_client
@@ -42,7 +95,8 @@ async def official():
         await open_url(params.url)
         return ElicitResult(action="accept")
 
-    async with create_mcp_http_client(headers=headers) as http:
+    auth = await provider() if key == "oauth" else None
+    async with create_mcp_http_client(headers=headers, auth=auth) as http:
         client = Client(
             streamable_http_client(address, http_client=http),
             mode=kind.removeprefix("mcp-"),
@@ -64,9 +118,15 @@ async def official():
 
 async def fast():
     from fastmcp import Client
+    from fastmcp.client.auth import OAuth
     from fastmcp.client.transports import StreamableHttpTransport
 
-    async with Client(StreamableHttpTransport(address, headers=headers)) as client:
+    class Printed(OAuth):
+        async def redirect_handler(self, authorization_url):
+            await sign_in(authorization_url)  # in place of the user's own browser
+
+    auth = Printed(client_name="Peer Agent") if key == "oauth" else None
+    async with Client(StreamableHttpTransport(address, headers=headers, auth=auth)) as client:
 
         async def call(name, arguments):
             return (await client.call_tool(name, arguments)).structured_content

@@ -1,51 +1,14 @@
 // An agent that signs in at the platform with the official TypeScript clients of MCP,
-// by OAuth 2.1 and without a key. It prints {"open": URL} where the user has to agree,
-// takes the code at a loopback address, calls a tool, has its tokens replaced, gives
-// them back, and prints one JSON object at the end.
+// by OAuth 2.1 and without a key (mcp-oauth.mjs). It calls a tool, has its tokens replaced,
+// gives them back, and prints one JSON object at the end.
 //
 //   node mcp-sign-in.mjs 1|2 ADDRESS
-import http from 'node:http'
-import { once } from 'node:events'
+import { letIn, load, signIn } from './mcp-oauth.mjs'
 
 const [kind, address] = process.argv.slice(2)
-const sdk = kind === '1'
-  ? {
-      ...await import('@modelcontextprotocol/sdk/client/index.js'),
-      ...await import('@modelcontextprotocol/sdk/client/streamableHttp.js'),
-      ...await import('@modelcontextprotocol/sdk/client/auth.js'),
-    }
-  : await import('@modelcontextprotocol/client')
-const { Client, StreamableHTTPClientTransport, UnauthorizedError, auth } = sdk
-
-const loopback = http.createServer()
-loopback.listen(0, '127.0.0.1')
-await once(loopback, 'listening')
-const redirectUrl = `http://127.0.0.1:${loopback.address().port}/callback`
-const returned = new Promise((resolve) => {
-  loopback.on('request', (req, res) => {
-    const url = new URL(req.url, redirectUrl)
-    res.setHeader('Content-Type', 'text/html')
-    res.end('<title>Signed in</title><p>The agent is signed in.')
-    if (url.pathname === '/callback') resolve(url.searchParams)
-  })
-})
-
-const saved = {}
-const provider = {
-  redirectUrl,
-  clientMetadata: {
-    client_name: 'Peer Agent', redirect_uris: [redirectUrl], token_endpoint_auth_method: 'none',
-    grant_types: ['authorization_code', 'refresh_token'], response_types: ['code'],
-  },
-  state: () => 'a state',
-  clientInformation: () => saved.client,
-  saveClientInformation: (client) => { saved.client = client },
-  tokens: () => saved.tokens,
-  saveTokens: (tokens) => { saved.tokens = tokens },
-  saveCodeVerifier: (verifier) => { saved.verifier = verifier },
-  codeVerifier: () => saved.verifier,
-  redirectToAuthorization: (url) => console.log(JSON.stringify({ open: url.href })),
-}
+const sdk = await load(kind === '1')
+const { Client, StreamableHTTPClientTransport, auth } = sdk
+const { provider, saved, returned } = await signIn()
 
 const transport = () => new StreamableHTTPClientTransport(new URL(address), { authProvider: provider })
 const client = () => new Client({ name: 'peer', version: '1.0.0' })
@@ -58,16 +21,8 @@ const status = async (token) => (await fetch(address, {
   body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} }),
 })).status
 
-const first = transport()
-try {
-  await client().connect(first)
-  throw new Error('the server let a client in without a token')
-} catch (error) {
-  if (!(error instanceof UnauthorizedError)) throw error
-}
-const got = await returned
+const got = await letIn(sdk, client(), transport(), returned)
 const out = { state: got.get('state'), iss: got.get('iss') }
-await (kind === '1' ? first.finishAuth(got.get('code')) : first.finishAuth(got))
 
 const signedIn = client()
 await signedIn.connect(transport())

@@ -188,17 +188,19 @@ func TestMCPTypeScript(t *testing.T) {
 	}
 }
 
-// scriptDir returns a folder with a script, from which Node finds the installed
+// scriptDir returns a folder with scripts, from which Node finds the installed
 // packages.
-func scriptDir(t *testing.T, modules, script string) string {
+func scriptDir(t *testing.T, modules string, scripts ...string) string {
 	t.Helper()
 	dir := t.TempDir()
-	text, err := os.ReadFile(script)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, script), text, 0o600); err != nil {
-		t.Fatal(err)
+	for _, script := range scripts {
+		text, err := os.ReadFile(script)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, script), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := os.Symlink(modules, filepath.Join(dir, "node_modules")); err != nil {
 		t.Fatal(err)

@@ -1,14 +1,10 @@
 package conformance
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"ace/internal/browsertest"
@@ -37,14 +33,15 @@ func TestPlatformSignIn(t *testing.T) {
 	if node == "" || modules == "" {
 		t.Skip("left out: ACE_NODE and ACE_NODE_MODULES are not set")
 	}
-	script := filepath.Join(scriptDir(t, modules, "mcp-sign-in.mjs"), "mcp-sign-in.mjs")
+	script := filepath.Join(scriptDir(t, modules, "mcp-sign-in.mjs", "mcp-oauth.mjs"), "mcp-sign-in.mjs")
 	b := browsertest.Start(t)
 	for _, kind := range []string{"1", "2"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			host := startPlatform(t)
 			tab := host.user(t, b)
-			got := runSignIn(t, tab, node, script, kind, host.url+"/mcp")
+			got := signInReport{}
+			run(t, tab, &got, node, script, kind, host.url+"/mcp")
 			six := []string{"search_apps", "connect_app", "list_connections", "find_tools", "get_tool", "run_tool"}
 			if !slices.Equal(got.Tools, six) {
 				t.Errorf("tools = %v, want %v", got.Tools, six)
@@ -69,38 +66,4 @@ func text(t *testing.T, v signInReport) string {
 		t.Fatal(err)
 	}
 	return string(out)
-}
-
-// runSignIn runs an agent, and agrees in the browser to what it asks for.
-func runSignIn(t *testing.T, tab *browsertest.Tab, command ...string) signInReport {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)
-	var faults bytes.Buffer
-	cmd.Stderr = &faults
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	last := ""
-	for lines := bufio.NewScanner(out); lines.Scan(); {
-		last = lines.Text()
-		var asked struct{ Open string }
-		if json.Unmarshal([]byte(last), &asked) == nil && asked.Open != "" {
-			tab.Open(asked.Open)
-			tab.See("Peer Agent")
-			tab.Press(`button[value="allow"]`)
-			tab.See("The agent is signed in.")
-		}
-	}
-	if err := cmd.Wait(); err != nil {
-		t.Fatalf("%v: %v\n%s\n%s", command[1:], err, last, faults.String())
-	}
-	var report signInReport
-	if err := json.NewDecoder(strings.NewReader(last)).Decode(&report); err != nil {
-		t.Fatalf("%s: %v\n%s", last, err, faults.String())
-	}
-	return report
 }

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
 
 	"ace/internal/browsertest"
@@ -87,8 +86,16 @@ type agentReport struct {
 	}
 }
 
-// runAgent runs an agent, and opens in the browser what it asks the user to open.
-func runAgent(t *testing.T, tab *browsertest.Tab, command ...string) *agentReport {
+// letIn agrees to what a client that has no key asks for.
+func letIn(tab *browsertest.Tab, client, link string) {
+	tab.Open(link)
+	tab.See(client)
+	tab.Press(`button[value="allow"]`)
+}
+
+// run runs an agent, does in the browser what it asks the user for, and decodes what it
+// prints last.
+func run(t *testing.T, tab *browsertest.Tab, report any, command ...string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)
 	var faults bytes.Buffer
@@ -107,8 +114,15 @@ func runAgent(t *testing.T, tab *browsertest.Tab, command ...string) *agentRepor
 	last := ""
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		last = lines.Text()
-		var asked struct{ Open string }
-		if json.Unmarshal([]byte(last), &asked) == nil && asked.Open != "" {
+		var asked struct {
+			Open   string
+			SignIn string `json:"sign_in"`
+		}
+		switch err := json.Unmarshal([]byte(last), &asked); {
+		case err != nil:
+		case asked.SignIn != "":
+			letIn(tab, "Peer Agent", asked.SignIn)
+		case asked.Open != "":
 			connect(tab, asked.Open)
 			if _, err := io.WriteString(in, "\n"); err != nil {
 				t.Fatal(err)
@@ -118,11 +132,28 @@ func runAgent(t *testing.T, tab *browsertest.Tab, command ...string) *agentRepor
 	if err := cmd.Wait(); err != nil {
 		t.Fatalf("%v: %v\n%s\n%s", command[1:3], err, last, faults.String())
 	}
-	report := &agentReport{}
 	if err := json.Unmarshal([]byte(last), report); err != nil {
 		t.Fatalf("%s: %v\n%s", last, err, faults.String())
 	}
-	return report
+}
+
+// eachWay runs a test of an agent with a key, and of one that signs in by OAuth, which
+// gets oauth in place of the key.
+func eachWay(t *testing.T, b *browsertest.Browser, name string,
+	agent func(t *testing.T, host *platformHost, tab *browsertest.Tab, key string),
+) {
+	t.Helper()
+	for _, way := range []string{"key", "oauth"} {
+		t.Run(name+"/"+way, func(t *testing.T) {
+			t.Parallel()
+			host := startPlatform(t)
+			key := way
+			if way == "key" {
+				key = host.key
+			}
+			agent(t, host, host.user(t, b), key)
+		})
+	}
 }
 
 // check compares what an agent saw with what every agent has to see.
@@ -152,14 +183,13 @@ func TestPlatformAgents(t *testing.T) {
 	if node == "" || modules == "" {
 		t.Skip("left out: ACE_NODE and ACE_NODE_MODULES are not set")
 	}
-	script := filepath.Join(scriptDir(t, modules, "mcp-agent.mjs"), "mcp-agent.mjs")
+	script := filepath.Join(scriptDir(t, modules, "mcp-agent.mjs", "mcp-oauth.mjs"), "mcp-agent.mjs")
 	b := browsertest.Start(t)
 	for kind, version := range map[string]string{"1": "2025-11-25", "2-legacy": "2025-11-25", "2-auto": "2026-07-28"} {
-		t.Run(kind, func(t *testing.T) {
-			t.Parallel()
-			host := startPlatform(t)
-			tab := host.user(t, b)
-			report := runAgent(t, tab, node, script, kind, host.url+"/mcp", host.key)
+		eachWay(t, b, kind, func(t *testing.T, host *platformHost, tab *browsertest.Tab, key string) {
+			t.Helper()
+			report := &agentReport{}
+			run(t, tab, report, node, script, kind, host.url+"/mcp", key)
 			report.check(t)
 			if report.Version != version {
 				t.Errorf("version = %q, want %s", report.Version, version)
@@ -177,51 +207,14 @@ func TestPlatformPythonAgents(t *testing.T) {
 	}
 	b := browsertest.Start(t)
 	for kind, version := range map[string]string{"mcp-legacy": "2025-11-25", "mcp-auto": "2026-07-28", "fastmcp": ""} {
-		t.Run(kind, func(t *testing.T) {
-			t.Parallel()
-			host := startPlatform(t)
-			tab := host.user(t, b)
-			report := runAgent(t, tab, python, "mcp-agent.py", kind, host.url+"/mcp", host.key)
+		eachWay(t, b, kind, func(t *testing.T, host *platformHost, tab *browsertest.Tab, key string) {
+			t.Helper()
+			report := &agentReport{}
+			run(t, tab, report, python, "mcp-agent.py", kind, host.url+"/mcp", key)
 			report.check(t)
 			if report.Version != version {
 				t.Errorf("version = %q, want %s", report.Version, version)
 			}
 		})
-	}
-}
-
-// TestPlatformInspector calls a tool with the command line of the official
-// inspector.
-func TestPlatformInspector(t *testing.T) {
-	t.Parallel()
-	node, modules := os.Getenv("ACE_NODE"), os.Getenv("ACE_NODE_MODULES")
-	if node == "" || modules == "" {
-		t.Skip("left out: ACE_NODE and ACE_NODE_MODULES are not set")
-	}
-	host := startPlatform(t)
-	launcher := filepath.Join(modules, "@modelcontextprotocol", "inspector", "clients", "launcher", "build", "index.js")
-	inspect := func(arguments ...string) string {
-		t.Helper()
-		command := append([]string{
-			launcher,
-			"--cli",
-			host.url + "/mcp",
-			"--transport",
-			"http",
-			"--header",
-			"Authorization: Bearer " + host.key,
-		}, arguments...)
-		out, err := exec.CommandContext(t.Context(), node, command...).CombinedOutput()
-		if err != nil {
-			t.Fatalf("inspector %v: %v\n%s", arguments, err, out)
-		}
-		return string(out)
-	}
-	if out := inspect("--method", "tools/list"); !strings.Contains(out, `"run_tool"`) {
-		t.Errorf("tools/list = %s", out)
-	}
-	if out := inspect("--method", "tools/call", "--tool-name", "find_tools", "--tool-arg",
-		"task=write a note"); !strings.Contains(out, "demo_notes__create_note") {
-		t.Errorf("find_tools = %s", out)
 	}
 }
