@@ -49,17 +49,17 @@ func mcpSuites(t *testing.T) map[string][]string {
 	return suites
 }
 
-// scenarios reads the tables of mcp-scenarios.md: what applies, with the
-// suites that have it, and why the rest does not.
-func scenarios(t *testing.T) (applies, reasons map[string]string) {
+// scenarios reads the tables of mcp-scenarios.md, or of the page for the platform: what
+// applies, with the suites or versions that have it, and why the rest does not.
+func scenarios(t *testing.T, page string) (applies, reasons map[string]string) {
 	t.Helper()
-	text, err := os.ReadFile("mcp-scenarios.md")
+	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
 	yes, no, ok := strings.Cut(string(text), "## Those that do not")
 	if !ok {
-		t.Fatal("mcp-scenarios.md has no second table")
+		t.Fatalf("%s has no second table", page)
 	}
 	row := regexp.MustCompile(`(?m)^\| ([a-z0-9-]+) \| ([^|]+) \|`)
 	table := func(text string) map[string]string {
@@ -79,11 +79,11 @@ func scenarios(t *testing.T) (applies, reasons map[string]string) {
 func TestMCPSuite(t *testing.T) {
 	t.Parallel()
 	suites := mcpSuites(t)
-	applies, reasons := scenarios(t)
+	applies, reasons := scenarios(t, "mcp-scenarios.md")
 	store := startStore(t, "conformance", "ACE_RATE_LIMIT=off")
 	unheard := maps.Clone(reasons)
 	for name, command := range suites {
-		for _, scenario := range listed(t, command) {
+		for _, scenario := range listed(t, command, "2025-11-25") {
 			delete(unheard, scenario)
 			if applies[scenario] == "" && reasons[scenario] == "" {
 				t.Errorf("the %s suite has the scenario %s: run it, or say in mcp-scenarios.md why it does not apply",
@@ -113,11 +113,11 @@ func TestMCPSuite(t *testing.T) {
 	}
 }
 
-// listed returns the scenarios of a suite for servers of the versions up to
-// 2025-11-25, which the older suite does not distinguish.
-func listed(t *testing.T, command []string) []string {
+// listed returns the scenarios of a suite for servers of a version. The older suite
+// does not distinguish versions.
+func listed(t *testing.T, command []string, version string) []string {
 	t.Helper()
-	args := append(slices.Clone(command[1:]), "list", "--server", "--spec-version", "2025-11-25")
+	args := append(slices.Clone(command[1:]), "list", "--server", "--spec-version", version)
 	out, err := exec.CommandContext(t.Context(), command[0], args...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("list: %v\n%s", err, out)

@@ -25,11 +25,17 @@ type platformHost struct {
 // startPlatform starts a platform with the sandbox's demo app.
 func startPlatform(t *testing.T) *platformHost {
 	t.Helper()
+	return startPlatformWith(t, "")
+}
+
+// startPlatformWith starts a platform built with tags, with further settings.
+func startPlatformWith(t *testing.T, tags string, settings ...string) *platformHost {
+	t.Helper()
 	address := harness.FreeAddr(t)
-	p := harness.Start(t, harness.Build(t, ""), []string{
+	p := harness.Start(t, harness.Build(t, tags), append([]string{
 		"ACE_HOSTS=platform", "ACE_PLATFORM_ADDR=" + address, "ACE_SANDBOX_ADDR=" + harness.FreeAddr(t),
 		"ACE_ADMIN_ADDR=", "ACE_DATA_DIR=" + harness.DataDir(t),
-	}, "serve")
+	}, settings...), "serve")
 	host := &platformHost{url: "http://" + address}
 	if !p.Ready(host.url + "/healthz") {
 		t.Fatal("the platform did not start")

@@ -103,6 +103,7 @@ func New(d Deps) *Handler {
 	}
 	h.server = mcp.NewServer(mcp.Implementation{Name: ServerName, Title: d.Name, Version: d.Version}, options)
 	h.addTools()
+	addSuiteTools(h.server)
 	return h
 }
 
