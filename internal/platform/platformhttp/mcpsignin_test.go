@@ -9,7 +9,10 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"ace/internal/foundation/problem"
 	"ace/internal/platform/apikey"
 	"ace/internal/platform/audit"
 	"ace/internal/platform/authserver"
@@ -36,11 +39,12 @@ func (w *world) mcpClient(t *testing.T) string {
 	return decode(t, got)["client_id"].(string)
 }
 
-// mcpTokens signs a client in and returns the response of the token endpoint.
-func (w *world) mcpTokens(t *testing.T, client string) map[string]any {
+const mcpVerifier = "0123456789012345678901234567890123456789012"
+
+// mcpRequest is what the person at the consent page sees of a client.
+func (w *world) mcpRequest(t *testing.T, client string) *authserver.Request {
 	t.Helper()
-	verifier := strings.Repeat("v", 43)
-	sum := sha256.Sum256([]byte(verifier))
+	sum := sha256.Sum256([]byte(mcpVerifier))
 	query := url.Values{
 		"client_id": {client}, "redirect_uri": {callback}, "response_type": {"code"}, "resource": {base + "/mcp"},
 		"code_challenge":        {base64.RawURLEncoding.EncodeToString(sum[:])},
@@ -50,17 +54,47 @@ func (w *world) mcpTokens(t *testing.T, client string) map[string]any {
 	if err != nil {
 		t.Fatal(err)
 	}
-	code, err := w.signIns.Approve(t.Context(), request, w.account.ID, audit.Operator(),
-		authserver.Choice{Permissions: apikey.Read | apikey.Run})
+	return request
+}
+
+// mcpCode is the code that a client gets when the person agrees, for some days or for
+// ever.
+func (w *world) mcpCode(t *testing.T, client string, days int) string {
+	t.Helper()
+	code, err := w.signIns.Approve(t.Context(), w.mcpRequest(t, client), w.account.ID, audit.Operator(),
+		authserver.Choice{Permissions: apikey.Read | apikey.Run, Days: days})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := w.form("/oauth/token", "grant_type", "authorization_code", "code", code, "code_verifier", verifier,
+	return code
+}
+
+// mcpExchange sends a code to the token endpoint.
+func (w *world) mcpExchange(client, code string) *httptest.ResponseRecorder {
+	return w.form("/oauth/token", "grant_type", "authorization_code", "code", code, "code_verifier", mcpVerifier,
 		"client_id", client, "redirect_uri", callback, "resource", base+"/mcp")
+}
+
+// mcpTokens signs a client in and returns the response of the token endpoint.
+func (w *world) mcpTokens(t *testing.T, client string) map[string]any {
+	t.Helper()
+	got := w.mcpExchange(client, w.mcpCode(t, client, 0))
 	if got.Code != http.StatusOK || got.Header().Get("Cache-Control") != "no-store" {
 		t.Fatalf("token = %d %v %s", got.Code, got.Header(), got.Body)
 	}
 	return decode(t, got)
+}
+
+// mcpRefresh sends a refresh token to the token endpoint.
+func (w *world) mcpRefresh(client string, tokens map[string]any) *httptest.ResponseRecorder {
+	return w.form("/oauth/token", "grant_type", "refresh_token", "client_id", client, "refresh_token",
+		tokens["refresh_token"].(string))
+}
+
+// mcpList lists the tools with an access token and returns the status.
+func (w *world) mcpList(tokens map[string]any) int {
+	return w.call(http.MethodPost, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, "Accept",
+		"application/json, text/event-stream", "Authorization", fmt.Sprintf("Bearer %v", tokens["access_token"])).Code
 }
 
 // TestMCPMetadata: what clients read to sign in, from pages of any origin.
@@ -188,8 +222,7 @@ func TestMCPTokenIsForMCP(t *testing.T) {
 	if got.Code != http.StatusUnauthorized || decode(t, got)["code"] != "wrong_audience" {
 		t.Errorf("a token at the REST API = %d %s, want 401 wrong_audience", got.Code, got.Body)
 	}
-	renewed := w.form("/oauth/token", "grant_type", "refresh_token", "client_id", client, "refresh_token",
-		tokens["refresh_token"].(string))
+	renewed := w.mcpRefresh(client, tokens)
 	if renewed.Code != http.StatusOK || renewed.Header().Get("Cache-Control") != "no-store" {
 		t.Fatalf("refresh = %d %s", renewed.Code, renewed.Body)
 	}
@@ -207,4 +240,133 @@ func TestMCPTokenIsForMCP(t *testing.T) {
 		t.Errorf("revoke = %d %s, want 200", got.Code, got.Body)
 	}
 	challenged("a token that was revoked", mcp("Authorization", bearer(next["access_token"])))
+}
+
+// TestMCPSignInEnds tests the times of a sign-in, on both sides of each end.
+func TestMCPSignInEnds(t *testing.T) {
+	t.Parallel()
+	const moment = time.Millisecond // what times are stored in
+	// atEnd runs a test just before an end, and another one at it.
+	atEnd := func(t *testing.T, lifetime time.Duration, begin func() (client string, held map[string]any),
+		test func(client string, held map[string]any, ended bool),
+	) {
+		t.Helper()
+		for _, ended := range []bool{false, true} {
+			client, held := begin()
+			time.Sleep(lifetime - moment)
+			if ended {
+				time.Sleep(moment)
+			}
+			test(client, held, ended)
+		}
+	}
+	for name, test := range map[string]func(t *testing.T, w *world){
+		"consent page": func(t *testing.T, w *world) {
+			var sealed string
+			atEnd(t, 15*time.Minute+moment, func() (string, map[string]any) {
+				var err error
+				if sealed, err = w.signIns.Seal(w.mcpRequest(t, w.mcpClient(t)), "session"); err != nil {
+					t.Fatal(err)
+				}
+				return "", nil
+			}, func(_ string, _ map[string]any, ended bool) {
+				if _, err := w.signIns.Unseal(sealed, "session"); problem.Is(err, "consent_expired") != ended {
+					t.Errorf("Unseal = %v; ended is %v", err, ended)
+				}
+			})
+		},
+		"code": func(t *testing.T, w *world) {
+			atEnd(t, time.Minute, func() (string, map[string]any) {
+				client := w.mcpClient(t)
+				return client, map[string]any{"code": w.mcpCode(t, client, 0)}
+			}, func(client string, held map[string]any, ended bool) {
+				got := w.mcpExchange(client, held["code"].(string))
+				if ended != (got.Code == http.StatusBadRequest && decode(t, got)["error"] == "invalid_grant") ||
+					!ended && got.Code != http.StatusOK {
+					t.Errorf("exchange = %d %s; ended is %v", got.Code, got.Body, ended)
+				}
+			})
+		},
+		"access token": func(t *testing.T, w *world) {
+			atEnd(t, time.Hour, func() (string, map[string]any) {
+				client := w.mcpClient(t)
+				return client, w.mcpTokens(t, client)
+			}, func(client string, held map[string]any, ended bool) {
+				if status := w.mcpList(held); (status == http.StatusUnauthorized) != ended {
+					t.Errorf("a call = %d; ended is %v", status, ended)
+				}
+				next := w.mcpRefresh(client, held)
+				if next.Code != http.StatusOK || w.mcpList(decode(t, next)) != http.StatusOK {
+					t.Errorf("refresh = %d %s; ended is %v", next.Code, next.Body, ended)
+				}
+			})
+		},
+		"refresh token": func(t *testing.T, w *world) {
+			const lifetime = 60 * 24 * time.Hour // which each use begins again
+			client := w.mcpClient(t)
+			held := w.mcpTokens(t, client)
+			for range 3 {
+				time.Sleep(lifetime - moment)
+				next := w.mcpRefresh(client, held)
+				if next.Code != http.StatusOK {
+					t.Fatalf("refresh = %d %s", next.Code, next.Body)
+				}
+				held = decode(t, next)
+			}
+			time.Sleep(lifetime)
+			if next := w.mcpRefresh(client, held); next.Code != http.StatusBadRequest ||
+				decode(t, next)["error"] != "invalid_grant" {
+				t.Errorf("refresh after its time = %d %s", next.Code, next.Body)
+			}
+		},
+		"answer that was lost": func(t *testing.T, w *world) {
+			var next map[string]any
+			atEnd(t, 30*time.Second, func() (string, map[string]any) {
+				client := w.mcpClient(t)
+				held := w.mcpTokens(t, client)
+				next = decode(t, w.mcpRefresh(client, held))
+				return client, held
+			}, func(client string, held map[string]any, ended bool) {
+				got := w.mcpRefresh(client, held)
+				if ended {
+					if got.Code != http.StatusBadRequest || w.mcpList(next) != http.StatusUnauthorized {
+						t.Errorf("refresh with an old token = %d %s, want the end of the grant", got.Code, got.Body)
+					}
+					return
+				}
+				if again := decode(t, got); again["access_token"] != next["access_token"] ||
+					again["refresh_token"] != next["refresh_token"] || w.mcpList(next) != http.StatusOK {
+					t.Errorf("refresh again = %v, want the same tokens", again)
+				}
+			})
+		},
+		"what the person granted": func(t *testing.T, w *world) {
+			const granted = 7 * 24 * time.Hour
+			atEnd(t, granted, func() (string, map[string]any) {
+				client := w.mcpClient(t)
+				return client, decode(t, w.mcpExchange(client, w.mcpCode(t, client, 7)))
+			}, func(client string, held map[string]any, ended bool) {
+				next := w.mcpRefresh(client, held)
+				if (next.Code == http.StatusBadRequest) != ended {
+					t.Fatalf("refresh = %d %s; ended is %v", next.Code, next.Body, ended)
+				}
+				if ended {
+					return
+				}
+				tokens := decode(t, next)
+				if status := w.mcpList(tokens); tokens["expires_in"] != 0.0 || status != http.StatusOK {
+					t.Errorf("tokens just before the end = %v, which get %d", tokens, status)
+				}
+				time.Sleep(moment)
+				if status := w.mcpList(tokens); status != http.StatusUnauthorized {
+					t.Errorf("a call at the end = %d, want 401", status)
+				}
+			})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) { test(t, setupFree(t)) })
+		})
+	}
 }
