@@ -196,7 +196,7 @@ func TestWriteProblem(t *testing.T) {
 			413,
 			`{"type":"https://store.example/problems/body-too-large","title":"Too large","status":413,` +
 				`"detail":"The request body is larger than 10 bytes. Send less.","instance":"/a%20b",` +
-				`"code":"body_too_large","next_action":"fix_arguments","request_id":"caller-0001"}`,
+				`"code":"request_too_large","next_action":"fix_arguments","request_id":"caller-0001"}`,
 			"",
 			1,
 		},

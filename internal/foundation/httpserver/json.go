@@ -22,7 +22,7 @@ const DefaultBodyLimit = 1 << 20
 // DecodeJSON reads the body of r into v. It refuses other media types, bodies
 // over limit bytes (0: DefaultBodyLimit) and what jsonread.Check refuses. Fields
 // that v does not have are ignored. A missing Content-Type counts as JSON. The
-// problems are unsupported_media_type, body_too_large, invalid_json (with line
+// problems are unsupported_media_type, request_too_large, invalid_json (with line
 // and column) and invalid_type (with a JSON Pointer).
 func DecodeJSON(r *http.Request, v any, limit int64) error {
 	return decodeJSON(r, v, limit, false)
@@ -64,7 +64,7 @@ func CheckJSONType(r *http.Request) error {
 }
 
 // ReadBody reads the whole body, up to limit bytes (0: DefaultBodyLimit). It
-// returns the problem body_too_large, or body_unreadable when the client
+// returns the problem request_too_large, or body_unreadable when the client
 // stopped sending.
 func ReadBody(r *http.Request, limit int64) ([]byte, error) {
 	if limit == 0 {

@@ -63,7 +63,7 @@ func TestDecodeJSON(t *testing.T) {
 		},
 		{name: "too deep", body: deep, code: "invalid_json", detail: "64 levels"},
 		{
-			name: "too large", body: `{"extra":{"a":"0123456789"}}`, limit: 10, code: "body_too_large",
+			name: "too large", body: `{"extra":{"a":"0123456789"}}`, limit: 10, code: "request_too_large",
 			detail: "10 bytes",
 		},
 		{

@@ -10,7 +10,7 @@ import (
 // LimitBody bounds the request body to n bytes. The handler's read fails with
 // *http.MaxBytesError, at once when the declared length is over the limit, so
 // so that each protocol writes 413 in its own shape; DecodeJSON and WriteProblem
-// turn that error into the problem body_too_large.
+// turn that error into the problem request_too_large.
 func LimitBody(n int64) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -90,7 +90,7 @@ func internalProblem() *problem.Problem {
 }
 
 func bodyTooLarge(limit int64) *problem.Problem {
-	return problem.New(problem.TooLarge, "body_too_large",
+	return problem.New(problem.TooLarge, "request_too_large",
 		fmt.Sprintf("The request body is larger than %d bytes. Send less.", limit))
 }
 

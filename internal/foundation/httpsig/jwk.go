@@ -75,7 +75,9 @@ func NewJWK(public crypto.PublicKey) (JWK, error) {
 }
 
 // ParseJWK reads a public key. A key with private fields is refused:
-// one that was published is compromised. The errors wrap ErrKey.
+// one that was published is compromised. The errors wrap ErrKey. With an error
+// about a type, curve or algorithm that is not supported here the key is
+// returned, too: signatures may name it.
 func ParseJWK(data []byte) (JWK, error) {
 	var k struct {
 		JWK

@@ -146,7 +146,7 @@ type Operation struct {
 
 // Handle mounts fn as a route and documents it. Errors of fn are rendered by
 // httpserver.WriteProblem. Malformed input never reaches fn: it gets
-// invalid_json, invalid_request with one item per fault, body_too_large or
+// invalid_json, invalid_request with one item per fault, request_too_large or
 // unsupported_media_type. A bad registration panics, at start.
 func Handle[In, Out any](api *API, op Operation, fn func(context.Context, *In) (*Out, error)) {
 	limit := op.MaxBodyBytes

@@ -130,7 +130,7 @@ func TestErrors(t *testing.T) {
 		{name: "empty", path: "/notes/n1", body: ``, status: 400, code: "body_required"},
 		{
 			name: "too large", path: "/notes/n1", body: `{"title":"` + strings.Repeat("a", 400) + `"}`, status: 413,
-			code: "body_too_large",
+			code: "request_too_large",
 		},
 		{
 			name: "required", path: "/notes/n1", body: `{}`, status: 400, code: "invalid_request",

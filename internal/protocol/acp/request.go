@@ -93,13 +93,33 @@ func ReadCreate(body *jsonread.Value, x Exchange) (*SessionRequest, error) {
 }
 
 // ReadUpdate parses the body that updates a session, by the rules of ReadCreate; omitted fields do
-// not change, including the quantity of a line.
+// not change, including the quantity of a line. In a plain exchange {"quantity":2} alone changes the
+// quantity of the session's line; elsewhere a quantity outside a line is the problem invalid_value.
 func ReadUpdate(body *jsonread.Value, x Exchange) (*SessionRequest, error) {
 	o, err := body.Object()
 	if err != nil {
 		return nil, err
 	}
-	return done(o, readSession(o, x))
+	r := readSession(o, x)
+	if r.LineItems == nil && o.Has("quantity") {
+		r.LineItems = readBareQuantity(o, x)
+	}
+	return done(o, r)
+}
+
+// readBareQuantity reads a quantity without an item: a line that changes nothing else.
+func readBareQuantity(o jsonread.Object, x Exchange) []RequestLine {
+	if !x.Plain {
+		o.Fault("quantity", "invalid_value", looseField("quantity"))
+		return nil
+	}
+	quantity, _ := o.Int("quantity", 1, MaxQuantity)
+	return []RequestLine{{Quantity: quantity, Path: jsonread.Path(o.Place(""))}}
+}
+
+// looseField says where a field belongs that would be ignored where it was sent.
+func looseField(name string) string {
+	return "Send " + name + " inside the line of line_items that it is about."
 }
 
 // ReadComplete parses the body that completes a session: empty or an object. payment_data, though
@@ -176,6 +196,11 @@ func readLines(o jsonread.Object, x Exchange) []RequestLine {
 			return []RequestLine{readLine(o, false)}
 		}
 		return nil
+	}
+	for _, name := range []string{"quantity", "offer_id", "item"} {
+		if o.Has(name) {
+			o.Fault(name, "invalid_value", looseField(name))
+		}
 	}
 	var lines []RequestLine
 	sent := o.Objects(field, MaxLineItems)

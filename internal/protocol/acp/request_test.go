@@ -261,6 +261,40 @@ func TestReadUpdate(t *testing.T) {
 	if _, err := readUpdate([]byte(`{"line_items":[]}`), strict); err == nil {
 		t.Error("ReadUpdate with no lines = nil, want missing_field")
 	}
+	got, err = readUpdate([]byte(`{"quantity":3}`), acp.Exchange{Plain: true})
+	if err != nil || len(got.LineItems) != 1 || got.LineItems[0].Quantity != 3 || got.LineItems[0].ItemID != "" {
+		t.Errorf("ReadUpdate of a bare quantity = %+v, %v, want a line that changes it alone", got, err)
+	}
+}
+
+// TestLooseFields sends fields of a line beside the lines, where they would be
+// ignored.
+func TestLooseFields(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		body   string
+		x      acp.Exchange
+		update bool
+		param  string
+	}{
+		{`{"line_items":[{"id":"a"}],"quantity":2}`, acp.Exchange{Plain: true}, false, "$.quantity"},
+		{`{"line_items":[{"id":"a"}],"quantity":2}`, acp.Exchange{Plain: true}, true, "$.quantity"},
+		{`{"items":[{"id":"a"}],"offer_id":"b"}`, acp.Exchange{Plain: true}, true, "$.offer_id"},
+		{`{"line_items":[{"id":"a"}],"item":{"id":"b"}}`, strict, true, "$.item"},
+		{`{"quantity":2}`, strict, true, "$.quantity"},
+		{`{"quantity":0}`, acp.Exchange{Plain: true}, true, "$.quantity"},
+	}
+	for _, tt := range tests {
+		read := readCreate
+		if tt.update {
+			read = readUpdate
+		}
+		_, err := read([]byte(tt.body), tt.x)
+		p, ok := problem.From(err)
+		if !ok || acp.FromProblem(p).Param != tt.param {
+			t.Errorf("%s = %v, want an error at %s", tt.body, err, tt.param)
+		}
+	}
 }
 
 const secret = "4242424242424242"

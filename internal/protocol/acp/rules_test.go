@@ -97,8 +97,8 @@ func TestFromProblem(t *testing.T) {
 			`{"type":"processing_error","code":"internal_error","message":"Sorry."}`,
 		},
 		{
-			"large", problem.New(problem.TooLarge, "body_too_large", "Smaller."), 413,
-			`{"type":"invalid_request","code":"body_too_large","message":"Smaller."}`,
+			"large", problem.New(problem.TooLarge, "request_too_large", "Smaller."), 413,
+			`{"type":"invalid_request","code":"request_too_large","message":"Smaller."}`,
 		},
 	}
 	for _, tt := range tests {

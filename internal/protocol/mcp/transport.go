@@ -20,7 +20,7 @@ import (
 const (
 	allowMethods = "POST, OPTIONS"
 	allowHeaders = "Content-Type, Accept, Authorization, MCP-Protocol-Version, Mcp-Session-Id, Mcp-Method, " +
-		"Mcp-Name, Last-Event-ID, Signature, Signature-Input, Signature-Agent"
+		"Mcp-Name, Last-Event-ID, Content-Digest, Signature, Signature-Input, Signature-Agent"
 	exposeHeaders = "Retry-After, RateLimit, RateLimit-Policy, WWW-Authenticate"
 )
 

@@ -22,7 +22,7 @@ const (
 // Agent is the calling platform as it identifies itself. The zero Agent is an anonymous caller:
 // plain mode.
 type Agent struct {
-	// Profile is the absolute https URL of the platform's profile.
+	// Profile is the absolute https URL of the platform's profile; http on a loopback host.
 	Profile string
 	// Version is the declared protocol version, or "".
 	Version Version
@@ -30,6 +30,12 @@ type Agent struct {
 
 // Plain reports whether the caller does not use UCP.
 func (a Agent) Plain() bool { return a.Profile == "" }
+
+// Loopback reports whether the profile is on the caller's own machine, which is for development.
+func (a Agent) Loopback() bool {
+	u, err := url.Parse(a.Profile)
+	return err == nil && IsLoopback(u.Hostname())
+}
 
 // ParseAgent parses the values of the header UCP-Agent, a dictionary of RFC 8941
 // (https://www.rfc-editor.org/rfc/rfc8941):
@@ -44,32 +50,32 @@ func ParseAgent(values []string) (Agent, error) {
 		return Agent{}, nil
 	}
 	if size := len(strings.Join(values, ",")); size > maxAgentHeader {
-		return Agent{}, invalidProfileURL("The header UCP-Agent is too long.")
+		return Agent{}, InvalidProfile("The header UCP-Agent is too long.")
 	}
 	dictionary, err := httpsfv.UnmarshalDictionary(values)
 	if err != nil {
-		return Agent{}, invalidProfileURL("The header UCP-Agent is not a dictionary of RFC 8941.")
+		return Agent{}, InvalidProfile("The header UCP-Agent is not a dictionary of RFC 8941.")
 	}
 	member, _ := dictionary.Get("profile")
 	item, ok := member.(httpsfv.Item)
 	if !ok {
-		return Agent{}, invalidProfileURL("The header UCP-Agent names no profile.")
+		return Agent{}, InvalidProfile("The header UCP-Agent names no profile.")
 	}
 	profile, ok := item.Value.(string)
 	if !ok {
-		return Agent{}, invalidProfileURL("The profile in UCP-Agent is not a quoted string.")
+		return Agent{}, InvalidProfile("The profile in UCP-Agent is not a quoted string.")
 	}
 	declared, present := item.Params.Get("version")
 	if other, found := dictionary.Get("version"); found {
 		inner, isItem := other.(httpsfv.Item)
 		if !isItem {
-			return Agent{}, invalidProfileURL("The version in UCP-Agent is not a quoted string.")
+			return Agent{}, InvalidProfile("The version in UCP-Agent is not a quoted string.")
 		}
 		declared, present = inner.Value, true
 	}
 	version, isText := declared.(string)
 	if present && !isText {
-		return Agent{}, invalidProfileURL("The version in UCP-Agent is not a quoted string.")
+		return Agent{}, InvalidProfile("The version in UCP-Agent is not a quoted string.")
 	}
 	return newAgent(profile, version)
 }
@@ -81,31 +87,32 @@ func newAgent(profile, version string) (Agent, error) {
 	return Agent{Profile: profile, Version: Version(version)}, nil
 }
 
-// checkProfileURL accepts absolute https URLs with a host, without credentials and fragment.
+// checkProfileURL accepts absolute https URLs with a host, and http ones on a loopback host, without credentials and fragment.
 func checkProfileURL(address string) error {
 	u, err := url.Parse(address)
 	switch {
 	case len(address) > maxProfileURL:
-		return invalidProfileURL("The URL of the profile is too long.")
+		return InvalidProfile("The URL of the profile is too long.")
 	case err != nil || !u.IsAbs() || u.Opaque != "" || u.Hostname() == "":
-		return invalidProfileURL("The URL of the profile is not an absolute URL.")
-	case u.Scheme != "https":
-		return invalidProfileURL("The URL of the profile does not start with https://.")
+		return InvalidProfile("The URL of the profile is not an absolute URL.")
+	case u.Scheme != "https" && (u.Scheme != "http" || !IsLoopback(u.Hostname())):
+		return InvalidProfile("The URL of the profile does not start with https://.")
 	case u.User != nil || u.Fragment != "":
-		return invalidProfileURL("The URL of the profile contains credentials or a fragment.")
+		return InvalidProfile("The URL of the profile contains credentials or a fragment.")
 	}
 	return nil
 }
 
-func invalidProfileURL(what string) *problem.Problem {
+// InvalidProfile returns the problem invalid_profile_url about the header UCP-Agent. what is a sentence.
+func InvalidProfile(what string) *problem.Problem {
 	return problem.New(problem.Invalid, string(InvalidProfileURL),
 		what+` Send UCP-Agent: profile="https://your-host/your-profile"; version="`+string(Newest)+
 			`", or leave the header out.`).
 		Advise("fix_arguments")
 }
 
-// isLoopback reports whether a host name is a loopback name.
-func isLoopback(host string) bool {
+// IsLoopback reports whether a host name is a loopback name.
+func IsLoopback(host string) bool {
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
 		return true
 	}

@@ -42,7 +42,7 @@ func BenchmarkVerifyRequest(b *testing.B) {
 	keys := []httpsig.JWK{signer.JWK()}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := ucp.VerifyRequest(m, []byte(body), keys, time.Now()); err != nil {
+		if _, err := ucp.VerifyRequest(m, []byte(body), &ucp.PlatformProfile{Keys: keys}, time.Now()); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -58,6 +58,7 @@ const (
 	RPCDiscoveryError = -32001 // errors in finding or using a profile or version
 	RPCInvalidParams  = -32602
 	RPCInternalError  = -32603
+	RPCInvalidRequest = -32600
 )
 
 // rule holds what the protocol defines for a code.
@@ -76,8 +77,8 @@ var rules = map[Code]rule{
 	SignatureMissing:     {http.StatusUnauthorized, Unrecoverable, RPCProtocolError},
 	SignatureInvalid:     {http.StatusUnauthorized, Unrecoverable, RPCProtocolError},
 	KeyNotFound:          {http.StatusUnauthorized, Unrecoverable, RPCProtocolError},
-	DigestMismatch:       {http.StatusBadRequest, Unrecoverable, RPCProtocolError},
-	AlgorithmUnsupported: {http.StatusBadRequest, Unrecoverable, RPCProtocolError},
+	DigestMismatch:       {http.StatusBadRequest, Unrecoverable, RPCInvalidRequest},
+	AlgorithmUnsupported: {http.StatusBadRequest, Unrecoverable, RPCInvalidRequest},
 	IdempotencyConflict:  {http.StatusConflict, Unrecoverable, RPCProtocolError},
 	IdempotencyInFlight:  {http.StatusConflict, Recoverable, RPCProtocolError},
 	InvalidRequest:       {http.StatusBadRequest, Recoverable, RPCInvalidParams},

@@ -61,10 +61,10 @@ func TestFromProblem(t *testing.T) {
 		},
 		{
 			"own kind",
-			problem.New(problem.TooLarge, "body_too_large", "Smaller."),
+			problem.New(problem.TooLarge, "request_too_large", "Smaller."),
 			413,
 			-32000,
-			`{"code":"body_too_large","content":"Smaller.","messages":[{"type":"error","code":"body_too_large",` +
+			`{"code":"request_too_large","content":"Smaller.","messages":[{"type":"error","code":"request_too_large",` +
 				`"severity":"recoverable","content":"Smaller."}]}`,
 		},
 		{

@@ -26,6 +26,9 @@ type PlatformProfile struct {
 	Capabilities Capabilities
 	// Keys are the public keys that we can verify signatures with.
 	Keys []httpsig.JWK
+	// ForeignKeys are the ids of published keys of a type, curve or algorithm that we cannot verify
+	// signatures with.
+	ForeignKeys []string
 }
 
 // ParsePlatformProfile parses the profile of a platform. An invalid profile is the problem
@@ -55,10 +58,23 @@ func ParsePlatformProfile(data []byte) (*PlatformProfile, error) {
 	for _, field := range []string{"keys", "signing_keys"} { // 2026-08-25 and 2026-04-08
 		var raw []json.RawMessage
 		if json.Unmarshal(o.JSON(field), &raw) == nil {
-			p.Keys = append(p.Keys, httpsig.ParseKeys(raw)...)
+			p.addKeys(raw)
 		}
 	}
 	return p, nil
+}
+
+// addKeys sorts published keys by whether we can use them. Faulty ones are skipped.
+func (p *PlatformProfile) addKeys(published []json.RawMessage) {
+	for _, data := range published[:min(len(published), httpsig.MaxKeys)] {
+		key, err := httpsig.ParseJWK(data)
+		switch {
+		case err == nil:
+			p.Keys = append(p.Keys, key)
+		case key.KID != "":
+			p.ForeignKeys = append(p.ForeignKeys, key.KID)
+		}
+	}
 }
 
 func readCapabilities(meta jsonread.Object) Capabilities {

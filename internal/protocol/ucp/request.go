@@ -46,6 +46,7 @@ type RequestLine struct {
 	Quantity     int64
 	Unit         *QuantityUnit // nil: the store's own
 	Path         string        // JSONPath of the line in the request
+	ItemPath     string        // JSONPath of the id of the item, as it was sent
 }
 
 // QuantityUnit is the unit of an item as the platform assumes it.
@@ -164,6 +165,9 @@ func readLines(o jsonread.Object, rd Reading) []RequestLine {
 		o.Need("line_items", detail)
 		return nil
 	}
+	if rd.Plain {
+		refuseLoose(o)
+	}
 	var lines []RequestLine
 	sent := o.Objects("line_items", MaxLineItems)
 	for _, line := range sent {
@@ -175,6 +179,15 @@ func readLines(o jsonread.Object, rd Reading) []RequestLine {
 	return lines
 }
 
+// refuseLoose refuses a quantity or an item beside the lines, where it would be ignored.
+func refuseLoose(o jsonread.Object) {
+	for _, name := range []string{"quantity", "offer_id", "item"} {
+		if o.Has(name) {
+			o.Fault(name, "invalid_value", "Send "+name+" inside the line of line_items that it is about.")
+		}
+	}
+}
+
 // readLine reads a line, or, in the bare form, the request itself, where id is the id of the
 // checkout and is ignored.
 func readLine(o jsonread.Object, rd Reading, isLine bool) RequestLine {
@@ -183,15 +196,15 @@ func readLine(o jsonread.Object, rd Reading, isLine bool) RequestLine {
 	case o.Has("item"):
 		item := o.Object("item")
 		item.Need("id", "Send the id of the item as in the catalog.")
-		line.ItemID = item.Text("id", maxID)
+		line.ItemID, line.ItemPath = item.Text("id", maxID), jsonread.Path(item.Place("id"))
 		line.Unit = readUnit(item, rd)
 		if isLine {
 			line.ID, line.ParentID = o.Text("id", maxID), o.Text("parent_id", maxID)
 		}
 	case rd.Plain && o.Has("offer_id"):
-		line.ItemID = o.Text("offer_id", maxID)
+		line.ItemID, line.ItemPath = o.Text("offer_id", maxID), jsonread.Path(o.Place("offer_id"))
 	case rd.Plain && isLine && o.Has("id"):
-		line.ItemID = o.Text("id", maxID)
+		line.ItemID, line.ItemPath = o.Text("id", maxID), jsonread.Path(o.Place("id"))
 	default:
 		o.Need("item", `Name the item: "item":{"id":"…"}.`)
 	}

@@ -44,9 +44,14 @@ func RequestComponents(m *httpsig.Message, hasBody bool) []httpsig.Component {
 // VerifyRequest verifies a signed request (https://ucp.dev/2026-08-25/specification/signatures)
 // with the keys of the platform's profile, and returns the id of the key. "" means that the request
 // is not authenticated: it has no signature, or only one that identifies a bot. body is the raw
-// body. The problems are signature_invalid, key_not_found, digest_mismatch and
+// body. The problems are signature_missing, signature_invalid, key_not_found, digest_mismatch and
 // algorithm_unsupported.
-func VerifyRequest(m *httpsig.Message, body []byte, keys []httpsig.JWK, now time.Time) (keyID string, err error) {
+func VerifyRequest(m *httpsig.Message, body []byte, platform *PlatformProfile, now time.Time) (
+	keyID string, err error,
+) {
+	if (m.Header.Get(httpsig.HeaderSignature) == "") != (m.Header.Get(httpsig.HeaderSignatureInput) == "") {
+		return "", signatureProblem(errHalf)
+	}
 	signatures, err := httpsig.Parse(m.Header)
 	if err != nil {
 		return "", signatureProblem(err)
@@ -61,7 +66,7 @@ func VerifyRequest(m *httpsig.Message, body []byte, keys []httpsig.JWK, now time
 		}
 		err := errTooLittle
 		if covers {
-			err = verifyOne(s, m, body, keys, now)
+			err = verifyOne(s, m, body, platform, now)
 		}
 		if err == nil {
 			return s.Params.KeyID, nil
@@ -79,9 +84,12 @@ func VerifyRequest(m *httpsig.Message, body []byte, keys []httpsig.JWK, now time
 var (
 	errTooLittle  = errors.New("the signature covers too little")
 	errUnknownKey = errors.New("the profile has no such key")
+	errHalf       = errors.New("one of the two signature fields is missing")
 )
 
-func verifyOne(s *httpsig.Signature, m *httpsig.Message, body []byte, keys []httpsig.JWK, now time.Time) error {
+func verifyOne(s *httpsig.Signature, m *httpsig.Message, body []byte, platform *PlatformProfile,
+	now time.Time,
+) error {
 	if err := s.CheckTime(now, httpsig.TimeRule{Skew: signatureSkew, MaxWindow: signatureWindow}); err != nil {
 		return err
 	}
@@ -90,7 +98,10 @@ func verifyOne(s *httpsig.Signature, m *httpsig.Message, body []byte, keys []htt
 			return err
 		}
 	}
-	key, ok := httpsig.FindKey(keys, s.Params.KeyID)
+	key, ok := httpsig.FindKey(platform.Keys, s.Params.KeyID)
+	if !ok && slices.Contains(platform.ForeignKeys, s.Params.KeyID) {
+		return httpsig.ErrAlgorithm
+	}
 	if !ok {
 		return errUnknownKey
 	}
@@ -103,6 +114,9 @@ func signatureProblem(err error) error {
 		return problem.New(kind, string(code), detail+" Sign the request again, or send it without a signature.")
 	}
 	switch {
+	case errors.Is(err, errHalf):
+		return refuse(problem.Unauthenticated, SignatureMissing,
+			"A signed request has both Signature-Input and Signature; one of them is missing.")
 	case errors.Is(err, errUnknownKey):
 		return refuse(problem.Unauthenticated, KeyNotFound, "The profile has no usable key with this keyid.")
 	case errors.Is(err, httpsig.ErrDigest):

@@ -108,7 +108,21 @@ func TestVerifyRequest(t *testing.T) {
 			"",
 			func(r *http.Request) { r.Header.Del("Signature"); r.Header.Del("Signature-Input") }, body, "",
 		},
-		{"half", httpsig.Params{}, "", func(r *http.Request) { r.Header.Del("Signature") }, body, "signature_invalid"},
+		{"a key of another curve", httpsig.Params{KeyID: "p384"}, "", nil, body, "algorithm_unsupported"},
+		{
+			"input alone",
+			httpsig.Params{},
+			"",
+			func(r *http.Request) { r.Header.Del("Signature") },
+			body,
+			"signature_missing",
+		},
+		{
+			"signature alone",
+			httpsig.Params{},
+			"", func(r *http.Request) { r.Header.Del("Signature-Input") }, body,
+			"signature_missing",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -125,7 +139,9 @@ func TestVerifyRequest(t *testing.T) {
 				tt.change(r)
 			}
 			got, err := ucp.VerifyRequest(httpsig.RequestMessage(r, "https"), []byte(tt.body),
-				[]httpsig.JWK{other.JWK(), signer.JWK()}, now)
+				&ucp.PlatformProfile{
+					Keys: []httpsig.JWK{other.JWK(), signer.JWK()}, ForeignKeys: []string{"p384"},
+				}, now)
 			switch tt.want {
 			case "key":
 				if err != nil || got != signer.JWK().KID {
@@ -150,8 +166,8 @@ func TestVerifyRequest(t *testing.T) {
 		r := signable(t, body)
 		sign(r, other, "proxy", []httpsig.Component{httpsig.Field("@authority")}, httpsig.Params{})
 		sign(r, signer, "sig1", all, httpsig.Params{})
-		if got, err := ucp.VerifyRequest(httpsig.RequestMessage(r, "https"), []byte(body), []httpsig.JWK{signer.JWK()},
-			now); err != nil || got != signer.JWK().KID {
+		if got, err := ucp.VerifyRequest(httpsig.RequestMessage(r, "https"), []byte(body),
+			&ucp.PlatformProfile{Keys: []httpsig.JWK{signer.JWK()}}, now); err != nil || got != signer.JWK().KID {
 			t.Errorf("VerifyRequest = %q, %v, want the key", got, err)
 		}
 	})

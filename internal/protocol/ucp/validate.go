@@ -154,5 +154,5 @@ func usableURL(address string) bool {
 	if err != nil || u.Hostname() == "" {
 		return false
 	}
-	return u.Scheme == "https" || u.Scheme == "http" && isLoopback(u.Hostname())
+	return u.Scheme == "https" || u.Scheme == "http" && IsLoopback(u.Hostname())
 }

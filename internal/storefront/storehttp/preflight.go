@@ -13,7 +13,8 @@ import (
 )
 
 // preflights lets agents that run in a browser call the paths of protocols from
-// pages of every origin. It collects the methods of each path.
+// pages of every origin, and read what the headers of the responses say. It collects the methods of
+// each path.
 type preflights map[string][]string
 
 // mount returns handle, which is also told to the preflights.
@@ -23,9 +24,19 @@ func (p preflights) mount(
 	return func(pattern string, h http.HandlerFunc, m ...httpserver.Middleware) {
 		method, path, _ := strings.Cut(pattern, " ")
 		p[path] = append(p[path], method)
-		handle(pattern, h, m...)
+		handle(pattern, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Access-Control-Expose-Headers", exposed)
+			h(w, r)
+		}, m...)
 	}
 }
+
+// exposed are the headers of responses that pages of other origins may read.
+var exposed = strings.Join([]string{
+	"Retry-After", "RateLimit", "RateLimit-Policy", "Accept-Signature", "Allow", "ETag", "Preference-Applied",
+	ucp.HeaderIdempotencyKey, acp.HeaderAPIVersion, acp.HeaderRequestID, acp.HeaderIdempotentReplayed,
+	httpsig.HeaderContentDigest, httpsig.HeaderSignature, httpsig.HeaderSignatureInput,
+}, ", ")
 
 // routes adds the preflight of each path.
 func (p preflights) routes(handle func(string, http.HandlerFunc, ...httpserver.Middleware)) {

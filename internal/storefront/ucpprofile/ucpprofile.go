@@ -182,6 +182,10 @@ func (r *Reader) fetch(ctx context.Context, address string) (*ucp.PlatformProfil
 	}
 	req.Header.Set("Accept", "application/json")
 	res, err := r.client.Do(req)
+	if egress.Reason(err) != "" && ucp.IsLoopback(req.URL.Hostname()) {
+		return nil, 0, unreachable("this store may not call its own machine. In development, start it with " +
+			"ACE_EGRESS_ALLOW=127.0.0.0/8.")
+	}
 	if egress.Reason(err) != "" {
 		return nil, 0, unreachable("this store may not call its address.")
 	}

@@ -5,7 +5,7 @@ var advice = map[string]string{
 	// Requests.
 	"bad_request":           "Send a well-formed path that begins with a slash.",
 	"body_required":         "Send a JSON body.",
-	"body_too_large":        "Send less in one request.",
+	"request_too_large":     "Send less in one request.",
 	"body_unreadable":       "Send the request again; look at the connection if it happens often.",
 	"client_closed_request": "Only in logs: the client disconnected before the response.",
 	"duplicate":             "Send each entry once.",
@@ -97,7 +97,6 @@ var advice = map[string]string{
 	"backlog_full":           "For apps: send it again after `Retry-After`. Owners: see the history of the trigger.",
 	"hook_gone":              "For apps: the trigger was deleted; send nothing more there.",
 	"hook_not_found":         "Only the app that a trigger was registered at knows its URL.",
-	"request_too_large":      "For apps: send less at once.",
 	"trigger_not_found":      "Compare the id with `GET /triggers`.",
 	"filter_invalid":         "`detail` says where the mistake is. Filters are expressions of CEL over `data`.",
 	"trigger_setup_failed":   "`detail` is what the app said: correct `config`, or grant the connection what it lacks.",

@@ -350,6 +350,12 @@ func TestACPUpdate(t *testing.T) {
 				t.Errorf("%s: totals = %+v", tt.name, line.Totals)
 			}
 		}
+		bare := a.post("/"+opened.ID, `{"quantity":2}`)
+		if a.version != "" {
+			wantACPError(t, bare, 400, "invalid_value", "$.quantity")
+		} else if s := a.session(bare); s.LineItems[0].Quantity != 2 || s.LineItems[0].Item.ID != "prompt_handbook" {
+			t.Errorf("bare quantity: session = %+v", s)
+		}
 		wantACPError(t, a.post("/"+opened.ID, `{"currency":"eur"}`), 400, "unsupported_currency", "$.currency")
 		wantACPError(t, a.post("/"+opened.ID, `{"line_items":[{"id":"founders_mug"}]}`), 409, "out_of_stock",
 			"$.line_items[0]")

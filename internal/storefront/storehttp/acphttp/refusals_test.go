@@ -82,9 +82,9 @@ func TestACPRefusals(t *testing.T) {
 		},
 		{
 			"oversized", "POST", acpSessions, `{"offer_id":"` + strings.Repeat("a", 300<<10) + `"}`, "", 413,
-			"body_too_large", "",
+			"request_too_large", "",
 		},
-		{"oversized for the host", "POST", acpSessions, strings.Repeat(" ", 2<<20), "", 413, "body_too_large", ""},
+		{"oversized for the host", "POST", acpSessions, strings.Repeat(" ", 2<<20), "", 413, "request_too_large", ""},
 
 		{
 			"strict: no currency", "POST", acpSessions, `{"line_items":[{"id":"prompt_handbook"}],"capabilities":{}}`,

@@ -42,6 +42,9 @@ func (f *Handler) search(ctx context.Context, call *operationCall) (any, error) 
 		Pagination: &ucp.Pagination{TotalCount: new(int)}, Messages: catalogNotes(call, snapshot),
 	}
 	*answer.Pagination.TotalCount = len(groups)
+	if len(groups) == 0 {
+		answer.Messages = nil // the specification asks for an empty list and nothing else
+	}
 	limit := int(min(req.Limit, maxProducts))
 	for _, group := range groups {
 		switch {

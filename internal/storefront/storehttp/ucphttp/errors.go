@@ -1,6 +1,7 @@
 package ucphttp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -16,15 +17,18 @@ import (
 // HTTP 200 or, for what can no longer be changed, 409.
 type businessOutcome struct {
 	code   ucp.Code
-	member string // of the line that it is about, after the line's path
+	member string // of the line that it is about, after the line's path; itemID: the id of the item
 }
+
+// itemID stands for the id of the item, however the request spells it.
+const itemID = "item id"
 
 // outcomes are the problems that are outcomes of a request that was
 // understood. All others are failures of the protocol, with a status of their
 // own: checkout_in_flight and checkout_changed 409, processor_unavailable 503,
 // all three with Retry-After.
 var outcomes = map[string]businessOutcome{
-	"offer_not_found":                {ucp.ItemUnavailable, ".item.id"},
+	"offer_not_found":                {ucp.ItemUnavailable, itemID},
 	"sold_out":                       {ucp.OutOfStock, ""},
 	"hold_limit":                     {"hold_limit", ""},
 	"invalid_quantity":               {"invalid_quantity", ".quantity"},
@@ -49,6 +53,7 @@ var failures = map[string]ucp.Code{
 type lineFault struct {
 	error
 	line string // JSONPath
+	item string // JSONPath of the id of the item
 }
 
 // Unwrap makes the problem inside visible.
@@ -83,7 +88,11 @@ func refusal(call *operationCall, p *problem.Problem, err error) (status int, bo
 	if fault, ok := errors.AsType[*lineFault](err); ok && fault.line != "" && p.Code != "checkout_not_modifiable" &&
 		p.Code != "checkout_not_found" {
 		// The tools have the checkout in a member; messages are about the checkout.
-		path = strings.Replace(fault.line, "$.checkout", "$", 1) + known.member
+		path = fault.line + known.member
+		if known.member == itemID {
+			path = cmp.Or(fault.item, fault.line)
+		}
+		path = strings.Replace(path, "$.checkout", "$", 1)
 	}
 	envelope := ucp.NewErrorResponse(call.exchange.version, call.op.capability,
 		ucp.Error(known.code, known.code.Severity(), path, p.Detail))

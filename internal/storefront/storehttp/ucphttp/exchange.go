@@ -2,6 +2,7 @@ package ucphttp
 
 import (
 	"context"
+	"net/url"
 	"strings"
 	"time"
 
@@ -49,6 +50,9 @@ func (f *Handler) negotiate(ctx context.Context, capability string, platform ucp
 	sent *signedRequest,
 ) (exchange, error) {
 	x := exchange{platform: platform, version: ucp.Newest}
+	if err := f.checkAgent(platform); err != nil {
+		return x, err
+	}
 	declared, err := ucp.Negotiate(platform.Version)
 	if err != nil || platform.Plain() || f.Site.Negotiation == negotiationOff || f.Platforms == nil {
 		x.version = orNewest(declared)
@@ -79,6 +83,21 @@ func (f *Handler) negotiate(ctx context.Context, capability string, platform ucp
 	return x, err
 }
 
+// checkAgent refuses callers without a profile in strict mode, and profiles over
+// plain http anywhere but in development.
+func (f *Handler) checkAgent(platform ucp.Agent) error {
+	if platform.Plain() && f.Site.Negotiation == negotiationStrict {
+		return problem.New(problem.Invalid, string(ucp.InvalidProfileURL),
+			`This store serves only platforms that name their profile. Send UCP-Agent: `+
+				`profile="https://your-host/your-profile".`)
+	}
+	base, err := url.Parse(f.Site.BaseURL)
+	if platform.Loopback() && (err != nil || !ucp.IsLoopback(base.Hostname())) {
+		return ucp.InvalidProfile("The URL of the profile is one of the caller's own machine.")
+	}
+	return nil
+}
+
 // compatible reports whether both sides share a capability; in strict mode it
 // must be the one that is used.
 func (f *Handler) compatible(v ucp.Version, capability string, theirs ucp.Capabilities) bool {
@@ -102,7 +121,7 @@ func (f *Handler) withoutProfile(ctx context.Context, x *exchange, err error) er
 func (f *Handler) verifySigner(ctx context.Context, address string, profile *ucp.PlatformProfile,
 	sent *signedRequest,
 ) (string, error) {
-	signer, err := sent.signer(profile.Keys)
+	signer, err := sent.signer(profile)
 	if !problem.Is(err, string(ucp.KeyNotFound)) {
 		return signer, err
 	}
@@ -110,18 +129,18 @@ func (f *Handler) verifySigner(ctx context.Context, address string, profile *ucp
 	if readErr != nil {
 		return "", err // the key is missing in what we know
 	}
-	return sent.signer(newer.Keys)
+	return sent.signer(newer)
 }
 
 // signer returns the thumbprint of the key that signed the request, which
 // names it for what it is: two platforms may use the same id. It is "" where
 // nothing authenticates the request.
-func (q *signedRequest) signer(keys []httpsig.JWK) (string, error) {
-	id, err := ucp.VerifyRequest(q.message, q.body, keys, time.Now())
+func (q *signedRequest) signer(platform *ucp.PlatformProfile) (string, error) {
+	id, err := ucp.VerifyRequest(q.message, q.body, platform, time.Now())
 	if err != nil || id == "" {
 		return "", err
 	}
-	key, _ := httpsig.FindKey(keys, id) // it has just verified the signature
+	key, _ := httpsig.FindKey(platform.Keys, id) // it has just verified the signature
 	return key.Thumbprint()
 }
 

@@ -1,15 +1,20 @@
 package ucphttp_test
 
 import (
+	"encoding/json"
 	"net/http"
+	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
 
+	"ace/internal/foundation/egress"
 	"ace/internal/foundation/httpsig"
 	"ace/internal/protocol/ucp"
 	"ace/internal/storefront/storehttp"
 	"ace/internal/storefront/storehttp/storetest"
+	"ace/internal/storefront/ucpprofile"
 )
 
 func TestUCPNegotiation(t *testing.T) {
@@ -45,6 +50,9 @@ func TestUCPNegotiation(t *testing.T) {
 		{"strict, profile broken", "strict", "/broken", "", 422, "", ucp.ProfileMalformed},
 		{"strict, old profile", "strict", "/2026-01-23", "2026-04-08", 422, "", ucp.VersionUnsupported},
 
+		{"strict, no profile", "strict", "", "", 400, "", ucp.InvalidProfileURL},
+		{"strict, nothing in common", "strict", "/incompatible", "", 200, "2026-08-25", ucp.CapabilitiesIncompatible},
+
 		{"off", "off", "/away", "", 201, "2026-08-25", ""},
 		{"off, version declared", "off", "/away", "2026-04-08", 201, "2026-04-08", ""},
 		{"off, unknown version", "off", "/away", "2026-01-11", 422, "", ucp.VersionUnsupported},
@@ -61,8 +69,11 @@ func TestUCPNegotiation(t *testing.T) {
 			if tt.version != "" {
 				header += `; version="` + tt.version + `"`
 			}
-			r := worlds[tt.mode].Do(http.MethodPost, ucpBase+"/checkout-sessions", wish("setup_call", 1), "UCP-Agent",
-				header)
+			headers := []string{"UCP-Agent", header}
+			if tt.profile == "" {
+				headers = nil
+			}
+			r := worlds[tt.mode].Do(http.MethodPost, ucpBase+"/checkout-sessions", wish("setup_call", 1), headers...)
 			var answer struct {
 				UCP      ucp.Meta
 				Code     ucp.Code
@@ -88,6 +99,84 @@ func TestUCPNegotiation(t *testing.T) {
 			t.Errorf("the unreachable profile was read %d times, want once per store", n)
 		}
 	})
+}
+
+// TestLoopbackProfile names a profile on the caller's own machine, over plain
+// http: it is for development.
+func TestLoopbackProfile(t *testing.T) {
+	t.Parallel()
+	profiles := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_ = json.NewEncoder(w).Encode(ucp.NewProfile(ucp.Version20260408, ucp.ProfileConfig{}))
+	}))
+	t.Cleanup(profiles.Close)
+	reader := func(allow ...netip.Prefix) func(*storehttp.Deps) {
+		guard := egress.New(&egress.Options{Allow: allow})
+		return func(d *storehttp.Deps) { d.Platforms = ucpprofile.New(guard.Client(egress.UCPProfile()), nil) }
+	}
+	loopback := netip.MustParsePrefix("127.0.0.0/8")
+	tests := []struct {
+		name   string
+		store  []func(*storehttp.Deps)
+		status int
+		says   string
+	}{
+		{"allowed", []func(*storehttp.Deps){reader(loopback)}, 200, `"version":"2026-04-08"`},
+		{"not allowed", []func(*storehttp.Deps){reader()}, 200, "ACE_EGRESS_ALLOW=127.0.0.0/8"},
+		{"public store", []func(*storehttp.Deps){
+			reader(loopback), func(d *storehttp.Deps) { d.Site.BaseURL = "https://store.example" },
+		}, 400, string(ucp.InvalidProfileURL)},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := storetest.Start(t, tt.store...)
+			r := w.Do(http.MethodPost, ucpBase+"/catalog/search", `{"query":"handbook"}`, "UCP-Agent",
+				`profile="`+profiles.URL+`/profile"`)
+			if r.Status != tt.status || !strings.Contains(string(r.Body), tt.says) {
+				t.Errorf("search = %d %s, want %d with %s", r.Status, r.Body, tt.status, tt.says)
+			}
+		})
+	}
+}
+
+// TestEmptySearch finds nothing: the response has an empty list and no message,
+// whatever there is to say about the exchange.
+func TestEmptySearch(t *testing.T) {
+	t.Parallel()
+	a := ucpPlain(t)
+	for _, headers := range [][]string{nil, {"UCP-Agent", `profile="` + a.platform.URL + `/away"`}} {
+		r := a.judge(a.Do(http.MethodPost, ucpBase+"/catalog/search", `{"query":"submarine"}`, headers...))
+		var answer ucp.SearchResponse
+		r.Into(t, &answer)
+		if r.Status != 200 || len(answer.Products) > 0 || strings.Contains(string(r.Body), "messages") {
+			t.Errorf("search for nothing = %d %s", r.Status, r.Body)
+		}
+	}
+}
+
+// TestErrorPaths refuses each spelling of an item, and points at what was sent.
+func TestErrorPaths(t *testing.T) {
+	t.Parallel()
+	a := ucpPlain(t)
+	tests := []struct{ body, path string }{
+		{`{"offer_id":"no_such"}`, "$.offer_id"},
+		{`{"item":{"id":"no_such"}}`, "$.item.id"},
+		{`{"line_items":[{"id":"no_such"}]}`, "$.line_items[0].id"},
+		{`{"line_items":[{"offer_id":"no_such"}]}`, "$.line_items[0].offer_id"},
+		{`{"line_items":[{"item":{"id":"no_such"},"quantity":1}]}`, "$.line_items[0].item.id"},
+		{`{"offer_id":"prompt_handbook","quantity":500}`, "$.quantity"},
+		{`{"line_items":[{"id":"prompt_handbook"}],"quantity":2}`, "$.quantity"},
+	}
+	opened := a.order("setup_call", 1)
+	for _, tt := range tests {
+		for _, tool := range []string{ucp.ToolCreateCheckout, ucp.ToolUpdateCheckout} {
+			var answer struct{ Messages []ucp.Message }
+			a.call(tool, opened.ID, tt.body).Into(t, &answer)
+			if len(answer.Messages) == 0 || answer.Messages[0].Path != tt.path {
+				t.Errorf("%s %s = %+v, want the path %s", tool, tt.body, answer.Messages, tt.path)
+			}
+		}
+	}
 }
 
 // signedUCP signs a request as a platform does.

@@ -57,7 +57,8 @@ type signedKey struct{}
 // with is in its body, which the server of the tools reads.
 func (f *Handler) keepSigned(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get(httpsig.HeaderSignatureInput) == "" || r.Method != http.MethodPost {
+		signed := r.Header.Get(httpsig.HeaderSignatureInput) != "" || r.Header.Get(httpsig.HeaderSignature) != ""
+		if !signed || r.Method != http.MethodPost {
 			next.ServeHTTP(w, r)
 			return
 		}

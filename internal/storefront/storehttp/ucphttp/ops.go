@@ -110,7 +110,7 @@ func (f *Handler) create(ctx context.Context, call *operationCall) (any, error) 
 		Buyer: buyer(req.Buyer), Agent: call.agent,
 	})
 	if err != nil {
-		return nil, &lineFault{err, line.Path}
+		return nil, &lineFault{err, line.Path, line.ItemPath}
 	}
 	return f.answer(ctx, call, session, req)
 }
@@ -137,7 +137,7 @@ func (f *Handler) update(ctx context.Context, call *operationCall) (any, error) 
 	session, err := f.Sessions.Checkout.Update(ctx, call.id,
 		checkout.Update{OfferID: line.ItemID, Quantity: line.Quantity, Buyer: buyer(req.Buyer)})
 	if err != nil {
-		return nil, &lineFault{err, line.Path}
+		return nil, &lineFault{err, line.Path, line.ItemPath}
 	}
 	return f.answer(ctx, call, session, req)
 }
@@ -181,13 +181,13 @@ func checkoutRequest(call *operationCall) (*ucp.CheckoutRequest, ucp.RequestLine
 		return nil, ucp.RequestLine{}, err
 	}
 	if m, mismatch := req.UnitMismatch(); mismatch {
-		return nil, ucp.RequestLine{}, &lineFault{problem.New(problem.Invalid, string(m.Code), m.Content), m.Path}
+		return nil, ucp.RequestLine{}, &lineFault{problem.New(problem.Invalid, string(m.Code), m.Content), m.Path, ""}
 	}
 	if len(req.LineItems) != 1 {
 		return nil, ucp.RequestLine{}, &lineFault{
 			problem.New(problem.Invalid, "multiple_items_unsupported",
 				"A checkout sells one item. Create one for each; nothing was created or changed."),
-			"$.line_items",
+			"$.line_items", "",
 		}
 	}
 	return req, req.LineItems[0], nil

@@ -111,7 +111,7 @@ func TestUCPRefusals(t *testing.T) {
 			400, "invalid_request", "line_items",
 		},
 		{
-			"too large", "POST", create, `{"x":"` + strings.Repeat("x", 300<<10) + `"}`, nil, 413, "body_too_large",
+			"too large", "POST", create, `{"x":"` + strings.Repeat("x", 300<<10) + `"}`, nil, 413, "request_too_large",
 			"Send less",
 		},
 		{

@@ -90,7 +90,7 @@ func (f *Handler) read(r *http.Request, op *operation) (*operationCall, error) {
 
 // signed is a request as its signature sees it; nil if it carries none.
 func (f *Handler) signed(r *http.Request, body []byte) *signedRequest {
-	if r.Header.Get(httpsig.HeaderSignatureInput) == "" {
+	if r.Header.Get(httpsig.HeaderSignatureInput) == "" && r.Header.Get(httpsig.HeaderSignature) == "" {
 		return nil
 	}
 	return &signedRequest{httpsig.RequestMessage(r, f.scheme()), body}
