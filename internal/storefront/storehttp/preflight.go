@@ -32,11 +32,10 @@ func (p preflights) mount(
 }
 
 // exposed are the headers of responses that pages of other origins may read.
-var exposed = strings.Join([]string{
-	"Retry-After", "RateLimit", "RateLimit-Policy", "Accept-Signature", "Allow", "ETag", "Preference-Applied",
-	ucp.HeaderIdempotencyKey, acp.HeaderAPIVersion, acp.HeaderRequestID, acp.HeaderIdempotentReplayed,
-	httpsig.HeaderContentDigest, httpsig.HeaderSignature, httpsig.HeaderSignatureInput,
-}, ", ")
+const exposed = "Retry-After, RateLimit, RateLimit-Policy, Accept-Signature, Allow, ETag, Preference-Applied, " +
+	ucp.HeaderIdempotencyKey + ", " + acp.HeaderAPIVersion + ", " + acp.HeaderRequestID + ", " +
+	acp.HeaderIdempotentReplayed + ", " + httpsig.HeaderContentDigest + ", " + httpsig.HeaderSignature + ", " +
+	httpsig.HeaderSignatureInput
 
 // routes adds the preflight of each path.
 func (p preflights) routes(handle func(string, http.HandlerFunc, ...httpserver.Middleware)) {
