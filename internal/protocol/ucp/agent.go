@@ -87,7 +87,8 @@ func newAgent(profile, version string) (Agent, error) {
 	return Agent{Profile: profile, Version: Version(version)}, nil
 }
 
-// checkProfileURL accepts absolute https URLs with a host, and http ones on a loopback host, without credentials and fragment.
+// checkProfileURL accepts absolute https URLs with a host, and http ones on a loopback host, without
+// credentials and fragment.
 func checkProfileURL(address string) error {
 	u, err := url.Parse(address)
 	switch {
