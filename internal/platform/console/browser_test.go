@@ -165,10 +165,17 @@ func TestPagesInBrowser(t *testing.T) {
 		{"connect-doubt", doubt, 200},
 		{"connect-unknown", "/connect/none", 404},
 	}
+	consent := func(redirect string) string {
+		path, _ := w.authorizeURL(t, redirect)
+		return path
+	}
 	inside := []struct {
 		name, path string
 		status     int
 	}{
+		{"consent-computer", consent("http://127.0.0.1:40123/callback"), 200},
+		{"consent-web", consent("https://" + strings.Repeat("long.", 8) + "client.example/callback"), 200},
+		{"consent-app", consent("com.example.agent:/callback"), 200},
 		{"account", "/account", 200},
 		{"activity", "/account/activity", 200},
 		{"new-key", "/account/keys/new", 200},
