@@ -104,6 +104,14 @@ func (w *world) reconnect(status connection.Status) {
 	if _, err := w.db.Light(w.t.Context(), nil, `UPDATE app_trigger SET next_at = `+sqldb.Now); err != nil {
 		w.t.Fatal(err)
 	}
+	if status != connection.Active && status != connection.Revoked {
+		return
+	}
+	// Its credentials are others, or gone.
+	if _, err := w.db.Light(w.t.Context(), nil, `UPDATE app_trigger SET renew_at = $1 WHERE mode = 'webhook'`,
+		time.Now().UnixMilli()); err != nil {
+		w.t.Fatal(err)
+	}
 }
 
 // called returns the calls since the last time, and forgets them.

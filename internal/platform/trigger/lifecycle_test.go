@@ -2,6 +2,7 @@ package trigger_test
 
 import (
 	"fmt"
+	"net/http"
 	"path"
 	"slices"
 	"testing"
@@ -49,6 +50,15 @@ triggers:
       verify: {type: hmac, key: "{handshake}", over: "{body}", header: X-Hook-Signature}
       id: /id
     sample: {id: p1}
+  plain:
+    title: Plain letter
+    about: A plain letter came.
+    hook:
+      subscribe: {call: POST /plain, body: {url: "{hook_url}"}, keep: {watch: /id}}
+      unsubscribe: {call: "DELETE /plain/{watch}"}
+      verify: {type: token_equals, header: X-Token}
+      id: /id
+    sample: {id: n1}
   page:
     title: Page
     about: A page was written.
@@ -171,6 +181,118 @@ func TestConnectionBreaks(t *testing.T) {
 		w.pass(time.Minute)
 		w.expectState("deleted", letter, trigger.Paused, trigger.ConnectionDeleted)
 		w.expectState("deleted", page, trigger.Paused, trigger.ConnectionDeleted)
+	})
+}
+
+func (w *world) pause(t *trigger.Trigger, on bool) {
+	w.t.Helper()
+	if _, err := w.service.Update(w.t.Context(), audit.System(), owner, t.ID, trigger.Change{Paused: &on}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// TestResumeAfterReconnect registers a trigger again that was paused when its
+// connection got other credentials, and none whose registration has stayed.
+func TestResumeAfterReconnect(t *testing.T) {
+	t.Parallel()
+	broken := func(w *world) { w.reconnect(connection.NeedsReconnect); w.pass(time.Minute) }
+	mended := func(w *world) { w.reconnect(connection.Active); w.pass(time.Minute) }
+	deleted := func(w *world) { w.reconnect(connection.Revoked); w.pass(time.Minute) }
+	for name, test := range map[string]struct {
+		event  string
+		before func(w *world) // while the trigger is active
+		paused func(w *world) // while it is paused
+		calls  []string       // when it is resumed
+		reason string         // afterwards
+	}{
+		"nothing happened": {event: "plain"},
+		"reconnected": {
+			event: "plain", paused: mended, calls: []string{"DELETE /plain/{watch}", "POST /plain"},
+		},
+		"broken and reconnected": {
+			event: "plain", paused: func(w *world) { broken(w); mended(w) },
+			calls: []string{"DELETE /plain/{watch}", "POST /plain"},
+		},
+		"broken before it was paused": {
+			event: "plain", before: broken, paused: mended, calls: []string{"DELETE /plain/{watch}", "POST /plain"},
+		},
+		"one that can be renewed": {event: "letter", paused: mended, calls: []string{renew}},
+		"deleted":                 {event: "plain", paused: deleted, reason: trigger.ConnectionDeleted},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			mailbox(t, func(w *world) {
+				one := w.create(test.event, "https://hooks.example/in")
+				if test.before != nil {
+					test.before(w)
+				}
+				w.pause(one, true)
+				w.vendor.called()
+				if test.paused != nil {
+					test.paused(w)
+				}
+				w.expect("while it is paused", w.vendor.called())
+				w.expectState("while it is paused", one, trigger.Paused, trigger.ByUser)
+				w.pause(one, false)
+				w.pass(time.Minute)
+				w.expect("resumed", w.vendor.called(), test.calls...)
+				status := trigger.Active
+				if test.reason != "" {
+					status = trigger.Paused
+				}
+				w.expectState("resumed", one, status, test.reason)
+			})
+		})
+	}
+}
+
+// TestGoneStaysPaused keeps a trigger paused whose receiver wants nothing more,
+// whatever happens to its connection.
+func TestGoneStaysPaused(t *testing.T) {
+	t.Parallel()
+	engine(t, 1, func(w *world) {
+		w.respond = func(int, *http.Request) (int, error) { return http.StatusGone, nil }
+		one := w.create("new_note", "https://hooks.example/in")
+		w.send(one, "a")
+		w.pass(time.Minute)
+		w.reconnect(connection.NeedsReconnect)
+		w.pass(time.Minute)
+		w.reconnect(connection.Active)
+		w.pass(time.Hour)
+		w.expectState("after a reconnect", one, trigger.Paused, trigger.WebhookGone)
+		w.send(one, "b")
+		w.pass(time.Hour)
+		if len(w.posts) != 1 {
+			w.t.Errorf("%d posts to a receiver that is gone, want 1", len(w.posts))
+		}
+	})
+}
+
+// TestIdlePolls asks an app more rarely that has had nothing new for long, and as
+// often as before once it has.
+func TestIdlePolls(t *testing.T) {
+	t.Parallel()
+	mailbox(t, func(w *world) {
+		list := []any{map[string]any{"id": "old"}}
+		w.vendor.respond = func(*tool.AppCall) (*tool.Answer, error) {
+			return &tool.Answer{Status: 200, Output: map[string]any{"pages": list, "next": "1"}}, nil
+		}
+		one := w.create("page", "https://hooks.example/in")
+		polls := func(d time.Duration) int { w.vendor.called(); w.pass(d); return len(w.vendor.called()) }
+		if n := polls(10 * time.Minute); n < 8 || n > 12 {
+			w.t.Errorf("%d polls in the first ten minutes, want one a minute", n)
+		}
+		w.pass(4 * time.Hour)
+		if n := polls(3 * time.Hour); n < 10 || n > 15 {
+			w.t.Errorf("%d polls in three hours after four of silence, want one in 15 minutes", n)
+		}
+		w.vendor.mu.Lock()
+		list = []any{map[string]any{"id": "new"}}
+		w.vendor.mu.Unlock()
+		w.pass(20 * time.Minute)
+		if now := w.get(one); now.Sequence != 1 || now.Idle > 20 {
+			w.t.Errorf("%d events, and %d idle polls, after something new", now.Sequence, now.Idle)
+		}
 	})
 }
 

@@ -101,21 +101,33 @@ func notFound() error {
 	return problem.New(problem.NotFound, "trigger_not_found", "There is no trigger with this id.")
 }
 
-// pause pauses or resumes a trigger. One that is resumed is tended at once: it
-// becomes active when its app agrees.
+// pause pauses or resumes a trigger. One that is resumed is tended at once where
+// something is due for it: it becomes active when its app agrees.
 func (t *Trigger) pause(on bool) {
 	switch {
 	case on:
+		if t.Mode == ModeHook && t.Status != Active && !t.held() {
+			t.RenewAt = time.Now() // what its app knows of it is in doubt
+		}
 		t.Status, t.Reason, t.NextAt = Paused, ByUser, time.Time{}
 	case t.Status == Active:
 	case t.Mode == ModePoll:
 		t.Status, t.Reason, t.Detail, t.Failures, t.NextAt = Active, "", "", 0, time.Now()
-	case t.Reason == ByUser || t.Reason == WebhookGone || t.Reason == TooManyFailures || t.Reason == URLNotAllowed:
-		// Its registration at the app has stayed.
+	case t.held():
+		// Its registration at the app has stayed, unless RenewAt says that it is due.
 		t.Status, t.Reason, t.Detail, t.Failures, t.NextAt = Active, "", "", 0, t.RenewAt
 	default:
 		t.Status, t.Reason, t.Failures, t.NextAt = Failing, RegistrationFailed, 0, time.Now()
 	}
+}
+
+// held reports whether only its owner resumes the trigger.
+func (t *Trigger) held() bool {
+	switch t.Reason {
+	case ByUser, WebhookGone, TooManyFailures, URLNotAllowed:
+		return t.Status != Active
+	}
+	return false
 }
 
 // Delete deletes a trigger. Its registration at the app is ended at once if that

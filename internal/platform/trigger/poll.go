@@ -281,7 +281,8 @@ func (s *Service) poll(ctx context.Context, a *app.App, def *app.Trigger, t *Tri
 	}
 	now := time.Now()
 	batch := &Batch{TriggerID: t.ID, Poll: &PollState{
-		Token: token, Cursor: f.cursor, Interval: t.Interval, NextAt: now.Add(spread(t.Interval)),
+		Token: token, Cursor: f.cursor, Interval: t.Interval,
+		NextAt: now.Add(spread(t.Interval)), IdleAt: now.Add(spread(t.rest())),
 	}}
 	meant, err := s.filter(t.Filter)
 	if err != nil {
@@ -297,12 +298,29 @@ func (s *Service) poll(ctx context.Context, a *app.App, def *app.Trigger, t *Tri
 	case f.more && def.Poll.Time != "" && def.Poll.Order != app.OldestFirst:
 		batch.Poll.Error = "More new items than one poll reads: the oldest of them may be missing."
 	case f.more && f.cursor != t.Cursor: // the cursor has moved: the rest comes at once
-		batch.Poll.NextAt = now.Add(drainAfter)
+		batch.Poll.NextAt, batch.Poll.IdleAt = now.Add(drainAfter), time.Time{}
 		batch.Poll.Error = "More new items than one poll reads: the rest follows within seconds."
 	}
 	s.options.Step("trigger polled")
 	_, err = s.Store.Ingest(ctx, batch)
 	return err
+}
+
+// A trigger that has found nothing new in so many polls is polled half as often,
+// and after as many again half as often as that, until maxRest.
+const (
+	restAfter = 12
+	maxRest   = 15 * time.Minute
+)
+
+// rest returns the time until the next poll if the one that is under way finds
+// nothing new.
+func (t *Trigger) rest() time.Duration {
+	wait := t.Interval
+	for idle := t.Idle + 1; idle >= restAfter && wait < maxRest; idle -= restAfter {
+		wait = min(2*wait, maxRest)
+	}
+	return wait
 }
 
 // spread returns a time about d, a tenth either way, so that triggers that were

@@ -112,8 +112,8 @@ type Item struct {
 type PollState struct {
 	Token    int64
 	Cursor   string
-	NextAt   time.Time
-	Idle     int
+	NextAt   time.Time // when it is polled again
+	IdleAt   time.Time // the same, where none of the items is new; zero: NextAt
 	Interval time.Duration
 	Error    string // what the owner should know, although the poll succeeded
 }

@@ -42,7 +42,7 @@ func (s *Service) tend(ctx context.Context, job jobs.Job) error {
 			return s.pauseFor(ctx, t, job.Token, reason)
 		}
 	}
-	if t.Status == Paused && t.Reason != NeedsReconnect {
+	if t.held() || t.Status == Paused && t.Reason != NeedsReconnect {
 		return nil
 	}
 	a, def, err := s.definitionOf(ctx, t)
@@ -70,9 +70,10 @@ func (s *Service) change(ctx context.Context, id string, token int64, change fun
 	return err
 }
 
-// pauseFor pauses a trigger whose connection does not work.
+// pauseFor pauses a trigger whose connection does not work. One that only its
+// owner resumes keeps its reason: it does not resume with the connection.
 func (s *Service) pauseFor(ctx context.Context, t *Trigger, token int64, reason string) error {
-	if t.Status == Paused && (t.Reason == reason || t.Reason == ByUser) {
+	if t.Status == Paused && t.Reason == reason || t.held() {
 		return nil
 	}
 	paused := false
@@ -138,7 +139,10 @@ func (s *Service) tendHook(ctx context.Context, a *app.App, def *app.Trigger, t 
 	entry := audit.Entry{}
 	again := s.renew
 	if t.Status != Active {
-		again, entry = s.subscribeAgain, audit.New(t.AccountID, audit.System(), "trigger.resumed", t.ID, nil)
+		entry = audit.New(t.AccountID, audit.System(), "trigger.resumed", t.ID, nil)
+	}
+	if t.Status != Active || def.Hook.Renew == nil {
+		again = s.subscribeAgain
 	}
 	registration, renewAt, err := again(ctx, a, def, t)
 	if err != nil {

@@ -55,7 +55,7 @@ func (s Connections) KeepGrant(ctx context.Context, c *connection.Connection, se
 			return errMoved
 		}
 		saved = true
-		if err := connectionChanged(ctx, tx, c.ID); err != nil {
+		if err := connectionReplaced(ctx, tx, c.ID); err != nil {
 			return err
 		}
 		return s.recordAll(ctx, tx, nil, e)
@@ -261,7 +261,7 @@ func (s Connections) Discard(ctx context.Context, c *connection.Connection, secr
 				return err
 			}
 		}
-		if err := connectionChanged(ctx, tx, c.ID); err != nil {
+		if err := connectionReplaced(ctx, tx, c.ID); err != nil {
 			return err
 		}
 		return s.recordAll(ctx, tx, due, e)

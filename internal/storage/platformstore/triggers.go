@@ -311,6 +311,18 @@ func connectionChanged(ctx context.Context, tx *sql.Tx, connectionID string) err
 	return err
 }
 
+// connectionReplaced is connectionChanged of a connection that has other
+// credentials or none: the registrations that were made with the former ones are
+// due for renewal, also those of triggers that stay paused for now.
+func connectionReplaced(ctx context.Context, tx *sql.Tx, connectionID string) error {
+	_, err := row.Exec(ctx, tx, `UPDATE app_trigger SET renew_at = $2 WHERE connection_id = $1 AND mode = $3`,
+		connectionID, row.Millis(time.Now()), string(trigger.ModeHook))
+	if err != nil {
+		return err
+	}
+	return connectionChanged(ctx, tx, connectionID)
+}
+
 // forgetAtOnce is how many keys are deleted in one statement.
 const forgetAtOnce = 2000
 

@@ -76,8 +76,7 @@ func (s Triggers) Ingest(ctx context.Context, b *trigger.Batch) (*trigger.Ingest
 		if err := checkBacklog(ctx, tx, t.ID, done.Stored); err != nil {
 			return err
 		}
-		if _, err := row.Exec(ctx, tx, `UPDATE app_trigger SET sequence = $2, last_event_at = $3 WHERE id = $1`, t.ID,
-			sequence, row.Millis(now)); err != nil {
+		if err := countEvents(ctx, tx, t, b, sequence, now); err != nil {
 			return err
 		}
 		return forgetEvents(ctx, tx, t.ID, t.Sequence, sequence)
@@ -91,15 +90,33 @@ func (s Triggers) Ingest(ctx context.Context, b *trigger.Batch) (*trigger.Ingest
 	return done, nil
 }
 
+// countEvents writes the number of the newest event. A poll that brought one is
+// followed by the next one in its time.
+func countEvents(ctx context.Context, tx *sql.Tx, t *trigger.Trigger, b *trigger.Batch, sequence int64,
+	now time.Time,
+) error {
+	set, args := ``, []any{t.ID, sequence, row.Millis(now)}
+	if b.Poll != nil {
+		set, args = `, idle = 0, next_at = `+sqldb.Now+` + $4`, append(args, row.Delay(b.Poll.NextAt))
+	}
+	_, err := row.Exec(ctx, tx, `UPDATE app_trigger SET sequence = $2, last_event_at = $3`+set+` WHERE id = $1`,
+		args...)
+	return err
+}
+
 // lockTrigger writes what a poll has changed and returns the trigger; lost: the
 // claim of the poll was lost, or the trigger is gone.
 func lockTrigger(ctx context.Context, tx *sql.Tx, b *trigger.Batch) (t *trigger.Trigger, lost bool, err error) {
 	var r *sql.Row
 	if p := b.Poll; p != nil {
-		r = tx.QueryRowContext(ctx, `UPDATE app_trigger SET cursor = $3, next_at = `+sqldb.Now+` + $4, idle = $5,
-			poll_interval = $6, last_error = $7, last_poll_at = `+sqldb.Now+`, failures = 0
+		next := p.IdleAt
+		if next.IsZero() {
+			next = p.NextAt
+		}
+		r = tx.QueryRowContext(ctx, `UPDATE app_trigger SET cursor = $3, next_at = `+sqldb.Now+` + $4, idle = idle + 1,
+			poll_interval = $5, last_error = $6, last_poll_at = `+sqldb.Now+`, failures = 0
 			WHERE id = $1 AND next_at = $2 AND deleted_at = 0 RETURNING `+triggerColumns, b.TriggerID, p.Token,
-			p.Cursor, row.Delay(p.NextAt), p.Idle, p.Interval.Milliseconds(), p.Error)
+			p.Cursor, row.Delay(next), p.Interval.Milliseconds(), p.Error)
 	} else {
 		r = tx.QueryRowContext(ctx, `UPDATE app_trigger SET sequence = sequence WHERE id = $1 AND deleted_at = 0
 			RETURNING `+triggerColumns, b.TriggerID)
