@@ -32,6 +32,7 @@ type cli struct {
 	Service serviceCmd     `cmd:"" help:"Show orders of paid services."`
 	Account accountCmd     `cmd:"" help:"Create accounts of the platform and sign-in links for their owners."`
 	Key     keyCmd         `cmd:"" help:"Create, list and revoke API keys of the platform."`
+	Trigger triggerCmd     `cmd:"" help:"Show what triggers have posted, and deliver it again."`
 	OAuth   oauthClientCmd `cmd:"" name:"oauth-client" help:"Set the OAuth clients that apps are connected with."`
 	Vault   vaultCmd       `cmd:"" help:"Show and rotate the keys that secrets are sealed with."`
 	Catalog catalogCmd     `cmd:"" help:"Check definitions of apps, count what the catalogue holds."`
@@ -42,7 +43,7 @@ type cli struct {
 	Migrate migrateCmd     `cmd:"" help:"Bring the database up to date without serving."`
 	OpenAPI openapiCmd     `cmd:"" name:"openapi" help:"Print the OpenAPI document of the store or the platform."`
 	Sandbox sandboxCmd     `cmd:"" help:"Run the sandbox alone, for a store in another process."`
-	Tour    tourCmd        `cmd:"" help:"Walk through a purchase, and an app that is connected and used, against a running server."`
+	Tour    tourCmd        `cmd:"" help:"Walk through a purchase, and an app that is connected, used and watched, against a running server."`
 	Wallet  walletCmd      `cmd:"" help:"Create and show the development wallet."`
 	Pay     payCmd         `cmd:"" help:"Buy a website service over x402 with the development wallet."`
 	Version versionCmd     `cmd:"" help:"Print the version."`

@@ -29,7 +29,7 @@ type tourCmd struct {
 
 // Run takes the tour: the catalog, a checkout that a person pays, one that is
 // canceled, a website service that the agent pays itself; then an app that the
-// person connects, and a tool of it that the agent runs.
+// person connects, a tool of it that the agent runs, and an event that is posted.
 func (c *tourCmd) Run(w *world) error {
 	client, err := clientFor(c.DataDir)
 	if err != nil {

@@ -24,8 +24,8 @@ const (
 	tourKeyLife = time.Hour
 )
 
-// platform has the demo app connected and runs a tool of it, with a key that is
-// revoked at the end. It leaves nothing behind.
+// platform has the demo app connected, runs a tool of it and watches an event,
+// with a key that is revoked at the end. It leaves nothing behind but two notes.
 func (t *tour) platform(c *tourCmd) error {
 	t.base = strings.TrimRight(c.PlatformBaseURL(), "/")
 	if !t.there(c.DataDir) {
@@ -133,7 +133,14 @@ func (t *tour) api(explanation, method, path string, in any, want int, out any) 
 		return err
 	}
 	if res.StatusCode != want {
-		return fmt.Errorf("the platform answered %s to %s %s", res.Status, method, path)
+		refused := &statusError{status: res.Status, method: method, path: path}
+		var problem struct {
+			Code string `json:"code"`
+		}
+		if json.Unmarshal(answer, &problem) == nil {
+			refused.code = problem.Code
+		}
+		return refused
 	}
 	if out == nil {
 		return nil
@@ -163,8 +170,8 @@ func (t *tour) find() (string, error) {
 	return found.Tools[0].Tool, nil
 }
 
-// useApp has the app connected, runs the tool, reads what is kept of that, and
-// deletes the connection.
+// useApp has the app connected, runs the tool, reads what is kept of that, watches
+// an event, and deletes the connection.
 func (t *tour) useApp(c *tourCmd) error {
 	var link struct {
 		URL       string `json:"url"`
@@ -211,8 +218,17 @@ func (t *tour) useApp(c *tourCmd) error {
 		"/connections/"+connection, nil, http.StatusOK, nil); err != nil {
 		return err
 	}
-	return t.api("Deleting it ends it at the app, too, where the app allows that, and forgets the credentials.",
-		http.MethodDelete, "/connections/"+connection, nil, http.StatusNoContent, nil)
+	if err := t.watch(c, connection); err != nil {
+		return err
+	}
+	return t.api(
+		"Deleting the connection ends it at the app, too, where the app allows that, and forgets the credentials.",
+		http.MethodDelete,
+		"/connections/"+connection,
+		nil,
+		http.StatusNoContent,
+		nil,
+	)
 }
 
 // connected waits until the person has connected the app.

@@ -104,6 +104,14 @@ var matter = []string{
 	"scheme",
 	"network",
 	"payTo",
+	"mode",
+	"webhook_url",
+	"posts",
+	"headers",
+	"webhook-id",
+	"webhook-timestamp",
+	"webhook-signature",
+	"body",
 }
 
 // entire are fields that are shown with all that is in them.

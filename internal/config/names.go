@@ -46,6 +46,7 @@ var development = []string{
 	"ACE_SITES_DIR",
 	"ACE_STRIPE_MOCK",
 	"ACE_UCP_CLI",
+	"ACE_WEBHOOKS_PYTHON",
 }
 
 var (

@@ -10,6 +10,7 @@
 //	/x402/        facilitator for payments over x402, with a ledger for a chain
 //	/notes/       a third-party app that keeps notes: OAuth 2, API keys, REST,
 //	              webhooks, an MCP server
+//	/inbox/       a receiver of webhooks that shows what was posted to it
 //	/site/        a website to practise on, with good and faulty pages; its
 //	              robots.txt is at the root of the listener
 //
@@ -27,6 +28,7 @@ import (
 	"sync"
 
 	"ace/internal/foundation/sqldb"
+	"ace/internal/sandbox/inbox"
 	"ace/internal/sandbox/ledger"
 	"ace/internal/sandbox/notes"
 	"ace/internal/sandbox/payments"
@@ -101,6 +103,7 @@ func New(ctx context.Context, db *sqldb.DB, opts *Options) (*Sandbox, error) {
 	if err := s.mountNotes(ctx, mux, db, opts); err != nil {
 		return nil, err
 	}
+	mux.Handle(inboxPrefix+"/", inbox.New().Handler(inboxPrefix))
 	if err := mountSite(mux, opts); err != nil {
 		return nil, err
 	}
@@ -175,6 +178,9 @@ func (s *Sandbox) mountNotes(ctx context.Context, mux *http.ServeMux, db *sqldb.
 	return nil
 }
 
+// inboxPrefix is where the receiver of webhooks is mounted.
+const inboxPrefix = "/inbox"
+
 // Handler serves the sandbox. The base URL for stripe-go is the origin of the
 // listener, without a path.
 func (s *Sandbox) Handler() http.Handler { return s.handler }
@@ -202,11 +208,11 @@ func mountIndex(mux *http.ServeMux) error {
 		// A browser that went away is no fault of this process.
 		_ = index.Execute(w, indexView{
 			Origin: "http://" + r.Host, Stripe: stripePrefix, X402: ledgerPrefix,
-			Notes: notesPrefix, Site: sitePrefix,
+			Notes: notesPrefix, Site: sitePrefix, Inbox: inboxPrefix,
 		})
 	})
 	return nil
 }
 
 // indexView fills index.html.
-type indexView struct{ Origin, Stripe, X402, Notes, Site string }
+type indexView struct{ Origin, Stripe, X402, Notes, Site, Inbox string }

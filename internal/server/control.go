@@ -53,7 +53,9 @@ func (s *Server) control() http.Handler {
 	mux.Handle("/vault", vault)
 	mux.Handle("/vault/", vault)
 	platform := s.platform.control(s.cfg.PlatformBaseURL())
-	for _, pattern := range []string{"/accounts", "/accounts/", "/keys/", "/oauth-clients", "/oauth-clients/"} {
+	for _, pattern := range []string{
+		"/accounts", "/accounts/", "/keys/", "/triggers/", "/oauth-clients", "/oauth-clients/",
+	} {
 		mux.Handle(pattern, platform)
 	}
 	return mux

@@ -223,10 +223,11 @@ func (p *platform) flush(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// control is the operator's handler about accounts and keys.
+// control is the operator's handler about accounts, keys and triggers.
 func (p *platform) control(base string) http.Handler {
 	return accounthttp.New(accounthttp.Deps{
 		Accounts: p.accounts, Keys: p.keys, Library: p.library, Clients: p.clients,
+		Triggers: p.triggers,
 		SignIn:   func(secret string) string { return signInURL(base, secret) },
 		Redirect: p.connections.RedirectURI,
 	})

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"net/http"
 	"time"
 
 	"ace/internal/foundation/egress"
@@ -15,16 +16,19 @@ import (
 //
 //	apps -> trigger.Service -> events in the database -> webhooks, through the egress guard
 //	        \-> tool.Service: polls and registrations, at the rate of each app
+//
+// Without any configuration they are posted to the inbox of the sandbox alone.
 func (s *Server) watch(p *platform, store *platformstore.Store, apps *library.Library) error {
 	filters, err := filter.New()
 	if err != nil {
 		return err
 	}
+	webhooks := s.practicing(egress.Webhook(), "/inbox")
 	p.triggers = trigger.New(trigger.Ports{
 		Store: platformstore.Triggers{Store: store}, Apps: apps, Caller: p.tools, Connections: p.connections,
-		Clients: p.clients, Sender: stdwebhook.NewSender(s.guard.Client(egress.Webhook()), nil),
+		Clients: p.clients, Sender: stdwebhook.NewSender(s.guard.Client(webhooks), nil),
 		Filters: filters,
-		Check:   func(address string) error { return s.guard.Check(egress.Webhook(), address) },
+		Check:   func(address string) error { return s.guard.Check(webhooks, address) },
 		Wake:    s.lanes.Wake,
 	}, s.sealer, &trigger.Options{BaseURL: s.cfg.PlatformBaseURL(), Log: s.log, Observer: s.metrics, Step: s.step})
 	return nil
@@ -32,3 +36,14 @@ func (s *Server) watch(p *platform, store *platformstore.Store, apps *library.Li
 
 // pruneTriggersAfter is how long after the start keys of old events are forgotten.
 const pruneTriggersAfter = time.Minute
+
+// VerifyPost checks the signature of what a trigger has posted, as its receiver
+// does.
+func VerifyPost(secret string, header http.Header, body []byte) error {
+	parsed, err := stdwebhook.ParseSecret(secret)
+	if err != nil {
+		return err
+	}
+	_, err = stdwebhook.Verify(header, []stdwebhook.Secret{parsed}, body, time.Now())
+	return err
+}

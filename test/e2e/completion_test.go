@@ -20,6 +20,7 @@ func TestCompletion(t *testing.T) {
 	tests := []struct{ line, want string }{
 		{"ace cata", "catalog"},
 		{"ace key ", "create list revoke"},
+		{"ace trigger ", "list replay show"},
 		{"ace key create --approval d", "destructive"},
 		{"ace key create --approval=d", "destructive"},
 		{"ace nothing of it", ""},

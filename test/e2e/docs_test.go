@@ -123,10 +123,20 @@ func (r *reader) sh(script string, meet func(link string)) (string, error) {
 	cmd := exec.CommandContext(r.t.Context(), "sh", "-c",
 		"set -eu; set -a; . "+r.state+"\n"+r.functions+script+"\nexport -p > "+r.state)
 	cmd.Dir = filepath.Dir(r.state)
-	cmd.Env = append(os.Environ(), "ACE_STORE_URL="+r.store, "ACE_PLATFORM_URL="+r.platform, "ACE_DATA_DIR="+r.dir,
-		"ACE_ADMIN_ADDR=", "PATH="+filepath.Dir(os.Getenv("ACE_NODE"))+":"+os.Getenv("PATH"),
-		"npm_config_audit=false", "npm_config_fund=false", "npm_config_update_notifier=false",
-		"PIP_DISABLE_PIP_VERSION_CHECK=1", "PIP_NO_INDEX=1")
+	cmd.Env = append(
+		os.Environ(),
+		"ACE_STORE_URL="+r.store,
+		"ACE_PLATFORM_URL="+r.platform,
+		"ACE_DATA_DIR="+r.dir,
+		"ACE_ADMIN_ADDR=",
+		"NODE_PATH="+os.Getenv("ACE_SDK_MODULES"),
+		"PATH="+filepath.Dir(os.Getenv("ACE_NODE"))+":"+os.Getenv("PATH"),
+		"npm_config_audit=false",
+		"npm_config_fund=false",
+		"npm_config_update_notifier=false",
+		"PIP_DISABLE_PIP_VERSION_CHECK=1",
+		"PIP_NO_INDEX=1",
+	)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return "", err
@@ -244,7 +254,7 @@ func TestDocuments(t *testing.T) {
 	}
 	for name, least := range map[string]int{
 		"README.md": 15, "docs/commerce.md": 5, "docs/a2a.md": 6, "docs/mcp.md": 1, "docs/buying.md": 1,
-		"docs/paid-services.md": 2, "docs/platform.md": 19,
+		"docs/paid-services.md": 2, "docs/platform.md": 22,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

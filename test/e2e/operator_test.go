@@ -102,7 +102,8 @@ func TestOperatorsWithoutAStore(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	for _, args := range []string{
 		"order list", "order show ord_1", "order refund ord_1", "service orders", "account list", "account create acme",
-		"key list --account acme", "key revoke key_1", "vault status", "vault rotate",
+		"key list --account acme", "key revoke key_1", "trigger list --account acme", "trigger show trg_1",
+		"vault status", "vault rotate",
 	} {
 		p := harness.Start(t, binary, []string{"ACE_DATA_DIR=" + dir}, strings.Fields(args)...)
 		<-p.Ended()

@@ -393,7 +393,7 @@ func TestTour(t *testing.T) {
 }
 
 // TestTourOfThePlatform goes on to the platform: a key, the demo app connected,
-// a tool found and run. It leaves nothing behind.
+// a tool found and run, an event posted. It leaves nothing behind.
 func TestTourOfThePlatform(t *testing.T) {
 	t.Parallel()
 	a := newcomer(t)
@@ -404,7 +404,9 @@ func TestTourOfThePlatform(t *testing.T) {
 		`"tool": "demo_notes__create_note"`, `"connection_status": "not_connected"`,
 		"The tour plays the user: it creates a key", `"status": "connected"`, `"ok": true`, `"title": "Milk"`,
 		`"status": "succeeded"`, `"name": "Ann"`, "204 No Content", "401 Unauthorized", `"key_revoked"`,
-		"That was the platform",
+		`"webhook_url": "http://`, `"webhook-signature": "v1,`, "demo-notes.new_note",
+		"The signature matches the secret",
+		"Deleting the trigger", "That was the platform",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the tour lacks %q:\n%s", want, got)
@@ -421,6 +423,9 @@ func TestTourOfThePlatform(t *testing.T) {
 		}
 	}
 	if _, left := a.call(http.MethodGet, "/connections", ""); len(left["connections"].([]any)) > 0 {
+		t.Errorf("the tour leaves %v", left)
+	}
+	if _, left := a.call(http.MethodGet, "/triggers", ""); len(left["triggers"].([]any)) > 0 {
 		t.Errorf("the tour leaves %v", left)
 	}
 	if secret := regexp.MustCompile(`ace_[0-9A-Za-z]{36}|nk_[A-Z2-7]+`).FindString(got); secret != "" {

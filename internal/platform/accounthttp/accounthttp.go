@@ -1,5 +1,5 @@
 // Package accounthttp is what the operator's commands speak with a running
-// server about accounts and keys, over a socket that only the owner of the
+// server about accounts, keys and triggers, over a socket that only the owner of the
 // process may open:
 //
 //	POST   /accounts                     ace account create
@@ -12,6 +12,9 @@
 //	POST   /accounts/{name}/keys         ace key create
 //	GET    /accounts/{name}/keys         ace key list
 //	DELETE /keys/{id}                    ace key revoke
+//	GET    /accounts/{name}/triggers     ace trigger list
+//	GET    /triggers/{id}                ace trigger show
+//	POST   /triggers/{id}/replay         ace trigger replay
 //	GET    /oauth-clients                ace oauth-client list
 //	PUT    /oauth-clients/{app}          ace oauth-client set
 //	DELETE /oauth-clients/{app}          ace oauth-client delete
@@ -30,6 +33,7 @@ import (
 	"ace/internal/platform/audit"
 	"ace/internal/platform/connection/clients"
 	"ace/internal/platform/library"
+	"ace/internal/platform/trigger"
 )
 
 // Account is an account as commands print it.
@@ -128,6 +132,7 @@ type Deps struct {
 	Keys     *apikey.Service
 	Library  *library.Library
 	Clients  *clients.Clients
+	Triggers *trigger.Service
 	// SignIn builds the URL of a sign-in link, Redirect the one that is registered
 	// with the vendor of an app.
 	SignIn   func(secret string) string
@@ -180,6 +185,7 @@ func New(d Deps) http.Handler {
 		Summary: "Revoke a key",
 	}, s.revokeKey)
 	s.routeClients(api)
+	s.routeTriggers(api)
 	return mux
 }
 

@@ -27,6 +27,16 @@ func (s *Service) Get(ctx context.Context, accountID, id string) (*Trigger, erro
 	return s.Store.Trigger(ctx, accountID, id)
 }
 
+// OfAnyAccount returns a trigger whatever its account, for the operator. Its
+// problem is trigger_not_found (NotFound).
+func (s *Service) OfAnyAccount(ctx context.Context, id string) (*Trigger, error) {
+	t, err := s.Store.AnyTrigger(ctx, id)
+	if err == nil && (t == nil || t.Status == Registering || !t.DeletedAt.IsZero()) {
+		return nil, notFound()
+	}
+	return t, err
+}
+
 // List returns triggers of an account, newest first.
 func (s *Service) List(ctx context.Context, accountID string, q Query) ([]*Trigger, error) {
 	return s.Store.ListTriggers(ctx, accountID, q)
