@@ -248,7 +248,7 @@ func (s *Server) processor() (*stripe.Client, error) {
 	purpose = trusting(purpose, s.cfg.StripeURL)
 	key, opts := s.cfg.StripeKey, stripe.Options{
 		BaseURL: s.cfg.StripeURL, Mode: "live", AllOffers: s.cfg.StripeOffers == "all",
-		AutomaticTax:   s.cfg.AutomaticTax,
+		AutomaticTax: s.cfg.AutomaticTax, StoreName: s.cfg.SiteName,
 		WebhookSecrets: s.cfg.StripeWebhookSecrets, HTTPClient: s.guard.Client(purpose),
 	}
 	switch {

@@ -95,6 +95,11 @@ func NewList(url string, data []any, more bool) *List {
 	return &List{Object: objectList, Data: data, HasMore: more, URL: url}
 }
 
+// Branding is how the hosted page presents the store.
+type Branding struct {
+	DisplayName string `json:"display_name"`
+}
+
 // Session is one visit to the hosted page.
 type Session struct {
 	ID                string              `json:"id"`
@@ -104,6 +109,7 @@ type Session struct {
 	AmountTotal       int64               `json:"amount_total"`
 	AutomaticTax      AutomaticTax        `json:"automatic_tax"`
 	BillingAddress    string              `json:"billing_address_collection"`
+	Branding          *Branding           `json:"branding_settings"`
 	CancelURL         *string             `json:"cancel_url"`
 	ClientReferenceID *string             `json:"client_reference_id"`
 	Collected         *Collected          `json:"collected_information"`

@@ -28,6 +28,7 @@ type SessionParams struct {
 	ClientReferenceID      string
 	CustomerEmail          string
 	CustomerCreation       string // empty: if_required
+	DisplayName            string // of the store; empty: its host
 	Locale                 string
 	Currency               string // empty: that of the prices
 	UIMode                 string // empty: hosted_page
@@ -74,7 +75,7 @@ func (tx *Tx) CreateSession(ctx context.Context, in SessionParams) (*object.Sess
 	o := &object.Session{
 		ID: id, Object: object.KindSession, AutomaticTax: object.AutomaticTax{Enabled: in.AutomaticTax},
 		AdaptivePricing: &object.Enabled{}, BillingAddress: or(in.BillingAddress, "auto"),
-		CancelURL:         orNil(in.CancelURL),
+		CancelURL: orNil(in.CancelURL), Branding: &object.Branding{DisplayName: in.DisplayName},
 		ClientReferenceID: orNil(in.ClientReferenceID), Created: tx.now.Unix(), CustomerEmail: orNil(in.CustomerEmail),
 		ExpiresAt: in.ExpiresAt, Locale: orNil(in.Locale), Metadata: map[string]string{}, Mode: in.Mode,
 		MethodCollection: or(in.MethodCollection, "always"), MethodTypes: in.methods(),

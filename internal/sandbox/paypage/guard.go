@@ -75,7 +75,7 @@ func (h *handler) over(w http.ResponseWriter, r *http.Request, o *object.Session
 			Text: "Nothing was charged. Go back to the shop and start again; it will give you a new link.",
 		}
 		if o.CancelURL != nil {
-			v.Link, v.LinkText = *o.CancelURL, "Back to "+hostOf(*o.CancelURL)
+			v.Link, v.LinkText = *o.CancelURL, "Back to "+shopOf(o)
 		}
 		return h.render(w, http.StatusGone, messageTemplate, v)
 	}
@@ -92,7 +92,7 @@ func (h *handler) over(w http.ResponseWriter, r *http.Request, o *object.Session
 		v.Text = "Nothing was due. You can close this page."
 	}
 	if c, err := r.Cookie(cookieName); err == nil && o.PaidBy() != "" && o.PaidBy() == h.payer(c.Value, o.ID) {
-		v.Link, v.LinkText = successURL(o), "Continue to "+hostOf(o.SuccessURL)
+		v.Link, v.LinkText = successURL(o), "Continue to "+shopOf(o)
 	}
 	return h.render(w, http.StatusOK, messageTemplate, v)
 }

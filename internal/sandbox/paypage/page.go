@@ -283,7 +283,7 @@ func (h *handler) question(w http.ResponseWriter, r *http.Request) error {
 	}
 	w.Header().Set("Content-Security-Policy", csp(o.SuccessURL))
 	return h.render(w, http.StatusOK, authenticateTemplate, &authenticateView{
-		Page: h.page("Confirm the payment"), Shop: hostOf(o.SuccessURL), Amount: object.Display(o.AmountTotal,
+		Page: h.page("Confirm the payment"), Shop: shopOf(o), Amount: object.Display(o.AmountTotal,
 			o.Currency),
 		Action: h.payPath(o.ID) + "/authenticate/" + url.PathEscape(attempt), Token: h.token(h.visit(w, r), o.ID),
 	})

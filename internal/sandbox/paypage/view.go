@@ -83,6 +83,15 @@ type option struct {
 	Chosen      bool
 }
 
+// shopOf names the shop of a session: by the name that it was opened with, or by
+// its host.
+func shopOf(o *object.Session) string {
+	if o.Branding != nil && o.Branding.DisplayName != "" {
+		return o.Branding.DisplayName
+	}
+	return hostOf(o.SuccessURL)
+}
+
 // hostOf names a shop by the host that the buyer returns to.
 func hostOf(address string) string {
 	u, err := url.Parse(address)
@@ -162,7 +171,7 @@ func taxLabel(o *object.Session) string {
 
 // heading, purpose and button say what the one press of the button does.
 func (v *payView) words(o *object.Session) {
-	v.Shop = hostOf(o.SuccessURL)
+	v.Shop = shopOf(o)
 	v.Purpose, v.Heading, v.Button, v.ButtonTotal = "Pay "+v.Shop, "Pay by card", "Pay", true
 	v.Agreement = "By pressing the button you confirm the order shown on this page."
 	if v.OffersDebit {

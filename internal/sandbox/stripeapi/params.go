@@ -72,6 +72,9 @@ func sessionParams(f *stripeform.Reader) payments.SessionParams {
 			Metadata: l.Map("metadata"),
 		})
 	}
+	if b := f.Object("branding_settings"); b != nil {
+		in.DisplayName = b.String("display_name")
+	}
 	if tax := f.Object("automatic_tax"); tax != nil {
 		enabled := tax.Bool("enabled")
 		in.AutomaticTax = enabled != nil && *enabled

@@ -80,6 +80,7 @@ const (
 	ACP Protocol = "acp"
 	MCP Protocol = "mcp"
 	A2A Protocol = "a2a"
+	Web Protocol = "web" // a person with a browser, by the Buy button
 )
 
 // Buyer is what an agent sent about the buyer, to fill in the hosted page.

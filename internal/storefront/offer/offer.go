@@ -81,6 +81,9 @@ type Delivery struct {
 	Summary          string
 	ShipsTo          []string // ISO 3166-1 alpha-2, upper case
 	MinDays, MaxDays int      // 0: not stated
+	// URL is where the buyer gets what was bought. It is shown after the payment
+	// and nowhere else. Empty: it comes another way.
+	URL string `json:",omitempty"`
 }
 
 // DeliveryType separates goods that need an address from the others.

@@ -127,6 +127,9 @@ func availabilityWords(a offer.Availability) string {
 // AvailabilityWords says in a few words whether the offer can be bought.
 func (l *Listed) AvailabilityWords() string { return availabilityWords(l.Availability) }
 
+// Buyable reports whether a checkout can be opened for the offer right now.
+func (l *Listed) Buyable() bool { return l.Availability.Available() && !l.Stale }
+
 // TaxWords says whether tax is in the price; empty: not stated.
 func (l *Listed) TaxWords() string {
 	return map[offer.Tax]string{offer.TaxIncluded: "tax included", offer.TaxExcluded: "plus tax"}[l.Offer.Tax]

@@ -56,7 +56,10 @@ type sessionView struct {
 	Next     []string
 	Continue string // link that goes on to the payment page
 	Return   *url.URL
-	Refresh  int // seconds after which the page looks again; 0: never
+	Delivery string // URL of what was bought, once it is paid
+	Back     string // path of the page to go back to, in the store
+	Onward   string // URL of the payment page that this page leads to
+	Refresh  int    // seconds after which the page looks again; 0: never
 	Sandbox  bool
 }
 
@@ -99,7 +102,7 @@ func (s *server) writeSession(w http.ResponseWriter, r *http.Request, session *c
 	quote := session.Quote()
 	view := sessionView{
 		Site: s.Site, Offer: &quote.Offer, Quantity: quote.Quantity, Trial: quote.Offer.TrialSummary(),
-		Sandbox: !quote.Offer.Live,
+		Sandbox: !quote.Offer.Live, Back: productPath(quote.Offer.ID),
 	}
 	switch session.State {
 	case checkout.Completed:
@@ -116,9 +119,9 @@ func (s *server) writeSession(w http.ResponseWriter, r *http.Request, session *c
 		view.Lead = "You left the payment page before paying. The offer is still held for you, at the same price."
 	case checkout.Expired:
 		view.Title, view.Tone = "This payment link has expired", "stop"
-		view.Lead = "Nothing was charged. Ask your assistant for a new link."
+		view.Lead = "Nothing was charged. " + startAgain(session.Protocol)
 	case checkout.Canceled:
-		view.Title, view.Lead = canceledWords(session.Ending)
+		view.Title, view.Lead = canceledWords(session.Ending, session.Protocol)
 		view.Tone = "stop"
 	}
 	if link, err := url.Parse(session.ReturnURL); err == nil && link.Host != "" {
@@ -127,17 +130,24 @@ func (s *server) writeSession(w http.ResponseWriter, r *http.Request, session *c
 	s.writePage(w, r, http.StatusOK, view)
 }
 
-func canceledWords(ending string) (title, lead string) {
+// startAgain says how to get another payment page.
+func startAgain(p checkout.Protocol) string {
+	if p == checkout.Web {
+		return "Go back to the product to start again."
+	}
+	return "Ask your assistant for a new link, or go back to the product."
+}
+
+func canceledWords(ending string, p checkout.Protocol) (title, lead string) {
 	switch ending {
 	case checkout.EndingSoldOut:
 		return "This offer is sold out", "Somebody else was faster. Nothing was charged."
 	case checkout.EndingPaymentFailed:
 		return "The payment did not go through",
-			"Your bank refused it, and nothing was charged. Ask your assistant for a new link to try another way to " +
-				"pay."
+			"Your bank refused it, and nothing was charged. To try another way to pay: " + startAgain(p)
 	default:
 		return "This purchase was canceled",
-			"Nothing was charged. Ask your assistant for a new link if you still want it."
+			"Nothing was charged. " + startAgain(p)
 	}
 }
 
@@ -160,12 +170,12 @@ func (s *server) viewCompleted(r *http.Request, session *checkout.Session, view 
 	case order.Refunded:
 		view.Title, view.Tone, view.Lead = "Refunded", "wait", "The payment for this order went back to you."
 	case order.Confirmed:
-		view.Next = nextSteps(&o.Quote)
+		view.Next, view.Delivery = nextSteps(&o.Quote, session.Protocol), o.Quote.Offer.Delivery.URL
 	}
 	return nil
 }
 
-func nextSteps(q *offer.Quote) []string {
+func nextSteps(q *offer.Quote, p checkout.Protocol) []string {
 	steps := []string{"A receipt comes by e-mail to the address that you gave."}
 	switch q.Offer.Delivery.Type {
 	case offer.Shipping:
@@ -175,6 +185,9 @@ func nextSteps(q *offer.Quote) []string {
 	}
 	if q.Offer.TrialDays > 0 {
 		steps = append(steps, q.Offer.TrialSummary()+", unless you cancel before.")
+	}
+	if p == checkout.Web {
+		return append(steps, "This page stays here: its address is the one of your order.")
 	}
 	return append(steps, "Your assistant can see that it is paid; you can close this page.")
 }
@@ -216,6 +229,10 @@ func (s *server) stylesheet(w http.ResponseWriter, r *http.Request) {
 func (s *server) gated(mux *httpserver.Mux) http.Handler {
 	return s.Gate.Wrap(mux, func(w http.ResponseWriter, r *http.Request, err error) {
 		mux.NoteRoute(r)
+		if r.URL.Path == buyPath && r.Method == http.MethodPost {
+			s.refuseBuy(w, r, err, "")
+			return
+		}
 		if strings.HasPrefix(r.URL.Path, "/c/") || strings.HasPrefix(r.URL.Path, "/checkout/") {
 			httpserver.SecurePages(httpserver.PagePolicy{})(http.HandlerFunc(func(w http.ResponseWriter,
 				r *http.Request,

@@ -10,7 +10,7 @@
 //	/agent/a2a                    the agent of the store over A2A (a2ahttp)
 //	/agent/search, /agent/read    finding and reading pages (sitehttp)
 //	/{page}, /{page}.md           the pages themselves (sitehttp)
-//	/c/{token}, /checkout/…       what the buyer sees (buyer.go)
+//	/c/{token}, /checkout/…       what the buyer sees (buyer.go, buy.go)
 //	/webhooks/stripe              messages of the processor (webhook.go)
 //	/.well-known/…, /llms.txt, …  what programs find all that by (discovery)
 //
@@ -251,6 +251,8 @@ func (s *server) routes(mux *httpserver.Mux) {
 	s.site.Mount(s.api, handle)
 	s.documents.Mount(s.api, handle)
 
+	handle("POST "+buyPath, s.buy, page)
+	handle("GET /checkout/{token}/pay", s.leadToPayment, page)
 	handle("GET /c/{token}", s.continueToPayment, page)
 	handle("GET /checkout/{token}/done", s.afterPayment, page)
 	handle("GET /checkout/{token}/back", s.backFromPayment, page)

@@ -15,6 +15,8 @@ import (
 // unlisted are the routes that openapi.json does not tell of, and why.
 func unlisted() map[string]string {
 	return map[string]string{
+		"POST /checkout/new":                                  "the form of a page, for people",
+		"GET /checkout/{token}/pay":                           "a page for one buyer, whose address is a secret",
 		"GET /c/{token}":                                      "a page for one buyer, whose address is a secret",
 		"GET /checkout/{token}/done":                          "a page for one buyer, whose address is a secret",
 		"GET /checkout/{token}/back":                          "a page for one buyer, whose address is a secret",

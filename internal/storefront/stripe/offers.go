@@ -3,6 +3,7 @@ package stripe
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -168,6 +169,9 @@ func deliveryOf(p *stripego.Price) offer.Delivery {
 	}
 	if text := lookup(p, "delivery_summary"); text != "" {
 		d.Summary = text
+	}
+	if u, err := url.Parse(lookup(p, "delivery_url")); err == nil && u.Scheme == "https" && u.Host != "" {
+		d.URL = u.String()
 	}
 	return d
 }

@@ -80,6 +80,11 @@ func (c *Client) pageParams(req checkout.PageRequest) *stripego.CheckoutSessionC
 	if req.Email != "" {
 		params.CustomerEmail = stripego.String(req.Email)
 	}
+	if c.opts.StoreName != "" {
+		params.BrandingSettings = &stripego.CheckoutSessionCreateBrandingSettingsParams{
+			DisplayName: stripego.String(c.opts.StoreName),
+		}
+	}
 	if c.opts.AutomaticTax {
 		params.AutomaticTax = &stripego.CheckoutSessionCreateAutomaticTaxParams{Enabled: stripego.Bool(true)}
 	}

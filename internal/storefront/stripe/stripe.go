@@ -40,6 +40,8 @@ type Options struct {
 	// AllOffers sells every active price. Otherwise only those whose price or
 	// product has the metadata agent_offer=true.
 	AllOffers bool
+	// StoreName is the name that the page shows. Empty: that of the account.
+	StoreName string
 	// AutomaticTax lets Stripe compute tax on the page.
 	AutomaticTax bool
 	// WebhookSecrets verify events; during a rotation there are two.

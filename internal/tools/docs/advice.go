@@ -14,6 +14,8 @@ var advice = map[string]string{
 	"invalid_choice":        "Use one of the values that the message lists.",
 	"invalid_cursor":        "Start at the first page, and use a cursor only with the list that it came from.",
 	"invalid_format":        "Write the value in the form that the message names.",
+	"cross_origin":          "Use the button on the page of the product.",
+	"invalid_form":          "Open the page of the product again and use its button.",
 	"invalid_json":          "Send plain JSON: no duplicate fields, valid UTF-8, ordinary numbers.",
 	"invalid_length":        "Use the length that the message names.",
 	"invalid_limit":         "Use a number within the range.",

@@ -53,7 +53,7 @@ func (g *Gate) classify(r *http.Request) class {
 	case r.Method == http.MethodOptions:
 		return lifecycle
 	case under(path, "/agent/commerce"), under(path, "/agent/search"), under(path, "/agent/read"), under(path,
-		"/agent/a2a"), under(path, "/v1"):
+		"/agent/a2a"), under(path, "/v1"), path == "/checkout/new":
 		return api
 	}
 	return document

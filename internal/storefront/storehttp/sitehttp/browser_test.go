@@ -184,7 +184,7 @@ func TestWalkWithoutScripts(t *testing.T) {
 		t.Fatalf("offer = %d", got)
 	}
 	tab.See("USD 149.00")
-	tab.See("Ask your AI assistant")
+	tab.See("Or ask your AI assistant")
 	if got := tab.Press(`footer a[href="/terms"]`); got != http.StatusOK {
 		t.Fatalf("terms = %d", got)
 	}

@@ -50,6 +50,7 @@ type Handler struct {
 
 	secure    httpserver.Middleware // headers of pages
 	policy    string                // the one of pages with the script
+	buyPolicy string                // the one of pages with the Buy button
 	templates *siteTemplates
 	icon      func() (*answer.Document, error)
 	card      func() (*answer.Document, error)
@@ -75,11 +76,13 @@ func New(s Site, pages *site.Service, companions *discovery.Registry, linker Lin
 		card:      sync.OnceValues(cardDocument),
 		documents: answer.NewCache[form, pageBasis](maxStored),
 	}
-	// Pictures of offers are on other hosts; forms nowhere, and scripts only
-	// where the page says so.
-	const policy = "default-src 'none'; style-src 'self'; img-src 'self' https: data:; base-uri 'none'; form-action " +
-		"'none'; frame-ancestors 'none'"
+	// Pictures of offers are on other hosts; forms only on the pages of offers, and
+	// scripts only where the page says so.
+	const anyPage = "default-src 'none'; style-src 'self'; img-src 'self' https: data:; base-uri 'none'; " +
+		"frame-ancestors 'none'"
+	const policy = anyPage + "; form-action 'none'"
 	f.policy = policy + "; script-src 'self'; connect-src 'self'"
+	f.buyPolicy = anyPage + "; form-action 'self'"
 	f.secure = httpserver.SecurePages(httpserver.PagePolicy{
 		ContentSecurityPolicy: policy,
 		HTTPSOnly:             strings.HasPrefix(s.BaseURL, "https://"),

@@ -169,6 +169,9 @@ func (f *Handler) document(ctx context.Context, page *site.Page, kind formKind) 
 		if page.Path == "/" && f.Companions.Script() != "" {
 			h.Set("Content-Security-Policy", f.policy)
 		}
+		if page.Offer != nil {
+			h.Set("Content-Security-Policy", f.buyPolicy)
+		}
 		f.setLinks(h, link(discovery.TwinPath(page.Path), "alternate", typeMarkdown),
 			link(page.Canonical, "canonical", ""))
 		return answer.NewDocument(typeHTML+charset, body, o)

@@ -468,3 +468,24 @@ func TestAssets(t *testing.T) {
 		t.Errorf("icon = %d %v", r.Status, r.Header)
 	}
 }
+
+// TestOwnFirstPage serves a first page of the operator's: it has the grid of
+// products where its head asks for it, and not otherwise.
+func TestOwnFirstPage(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		head string
+		grid bool
+	}{{"title: Ours\nlist: offers\n", true}, {"title: Ours\n", false}}
+	for _, tt := range tests {
+		w := storetest.StartSite(
+			t,
+			fstest.MapFS{"index.md": {Data: []byte("---\n" + tt.head + "---\n# Hello\n\nOurs.\n")}},
+		)
+		page := w.Do(http.MethodGet, "/", "")
+		page.Shows(t, "<h1", "Hello")
+		if got := strings.Contains(string(page.Body), `<ul class="grid">`); got != tt.grid {
+			t.Errorf("a first page with the head %q has a grid: %t, want %t", tt.head, got, tt.grid)
+		}
+	}
+}

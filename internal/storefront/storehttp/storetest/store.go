@@ -133,7 +133,8 @@ func (w *Store) atStep(name string) {
 func (w *Store) Processor() *stripe.Client {
 	w.T.Helper()
 	processor, err := stripe.New(sandboxtest.Key, stripe.Options{
-		BaseURL: w.Sandbox.URL + "/stripe", Mode: "sandbox", WebhookSecrets: []string{webhookSecret},
+		StoreName: "Test Store",
+		BaseURL:   w.Sandbox.URL + "/stripe", Mode: "sandbox", WebhookSecrets: []string{webhookSecret},
 		HTTPClient: &http.Client{Timeout: 5 * time.Second},
 	})
 	if err != nil {
