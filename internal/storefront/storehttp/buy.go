@@ -83,7 +83,8 @@ func (s *server) refuseBuy(w http.ResponseWriter, r *http.Request, err error, of
 	case p.Code == "invalid_quantity":
 		view.Title, view.Back = "Please choose another quantity", productPath(offerID)
 	case p.Kind == problem.NotFound, p.Code == "offer_required":
-		view.Title, view.Lead = "This is not for sale", "It may have been taken out of the store since the page was opened."
+		view.Title = "This is not for sale"
+		view.Lead = "It may have been taken out of the store since the page was opened."
 	case p.Kind.Temporary():
 		view.Title, view.Back, view.Tone = "One moment, please", productPath(offerID), "wait"
 		view.Lead = "The payment page cannot be reached right now. Nothing was charged. Please try again in a moment."
