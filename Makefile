@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run build test check lint conformance readiness services-eval load bench bench-goals bench-jobs search-eval fuzz mutants catalog catalog-verify catalog-requests docs clean
+.PHONY: help run build test check lint conformance readiness services-eval load bench bench-goals bench-jobs search-eval fuzz mutants alerts catalog catalog-verify catalog-requests docs clean
 
 # A version from the tags where there is a repository, "dev" where there is none.
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
@@ -71,6 +71,9 @@ catalog-requests: ## Requests of derived tools, checked against the descriptions
 
 search-eval: ## How well tools are found beside bleve, on the labelled sets of ACE_SHARED_DIR (needs the network once)
 	cd test/bench && ACE_SHARED_DIR=$(abspath $(or $(ACE_SHARED_DIR),../shared)) go test -mod=mod -count=1 -run '^TestSearch$$' -v .
+
+alerts: ## Rules and alerts, evaluated by the engine of Prometheus (needs the network once)
+	cd test/bench/alerts && go test -mod=mod -count=1 .
 
 fuzz: ## Each fuzz test for FUZZTIME (10s)
 	@scripts/fuzz $(FUZZTIME)

@@ -5,6 +5,7 @@
 //	calls of problem.New, advice.go   -> docs/errors.md
 //	routes of the store host          -> api/store.openapi.json
 //	routes of the platform host       -> api/platform.openapi.json
+//	internal/server/mixin             -> deploy/observability, docs/runbooks.md
 //	files that the tests run          -> the code on all pages (snippets.go)
 //
 // Run it in the root of the repository: go run ./internal/tools/docs. It
@@ -15,8 +16,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+
+	"ace/internal/server/mixin"
 )
 
 func main() {
@@ -41,6 +45,11 @@ func documents(root string) (map[string][]byte, error) {
 		return nil, err
 	}
 	all["docs/configuration.md"], all["docs/errors.md"] = settings, failures
+	observability, err := mixin.Files()
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(all, observability)
 	for name, describe := range apis {
 		document, err := describe()
 		if err != nil {
