@@ -75,6 +75,7 @@ var foreigns = []foreign{
 	{"DELETE /api/v1/custom-connectors/{id}", inPath, "connector", ``, 404},
 	{"POST /api/v1/custom-connectors/{id}/refresh", inPath, "connector", ``, 404},
 	{"POST /api/v1/custom-connectors/{id}/approve", inPath, "connector", ``, 404},
+	{"PUT /api/v1/custom-connectors/{id}/read-only-tools", inPath, "connector", `{"tools":[]}`, 404},
 	{"POST /api/v1/custom-connectors/{id}/test", inPath, "connector", ``, 404},
 	{"GET /api/v1/tools", inQuery + "app", "slug", ``, 404},
 	{"GET /api/v1/tools", inQuery + "tools", "tool", ``, 404},
@@ -146,6 +147,9 @@ var foreigns = []foreign{
 	{"POST /account/connections/{id}", inPath, "connection", `do=delete`, 404},
 	{"GET /approvals/{id}", inPath, "approval", ``, 404},
 	{"POST /approvals/{id}", inPath, "approval", `decision=approve`, 404},
+	{"GET /connectors/{id}", inPath, "connector", ``, 404},
+	{"POST /connectors/{id}/approve", inPath, "connector", `revision=1&tool=x`, 404},
+	{"POST /connectors/{id}/read-only", inPath, "connector", `revision=1&tool=x`, 404},
 }
 
 // possessed are routes whose wildcard is no id but a secret, or a name of the
@@ -176,13 +180,14 @@ var idName = regexp.MustCompile(
 // free are such names that hold no id of anybody's: what they name is made by
 // the request, or judged by its path.
 var free = map[string]bool{
-	"PUT /api/v1/oauth-clients/{app} body client_id":           true,
-	"POST /api/v1/connect-sessions/{id}/confirm body flow_id":  true,
-	"POST /api/v1/connect-sessions/{id}/confirm body end_user": true,
-	"POST /api/v1/files body file":                             true,
-	"POST /api/v1/custom-connectors body tools":                true,
-	"PATCH /api/v1/custom-connectors/{id} body tools":          true,
-	"POST /api/v1/custom-connectors/{id}/approve body tools":   true,
+	"PUT /api/v1/oauth-clients/{app} body client_id":                true,
+	"POST /api/v1/connect-sessions/{id}/confirm body flow_id":       true,
+	"POST /api/v1/connect-sessions/{id}/confirm body end_user":      true,
+	"POST /api/v1/files body file":                                  true,
+	"POST /api/v1/custom-connectors body tools":                     true,
+	"PATCH /api/v1/custom-connectors/{id} body tools":               true,
+	"POST /api/v1/custom-connectors/{id}/approve body tools":        true,
+	"PUT /api/v1/custom-connectors/{id}/read-only-tools body tools": true,
 	"POST /mcp body id":     true, // of the message; package mcphttp shows what its tools say about ids
 	"POST /mcp query apps":  true,
 	"POST /mcp query tools": true, // as GET /tools has them

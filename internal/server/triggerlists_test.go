@@ -67,6 +67,15 @@ func TestListsOfAnMCPServer(t *testing.T) {
 	if made["app"] != "x-library" {
 		t.Fatalf("made %v", made)
 	}
+	path := "/custom-connectors/" + made["id"].(string)
+	if got := ann.send(false, http.MethodPut, "/api/v1"+path+"/read-only-tools", "application/json",
+		[]byte(`{"tools":["list_books"]}`)); got.Code != http.StatusUnauthorized {
+		t.Errorf("a key says what only reads: %d %s", got.Code, got.Body)
+	}
+	if got := ann.send(true, http.MethodPut, "/api/v1"+path+"/read-only-tools", "application/json",
+		[]byte(`{"tools":["list_books","print_books"]}`)); got.Code != http.StatusOK {
+		t.Fatalf("a person says what only reads: %d %s", got.Code, got.Body)
+	}
 	types := ann.must(http.StatusOK, http.MethodGet, "/apps/x-library/triggers", "")["triggers"].([]any)
 	if len(types) != 1 || types[0].(map[string]any)["event"] != "new_item" {
 		t.Errorf("the connector has the events %v", types)

@@ -90,6 +90,9 @@ type Tool struct {
 	// withheld while there is something.
 	Pending       *app.Tool `json:"pending,omitempty"`
 	PendingDigest string    `json:"pending_digest,omitempty"`
+	// ReadOnly is set once a person has confirmed what an MCP server says of the tool:
+	// that it only reads. Until then it needs what tools need that write.
+	ReadOnly bool `json:"read_only,omitempty"`
 }
 
 // Connector is an app that an account has added.
@@ -215,6 +218,9 @@ func (c *Connector) App() (*app.App, error) {
 		if t.Pending == nil && c.wants(t.Tool.Name) && c.Status != NeedsAuth {
 			copied := *t.Tool
 			copied.ID = ""
+			if c.claims(t) {
+				copied.Effect = app.Writes
+			}
 			shown = append(shown, &copied)
 		} else if t.Pending != nil && c.wants(t.Tool.Name) {
 			a.Withheld = append(a.Withheld, t.Tool.Name)
@@ -225,6 +231,45 @@ func (c *Connector) App() (*app.App, error) {
 		return nil, fmt.Errorf("connector %s: %w", c.ID, err)
 	}
 	return a, nil
+}
+
+// claims reports whether the word of an MCP server is all that says that a tool
+// only reads.
+func (c *Connector) claims(t *Tool) bool {
+	return c.Type == TypeMCP && t.Tool.Effect == app.Reads && !t.ReadOnly
+}
+
+// ReadOnlyTools are the tools of an MCP server that only read by what it says: those
+// of which a person has confirmed it, and those that count as writing so far.
+func (c *Connector) ReadOnlyTools() (confirmed, claimed []string) {
+	for _, t := range c.Tools {
+		switch {
+		case t.Pending != nil || !c.wants(t.Tool.Name):
+		case t.ReadOnly:
+			confirmed = append(confirmed, t.Tool.Name)
+		case c.claims(t):
+			claimed = append(claimed, t.Tool.Name)
+		}
+	}
+	return confirmed, claimed
+}
+
+// setReadOnly confirms that the named tools only read, and revokes that for all
+// others. It returns names of which the server does not say so.
+func (c *Connector) setReadOnly(names []string) (unknown []string) {
+	confirmed, claimed := c.ReadOnlyTools()
+	for _, name := range names {
+		if !slices.Contains(confirmed, name) && !slices.Contains(claimed, name) {
+			unknown = append(unknown, name)
+		}
+	}
+	if len(unknown) > 0 {
+		return unknown
+	}
+	for _, t := range c.Tools {
+		t.ReadOnly = slices.Contains(names, t.Tool.Name)
+	}
+	return nil
 }
 
 // wants reports whether the account chose a tool.

@@ -323,8 +323,8 @@ func TestMerge(t *testing.T) {
 			"other words",
 			[]*app.Tool{one("a_tool", "Send all mail."), one("b_tool", "B.")},
 			Diff{Changed: []Change{{
-				Tool: "a_tool", What: []string{"description"}, Before: "A.",
-				After: "Send all mail.",
+				Tool: "a_tool", What: []string{"description"}, Before: version(one("a_tool", "A.")),
+				After: version(one("a_tool", "Send all mail.")),
 			}}},
 			[]string{"b_tool"},
 		},
@@ -333,7 +333,14 @@ func TestMerge(t *testing.T) {
 			"another effect, one gone",
 			[]*app.Tool{writes},
 			Diff{
-				Changed: []Change{{Tool: "a_tool", What: []string{"effect"}, Before: "A.", After: "A."}},
+				Changed: []Change{
+					{
+						Tool:   "a_tool",
+						What:   []string{"effect"},
+						Before: version(one("a_tool", "A.")),
+						After:  version(writes),
+					},
+				},
 				Removed: []string{"b_tool"},
 			},
 			nil,

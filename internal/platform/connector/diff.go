@@ -17,10 +17,20 @@ type Diff struct {
 
 // Change is a tool that is not what was approved.
 type Change struct {
-	Tool   string   // name
-	What   []string // title, description, inputs, call, effect
-	Before string   // description
-	After  string
+	Tool          string   // name
+	What          []string // title, description, inputs, call, effect
+	Before, After Version
+}
+
+// Version is what a model reads of a tool, and what a run of it does.
+type Version struct {
+	Title, About string
+	Inputs       []byte // JSON Schema
+	Call, Effect string
+}
+
+func version(t *app.Tool) Version {
+	return Version{Title: t.Title, About: t.About, Inputs: t.InputSchema, Call: t.Call, Effect: t.Effect}
 }
 
 // merge takes an import in: tools that are new are shown, tools that changed
@@ -45,9 +55,11 @@ func (c *Connector) merge(result *openapiimport.Result, first bool) (Diff, error
 			tools = append(tools, &Tool{Tool: t, Digest: sum})
 			diff.Added = append(diff.Added, t.Name)
 		case old.Digest == sum: // also where a change was reverted
-			tools = append(tools, &Tool{Tool: old.Tool, Digest: sum})
+			tools = append(tools, &Tool{Tool: old.Tool, Digest: sum, ReadOnly: old.ReadOnly})
 		default:
-			tools = append(tools, &Tool{Tool: old.Tool, Digest: old.Digest, Pending: t, PendingDigest: sum})
+			tools = append(tools, &Tool{
+				Tool: old.Tool, Digest: old.Digest, Pending: t, PendingDigest: sum, ReadOnly: old.ReadOnly,
+			})
 			diff.Changed = append(diff.Changed, change(old.Tool, t))
 		}
 	}
@@ -61,7 +73,7 @@ func (c *Connector) merge(result *openapiimport.Result, first bool) (Diff, error
 }
 
 func change(old, now *app.Tool) Change {
-	one := Change{Tool: old.Name, Before: old.About, After: now.About}
+	one := Change{Tool: old.Name, Before: version(old), After: version(now)}
 	for _, part := range []struct {
 		name string
 		same bool

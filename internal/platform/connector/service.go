@@ -266,8 +266,7 @@ func (s *Service) Approve(ctx context.Context, by audit.Actor, accountID, id str
 		return nil, err
 	}
 	if revision != 0 && revision != c.Revision {
-		return nil, problem.New(problem.Conflict, "connector_changed",
-			"The connector was changed since it was read. Look at its changes again.").Advise("retry_later")
+		return nil, changedSince()
 	}
 	if unknown := c.approve(names); len(unknown) > 0 {
 		return nil, invalid("/tools",
@@ -276,6 +275,36 @@ func (s *Service) Approve(ctx context.Context, by audit.Actor, accountID, id str
 	return c, s.save(ctx,
 		c, audit.New(accountID, by, "connector.approved",
 			id, map[string]string{"app": c.Slug, "tools": strings.Join(names, " ")}))
+}
+
+// SetReadOnly confirms that the named tools of an MCP server only read, as it says,
+// and revokes that for all others: a server that lies could otherwise have its tools
+// run by keys that may only read. A revision says what was looked at; 0: whatever
+// it is. Its problems are custom_connector_not_found (NotFound), connector_changed
+// (Conflict) and invalid_request.
+func (s *Service) SetReadOnly(ctx context.Context, by audit.Actor, accountID, id string, names []string,
+	revision int64,
+) (*Connector, error) {
+	c, err := s.Store.Connector(ctx, accountID, id)
+	if err != nil {
+		return nil, err
+	}
+	if revision != 0 && revision != c.Revision {
+		return nil, changedSince()
+	}
+	if unknown := c.setReadOnly(names); len(unknown) > 0 {
+		return nil, invalid("/tools",
+			"The server does not say of these tools that they only read: "+
+				strings.Join(unknown[:min(len(unknown), 10)], ", ")+".")
+	}
+	return c, s.save(ctx,
+		c, audit.New(accountID, by, "connector.read_only_set",
+			id, map[string]string{"app": c.Slug, "tools": strings.Join(names, " ")}))
+}
+
+func changedSince() error {
+	return problem.New(problem.Conflict, "connector_changed",
+		"The connector was changed since it was read. Look at its changes again.").Advise("retry_later")
 }
 
 // OwnApps implements library.Own.

@@ -29,6 +29,7 @@ type accountView struct {
 	Activity    []activityRow
 	Connections []connectionRow
 	Waiting     []approvalRow
+	Connectors  []connectorRow
 	Connects    bool // the reader may connect apps
 	Redirects   redirectsView
 }
@@ -81,6 +82,13 @@ func (c *Console) accountView(r *http.Request) (*accountView, error) {
 	}
 	if view.Waiting, err = c.waiting(r.Context(), caller.Account); err != nil {
 		return nil, err
+	}
+	connectors, err := c.Operations.ListCustomConnectors(r.Context(), caller)
+	if err != nil {
+		return nil, err
+	}
+	for i := range connectors.Connectors {
+		view.Connectors = append(view.Connectors, rowOfConnector(&connectors.Connectors[i]))
 	}
 	view.Connects = caller.Session.User.Role.Connects()
 	if err := c.addSignIns(r.Context(), view, caller); err != nil {
@@ -278,6 +286,7 @@ func actions() map[string]string {
 		"connector.changed":              "The connector {app} was changed",
 		"connector.refreshed":            "A connector was refreshed",
 		"connector.approved":             "Changed tools of the connector {app} were approved",
+		"connector.read_only_set":        "It was said which tools of the connector {app} only read",
 		"connector.deleted":              "The connector {app} was deleted",
 		"run.approved":                   "A run of {tool} was approved",
 		"run.denied":                     "A run of {tool} was refused",

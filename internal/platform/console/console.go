@@ -130,21 +130,24 @@ func Rules() gate.Rules {
 		"GET /sign-in/openid/callback": open,
 		"POST /sign-out":               person,
 
-		"GET /account":                   person,
-		"GET /account/activity":          page(operation.ReadAuditLog),
-		"GET /account/keys/new":          page(operation.CreateKey),
-		"POST /account/keys":             page(operation.CreateKey),
-		"GET /account/keys/{id}":         page(operation.GetKey),
-		"POST /account/keys/{id}/rotate": page(operation.RotateKey),
-		"POST /account/keys/{id}/revoke": page(operation.RevokeKey),
-		"POST /account/password":         page(operation.SetPassword),
-		"POST /account/sign-ins/end":     page(operation.EndSession),
-		"POST /account/redirects":        page(operation.SetRedirectURLs),
-		"GET /account/connections/{id}":  page(operation.GetConnection),
-		"POST /account/connections/{id}": page(operation.ChangeConnection),
-		"POST /apps/{app}/connect":       page(operation.ConnectApp),
-		"GET /approvals/{id}":            page(operation.GetApproval),
-		"POST /approvals/{id}":           page(operation.DecideApproval),
+		"GET /account":                    person,
+		"GET /account/activity":           page(operation.ReadAuditLog),
+		"GET /account/keys/new":           page(operation.CreateKey),
+		"POST /account/keys":              page(operation.CreateKey),
+		"GET /account/keys/{id}":          page(operation.GetKey),
+		"POST /account/keys/{id}/rotate":  page(operation.RotateKey),
+		"POST /account/keys/{id}/revoke":  page(operation.RevokeKey),
+		"POST /account/password":          page(operation.SetPassword),
+		"POST /account/sign-ins/end":      page(operation.EndSession),
+		"POST /account/redirects":         page(operation.SetRedirectURLs),
+		"GET /account/connections/{id}":   page(operation.GetConnection),
+		"POST /account/connections/{id}":  page(operation.ChangeConnection),
+		"POST /apps/{app}/connect":        page(operation.ConnectApp),
+		"GET /approvals/{id}":             page(operation.GetApproval),
+		"POST /approvals/{id}":            page(operation.DecideApproval),
+		"GET /connectors/{id}":            page(operation.GetCustomConnector),
+		"POST /connectors/{id}/approve":   page(operation.ApproveCustomConnector),
+		"POST /connectors/{id}/read-only": page(operation.SetReadOnlyTools),
 
 		"GET /oauth/authorize":  open,
 		"POST /oauth/authorize": person,
@@ -208,6 +211,9 @@ func (c *Console) Mount(mux gate.Mux) {
 	show("POST /apps/{app}/connect", c.connectApp)
 	show("GET /approvals/{id}", c.approval)
 	show("POST /approvals/{id}", c.decide)
+	show("GET /connectors/{id}", c.connector)
+	show("POST /connectors/{id}/approve", c.approveConnector)
+	show("POST /connectors/{id}/read-only", c.setReadOnly)
 
 	show("GET "+authorizePath, c.authorize)
 	show("POST "+authorizePath, c.decideConsent)

@@ -28,6 +28,7 @@ import (
 	"ace/internal/platform/authserver"
 	"ace/internal/platform/connection"
 	"ace/internal/platform/connection/clients"
+	"ace/internal/platform/connector"
 	"ace/internal/platform/console"
 	"ace/internal/platform/library"
 	"ace/internal/platform/operation"
@@ -279,7 +280,8 @@ func setup(t *testing.T, o options) *world {
 		Operations: operation.New(operation.Ports{
 			Accounts: w.accounts, Keys: w.keys, Audit: w.store, Connections: w.connections,
 			ConnectionCounts: platformstore.Connections{Store: w.store}, Clients: keeper, Apps: shared,
-			Library: shared,
+			Library:    shared,
+			Connectors: connector.New(connector.Ports{Store: w.store, Connections: w.connections}, nil),
 			Triggers: trigger.New(trigger.Ports{
 				Store: platformstore.Triggers{Store: w.store}, Apps: shared, Connections: w.connections,
 			}, box, nil),

@@ -33,6 +33,7 @@ func TestTemplates(t *testing.T) {
 		"connect":    connectView{},
 		"outcome":    outcomeView{},
 		"approval":   &approvalView{},
+		"connector":  &connectorView{},
 		"consent":    consentView{},
 	}
 	for _, name := range page.Names() {

@@ -62,7 +62,7 @@ func Authorize(c *Caller, id ID) error {
 			`Send an API key: the header "Authorization: Bearer ace_…".`).Advise("ask_owner_for_permission")
 	}
 	return problem.New(problem.Unauthenticated, "session_required",
-		"Sign in to the console first. API keys cannot be used here: they cannot create or change keys.")
+		"This is for a person: sign in to the console first. API keys cannot be used here.")
 }
 
 func authorizeKey(k *apikey.Key, rule Rule) error {

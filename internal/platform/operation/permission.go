@@ -54,6 +54,7 @@ const (
 	DeleteCustomConnector
 	RefreshCustomConnector
 	ApproveCustomConnector
+	SetReadOnlyTools
 	TestCustomConnector
 
 	ListTriggerTypes
@@ -144,7 +145,9 @@ var table = [...]struct {
 	ChangeCustomConnector:  {"changeCustomConnector", everybody(apikey.Connect)},
 	DeleteCustomConnector:  {"deleteCustomConnector", everybody(apikey.Connect)},
 	RefreshCustomConnector: {"refreshCustomConnector", everybody(apikey.Connect)},
-	ApproveCustomConnector: {"approveCustomConnector", everybody(apikey.Connect)},
+	// A model that holds a key reads what a server wrote: it decides about no tool of it.
+	ApproveCustomConnector: {"approveCustomConnector", people(apikey.Connect)},
+	SetReadOnlyTools:       {"setReadOnlyTools", people(apikey.Connect)},
 	TestCustomConnector:    {"testCustomConnector", everybody(apikey.Connect)},
 
 	ListTriggerTypes:    {"listTriggerTypes", everybody(apikey.Read)},

@@ -36,7 +36,7 @@ import (
 )
 
 // Version is the version of the platform's API in openapi.json.
-const Version = "3.7.1"
+const Version = "4.0.0"
 
 // Base is the path of the REST API.
 const Base = "/api/v1"
@@ -180,7 +180,7 @@ func (s *server) routes(mux gate.Mux) {
 	finding.Describe(s.api, Base, keyScheme)
 	mux.HandleFunc("GET /logos/{file}", finding.Logo)
 	connectors := &connectorhttp.Handler{Operations: s.Operations}
-	connectors.Describe(s.api, Base, keyScheme)
+	connectors.Describe(s.api, Base, keyScheme, sessionScheme)
 	connecting := &connecthttp.Handler{BaseURL: s.Site.BaseURL, Operations: s.Operations}
 	connecting.Describe(s.api, Base, keyScheme, sessionScheme)
 	running := &toolhttp.Handler{BaseURL: s.Site.BaseURL, Operations: s.Operations}

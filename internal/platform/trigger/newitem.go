@@ -19,7 +19,11 @@ func (s *Service) itemsCall(ctx context.Context, a *app.App, p *app.Poll, t *Tri
 ) {
 	of, called, err := s.Apps.Tool(ctx, t.AccountID, p.Tool)
 	if problem.Is(err, "tool_not_found") || err == nil && (of.ID != a.ID || !called.ReadOnly()) {
-		err = badConfig("tool", a.Name+" has no tool "+p.Tool+" that only reads.")
+		detail := a.Name + " has no tool " + p.Tool + " that only reads."
+		if a.Custom && a.MCP != nil {
+			detail += " Of a tool of an MCP server a person has to confirm that, on the page of the connector."
+		}
+		err = badConfig("tool", detail)
 	}
 	given := maps.Clone(p.Arguments)
 	if given == nil {

@@ -49,7 +49,7 @@ func Names() []string {
 		"home", "docs", "sdk", "apps", "app", "problem", "failure",
 		"signin", "link",
 		"account", "activity", "newkey", "key", "madekey", "connection",
-		"connect", "outcome", "approval", "consent",
+		"connect", "outcome", "approval", "connector", "consent",
 	}
 }
 

@@ -6,6 +6,7 @@
 //	PATCH  /custom-connectors/{id}          name, credentials, choice of tools, enabled
 //	POST   /custom-connectors/{id}/refresh  import again; returns what changed
 //	POST   /custom-connectors/{id}/approve  approve tools that changed
+//	PUT    /custom-connectors/{id}/read-only-tools  say which tools of an MCP server only read
 //	POST   /custom-connectors/{id}/test     ask the software whether it responds
 //	DELETE /custom-connectors/{id}
 //
@@ -30,14 +31,15 @@ type Handler struct {
 // Rules are the operations of the routes, by the pattern of http.ServeMux.
 func Rules(base string) gate.Rules {
 	return gate.Rules{
-		"GET " + base + "/custom-connectors":               {Operation: operation.ListCustomConnectors},
-		"GET " + base + "/custom-connectors/{id}":          {Operation: operation.GetCustomConnector},
-		"POST " + base + "/custom-connectors":              {Operation: operation.CreateCustomConnector},
-		"PATCH " + base + "/custom-connectors/{id}":        {Operation: operation.ChangeCustomConnector},
-		"DELETE " + base + "/custom-connectors/{id}":       {Operation: operation.DeleteCustomConnector},
-		"POST " + base + "/custom-connectors/{id}/refresh": {Operation: operation.RefreshCustomConnector},
-		"POST " + base + "/custom-connectors/{id}/approve": {Operation: operation.ApproveCustomConnector},
-		"POST " + base + "/custom-connectors/{id}/test":    {Operation: operation.TestCustomConnector},
+		"GET " + base + "/custom-connectors":                      {Operation: operation.ListCustomConnectors},
+		"GET " + base + "/custom-connectors/{id}":                 {Operation: operation.GetCustomConnector},
+		"POST " + base + "/custom-connectors":                     {Operation: operation.CreateCustomConnector},
+		"PATCH " + base + "/custom-connectors/{id}":               {Operation: operation.ChangeCustomConnector},
+		"DELETE " + base + "/custom-connectors/{id}":              {Operation: operation.DeleteCustomConnector},
+		"POST " + base + "/custom-connectors/{id}/refresh":        {Operation: operation.RefreshCustomConnector},
+		"POST " + base + "/custom-connectors/{id}/approve":        {Operation: operation.ApproveCustomConnector},
+		"PUT " + base + "/custom-connectors/{id}/read-only-tools": {Operation: operation.SetReadOnlyTools},
+		"POST " + base + "/custom-connectors/{id}/test":           {Operation: operation.TestCustomConnector},
 	}
 }
 
@@ -46,8 +48,8 @@ func Rules(base string) gate.Rules {
 const maxUpload = 11 << 20
 
 // Describe mounts and documents the routes. base is the path of the REST API, key
-// the name of the security scheme for keys.
-func (h *Handler) Describe(api *openapi.API, base, key string) {
+// and session the names of the security schemes for keys and for people.
+func (h *Handler) Describe(api *openapi.API, base, key, session string) {
 	route := func(method, path string, id operation.ID, summary, about string) openapi.Operation {
 		return openapi.Operation{
 			Method: method, Path: base + "/custom-connectors" + path, ID: id.String(),
@@ -77,10 +79,19 @@ func (h *Handler) Describe(api *openapi.API, base, key string) {
 			"withheld, neither found nor run, until it is approved.")
 	refresh.MaxBodyBytes = maxUpload
 	openapi.Handle(api, refresh, h.refresh)
-	openapi.Handle(api, route(http.MethodPost, "/{id}/approve", operation.ApproveCustomConnector,
+	approve := route(http.MethodPost, "/{id}/approve", operation.ApproveCustomConnector,
 		"Approve tools that changed",
-		"Look at pending first: it holds the descriptions before and after. Send the revision that you looked at; if "+
-			"anything changed since, the problem is connector_changed."), h.approve)
+		"For a person who is signed in, on review_url: keys cannot. Look at pending first: it holds the tools before "+
+			"and after. Send the revision that you looked at; if anything changed since, the problem is "+
+			"connector_changed.")
+	approve.Security = []string{session}
+	openapi.Handle(api, approve, h.approve)
+	readOnly := route(http.MethodPut, "/{id}/read-only-tools", operation.SetReadOnlyTools,
+		"Say which tools of an MCP server only read",
+		"For a person who is signed in, on review_url: keys cannot. A server that says that a tool only reads is not "+
+			"believed: until it is named here, the tool needs what writing tools need.")
+	readOnly.Security = []string{session}
+	openapi.Handle(api, readOnly, h.setReadOnly)
 	openapi.Handle(api, route(http.MethodPost, "/{id}/test", operation.TestCustomConnector,
 		"Test a custom connector",
 		"An MCP server is asked for its tools, with the credentials. A REST API is only reached: which of its calls "+
@@ -128,6 +139,14 @@ func (h *Handler) refresh(ctx context.Context, in *struct {
 		body = *in.Body
 	}
 	return reply.With(h.Operations.RefreshCustomConnector(ctx, gate.From(ctx), in.ID, body))
+}
+
+func (h *Handler) setReadOnly(ctx context.Context, in *struct {
+	reply.ByID
+	Body operation.ConnectorReadOnly
+},
+) (*reply.Body[operation.Connector], error) {
+	return reply.With(h.Operations.SetReadOnlyTools(ctx, gate.From(ctx), in.ID, in.Body))
 }
 
 func (h *Handler) approve(ctx context.Context, in *struct {

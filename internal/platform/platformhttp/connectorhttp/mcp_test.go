@@ -3,6 +3,7 @@ package connectorhttp_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -32,6 +33,82 @@ func toolServer(name, about string) *mcp.Server {
 			}, nil
 		})
 	return server
+}
+
+// TestServersAreNotBelieved: that a tool only reads counts once a person has
+// confirmed it, and ends with the next change of the tool.
+func TestServersAreNotBelieved(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	ann := w.newcomer(t, "ann")
+	about := "Look up an item."
+	s := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server {
+		server := toolServer("lookup", about)
+		for name, hints := range map[string]*mcp.ToolAnnotations{
+			"read": {ReadOnlyHint: true}, "other": {ReadOnlyHint: true}, "write": {},
+		} {
+			server.AddTool(&mcp.Tool{
+				Name: name, Description: about, Annotations: hints, InputSchema: map[string]any{"type": "object"},
+			}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				return &mcp.CallToolResult{}, nil
+			})
+		}
+		return server
+	}, nil))
+	t.Cleanup(s.Close)
+	made := ann.make(t, map[string]any{
+		"type": "mcp", "name": "Acme", "url": s.URL, "auth": map[string]any{"kind": "none"},
+	})
+	path := "/custom-connectors/" + made["id"].(string)
+	reads := func(name string) bool {
+		t.Helper()
+		_, one, err := w.library.Tool(t.Context(), ann.account, "x_acme__"+name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return one.ReadOnly()
+	}
+	set := func(names ...string) (int, map[string]any) {
+		t.Helper()
+		return ann.decide(t, http.MethodPut, path+"/read-only-tools", map[string]any{"tools": names})
+	}
+	lists := func(connector map[string]any) string {
+		return fmt.Sprint(connector["read_only_confirmed"], connector["read_only_claimed"])
+	}
+
+	if got := lists(made); got != "[] [other read]" || reads("read") || reads("write") {
+		t.Errorf("at first: %s, read %v, write %v", got, reads("read"), reads("write"))
+	}
+	status, got := ann.call(t, http.MethodPut, path+"/read-only-tools", map[string]any{"tools": []string{"read"}})
+	if status != http.StatusUnauthorized || reads("read") {
+		t.Errorf("a key confirms: %d %v", status, got)
+	}
+	for _, unsaid := range []string{"write", "lookup", "nothing"} {
+		if status, got := set("read", unsaid); status != http.StatusBadRequest || reads("read") {
+			t.Errorf("what the server does not say of %s: %d %v", unsaid, status, got)
+		}
+	}
+	if status, got := set("read"); status != http.StatusOK || lists(got) != "[read] [other]" || !reads("read") ||
+		reads("other") {
+		t.Errorf("confirmed: %d %s, read %v, other %v", status, lists(got), reads("read"), reads("other"))
+	}
+	if status, _ := ann.call(t, http.MethodPost, path+"/refresh", nil); status != http.StatusOK || !reads("read") {
+		t.Errorf("after an import without a change: %d, read %v", status, reads("read"))
+	}
+	about = "Delete an item."
+	if status, _ := ann.call(t, http.MethodPost, path+"/refresh", nil); status != http.StatusOK {
+		t.Fatal(status)
+	}
+	if status, got := ann.decide(t, http.MethodPost, path+"/approve", nil); status != http.StatusOK ||
+		lists(got) != "[] [other read]" || reads("read") {
+		t.Errorf("changed and approved: %d %s, read %v", status, lists(got), reads("read"))
+	}
+	if status, got := set("other", "read"); status != http.StatusOK || lists(got) != "[other read] []" {
+		t.Errorf("both: %d %s", status, lists(got))
+	}
+	if status, got := set(); status != http.StatusOK || lists(got) != "[] [other read]" || reads("read") {
+		t.Errorf("taken back: %d %s", status, lists(got))
+	}
 }
 
 // TestMCPConnector connects a server by a token, and sees it change.

@@ -109,11 +109,15 @@ func TestRESTConnector(t *testing.T) {
 	if _, err := ann.run(t, "x_acme_shop__list_orders", nil); !problem.Is(err, "tool_withheld") {
 		t.Errorf("a changed tool runs: %v", err)
 	}
-	if status, _ := ann.call(t, http.MethodPost, path+"/approve",
+	if status, got := ann.call(t, http.MethodPost, path+"/approve", nil); status != http.StatusUnauthorized ||
+		got["code"] != "session_required" {
+		t.Errorf("a key approves: %d %v", status, got)
+	}
+	if status, _ := ann.decide(t, http.MethodPost, path+"/approve",
 		map[string]any{"revision": 1}); status != http.StatusConflict {
 		t.Errorf("approving what was not seen = %d, want 409", status)
 	}
-	status, approved := ann.call(t, http.MethodPost, path+"/approve",
+	status, approved := ann.decide(t, http.MethodPost, path+"/approve",
 		map[string]any{"tools": []string{"list_orders"}, "revision": refreshed["revision"]})
 	if pending, _ := approved["pending"].([]any); status != http.StatusOK || len(pending) != 0 {
 		t.Errorf("approve = %d %v", status, approved)
@@ -166,7 +170,11 @@ func otherAccount(t *testing.T, bob *caller, path string) {
 		if r[0] == "PATCH" {
 			body = map[string]any{"name": "mine"}
 		}
-		if status, got := bob.call(t, r[0], path+r[1], body); status != http.StatusNotFound ||
+		call := func() (int, map[string]any) { return bob.call(t, r[0], path+r[1], body) }
+		if r[1] == "/approve" {
+			call = func() (int, map[string]any) { return bob.decide(t, r[0], path+r[1], body) }
+		}
+		if status, got := call(); status != http.StatusNotFound ||
 			got["code"] != "custom_connector_not_found" {
 			t.Errorf("%s %s by another account = %d %v, want 404", r[0], r[1], status, got)
 		}

@@ -160,11 +160,12 @@ func setup(t *testing.T) *world {
 	return w
 }
 
-// caller is somebody with a key of an account of his own.
+// caller is somebody with a key of an account of his own, and signed in.
 type caller struct {
 	*world
-	account string
-	secret  string
+	account       string
+	secret        string
+	cookie, token string
 }
 
 func (w *world) newcomer(t *testing.T, name string) *caller {
@@ -178,7 +179,21 @@ func (w *world) newcomer(t *testing.T, name string) *caller {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &caller{w, a.ID, secret}
+	link, _, err := w.accounts.Link(t.Context(), audit.Operator(), a.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	session, cookie, err := w.accounts.Redeem(t.Context(), audit.Actor{}, link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &caller{w, a.ID, secret, "ace_session=" + cookie, session.Token}
+}
+
+// decide is call as the person who is signed in.
+func (c *caller) decide(t *testing.T, method, path string, body any) (int, map[string]any) {
+	t.Helper()
+	return c.call(t, method, path, body, "Authorization", "", "Cookie", c.cookie, "X-CSRF-Token", c.token)
 }
 
 // call sends a request and returns the status and the decoded body.
@@ -198,7 +213,9 @@ func (c *caller) call(t *testing.T, method, path string, body any, fields ...str
 		r.Header.Set("Content-Type", "application/json")
 	}
 	for i := 0; i+1 < len(fields); i += 2 {
-		r.Header.Set(fields[i], fields[i+1])
+		if r.Header.Set(fields[i], fields[i+1]); fields[i+1] == "" {
+			r.Header.Del(fields[i])
+		}
 	}
 	recorder := httptest.NewRecorder()
 	c.handler.ServeHTTP(recorder, r)

@@ -69,7 +69,7 @@ func (g *Gate) person(h http.Header, r *http.Request) (*Caller, error) {
 	}
 	if session == nil {
 		return nil, problem.New(problem.Unauthenticated, "session_required",
-			"Sign in to the console first. API keys cannot be used here: they cannot create or change keys.")
+			"This is for a person: sign in to the console first. API keys cannot be used here.")
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead && !Genuine(r, session) {
 		return nil, foreignForm()
