@@ -194,7 +194,7 @@ func TestWriteProblem(t *testing.T) {
 			"oversized body",
 			&http.MaxBytesError{Limit: 10},
 			413,
-			`{"type":"https://store.example/problems/body-too-large","title":"Too large","status":413,` +
+			`{"type":"https://store.example/problems/request-too-large","title":"Too large","status":413,` +
 				`"detail":"The request body is larger than 10 bytes. Send less.","instance":"/a%20b",` +
 				`"code":"request_too_large","next_action":"fix_arguments","request_id":"caller-0001"}`,
 			"",
