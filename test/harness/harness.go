@@ -36,17 +36,17 @@ var building sync.Mutex
 func build(tags string) (string, error) {
 	building.Lock()
 	defer building.Unlock()
-	// One folder for all test processes of a run: the build cache makes a second
-	// build cheap, and the rename makes it safe.
-	dir := filepath.Join(os.TempDir(), fmt.Sprintf("ace-test-%d", os.Getuid()))
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("making a folder for binaries: %w", err)
+	// go test runs this process from a folder of its own, which it removes after the
+	// run: a binary there is never an older one, and none is left behind.
+	self, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("looking for a folder for binaries: %w", err)
 	}
 	root, err := moduleRoot()
 	if err != nil {
 		return "", err
 	}
-	path := filepath.Join(dir, "ace-"+tags+"-"+fmt.Sprint(os.Getpid()))
+	path := filepath.Join(filepath.Dir(self), "ace-"+tags+"-"+fmt.Sprint(os.Getpid()))
 	if _, err := os.Stat(path); err == nil {
 		return path, nil
 	}

@@ -185,6 +185,7 @@ func TestPagesInBrowser(t *testing.T) {
 		{"connect-form", choose + "?way=key", 200},
 		{"connect-oauth", oauth, 200},
 		{"app-in", "/apps/desk", 200},
+		{"connector", "/connectors/" + w.changedConnector(t), 200},
 	}
 	b := browsertest.Start(t)
 	for _, screen := range screens() {

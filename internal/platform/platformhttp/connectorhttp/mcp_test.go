@@ -107,7 +107,7 @@ func TestServersAreNotBelieved(t *testing.T) {
 		t.Errorf("both: %d %s", status, lists(got))
 	}
 	if status, got := set(); status != http.StatusOK || lists(got) != "[] [other read]" || reads("read") {
-		t.Errorf("taken back: %d %s", status, lists(got))
+		t.Errorf("revoked: %d %s", status, lists(got))
 	}
 }
 
