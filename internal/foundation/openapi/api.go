@@ -58,6 +58,7 @@ type API struct {
 	huma      huma.API
 	options   Options
 	described []described
+	webhooks  map[string]any // by name
 }
 
 // New returns an API that mounts its routes on mux. Title and version head the

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 // Description is the wire contract of an operation that an ordinary
@@ -30,6 +31,7 @@ type Content struct {
 	Schema      json.RawMessage // self-contained; nil: any value, or no body in a response
 	Name        string          // of the schema in the components if it is shared; "": after the operation
 	Optional    bool            // of a request body
+	Example     json.RawMessage // nil: none
 }
 
 // componentName notes the name of a schema beside it until the document is written.
@@ -44,6 +46,20 @@ type described struct {
 // Describe puts an operation into the document and mounts nothing. A schema
 // that is not JSON panics, at start.
 func Describe(api *API, op Operation, d Description) {
+	api.described = append(api.described, described{op: op, path: documentPath(op.Path), node: operationNode(op, d)})
+}
+
+// DescribeWebhook puts a request that the server makes into the document, under
+// the name op.ID. Its path and security are not ours to say.
+func DescribeWebhook(api *API, op Operation, d Description) {
+	node := operationNode(op, d)
+	if api.webhooks == nil {
+		api.webhooks = map[string]any{}
+	}
+	api.webhooks[op.ID] = map[string]any{strings.ToLower(op.Method): node}
+}
+
+func operationNode(op Operation, d Description) map[string]any {
 	node := map[string]any{"operationId": op.ID, "summary": op.Summary}
 	if op.Description != "" {
 		node["description"] = op.Description
@@ -83,7 +99,7 @@ func Describe(api *API, op Operation, d Description) {
 		responses[key] = response
 	}
 	node["responses"] = responses
-	api.described = append(api.described, described{op: op, path: documentPath(op.Path), node: node})
+	return node
 }
 
 func parameterNodes(parameters []Parameter) []any {
@@ -115,6 +131,9 @@ func contentNode(op Operation, c Content) map[string]any {
 		if c.Name != "" {
 			body[componentName] = c.Name
 		}
+	}
+	if c.Example != nil {
+		body["example"] = decodeTree(c.Example)
 	}
 	return map[string]any{media: body}
 }

@@ -43,6 +43,9 @@ func (api *API) Document() ([]byte, error) {
 	}
 	share(list, schemas)
 	api.addLimited(tree, paths)
+	if len(api.webhooks) > 0 {
+		tree["webhooks"] = api.webhooks
+	}
 	var buf bytes.Buffer
 	enc := plainjson.NewEncoder(&buf)
 	enc.SetIndent("", "  ")

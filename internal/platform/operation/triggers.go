@@ -20,7 +20,30 @@ type TriggerType struct {
 	Mode        string          `json:"mode" enum:"webhook,poll" doc:"webhook: the app sends the event; poll: ACE looks for it."`
 	Config      json.RawMessage `json:"config_schema" doc:"JSON Schema of config."`
 	Sample      json.RawMessage `json:"sample" doc:"Field data of one event."`
+	Example     TriggerPost     `json:"example" doc:"What is posted for such an event."`
 	Interval    *int            `json:"poll_interval_seconds" nullable:"true" doc:"How often it is polled by default."`
+}
+
+// TriggerPost is what is posted to the webhook of a trigger.
+type TriggerPost struct {
+	Type         string          `json:"type" example:"github.new_issue"`
+	Timestamp    time.Time       `json:"timestamp" doc:"When the event was received or found."`
+	EventID      string          `json:"event_id" example:"evt_01jabc" doc:"The webhook-id of all its deliveries."`
+	TriggerID    string          `json:"trigger_id" example:"trg_01jabc"`
+	ConnectionID string          `json:"connection_id,omitempty" example:"con_01jabc" doc:"Left out where the app needs no connection."`
+	App          string          `json:"app" example:"github"`
+	Sequence     int64           `json:"sequence" doc:"Numbers the events of the trigger without a gap, from 1."`
+	Truncated    bool            `json:"truncated,omitempty" doc:"data was larger than 256 KiB and is null."`
+	Data         json.RawMessage `json:"data" doc:"What the app says about the event: sample in GET /apps/{app}/triggers."`
+}
+
+// ExamplePost returns what is posted for an event of a type, with made-up ids.
+func ExamplePost(app, kind string, data json.RawMessage) TriggerPost {
+	return TriggerPost{
+		Type: kind, Timestamp: time.Date(2026, time.November, 22, 10, 0, 0, 0, time.UTC),
+		EventID: "evt_3zq5tq3e2w6v4mzk7yx5ns4c2a", TriggerID: "trg_01jabc", ConnectionID: "con_01jabc", App: app,
+		Sequence: 1, Data: data,
+	}
 }
 
 // TriggerTypes are the events of an app that can be watched.
@@ -224,6 +247,7 @@ func ShowTriggerType(t *app.Trigger) (TriggerType, error) {
 	}
 	var err error
 	out.Sample, err = json.Marshal(t.Sample)
+	out.Example = ExamplePost(t.App, t.ID, out.Sample)
 	return out, err
 }
 

@@ -36,7 +36,7 @@ import (
 )
 
 // Version is the version of the platform's API in openapi.json.
-const Version = "4.0.0"
+const Version = "4.1.0"
 
 // Base is the path of the REST API.
 const Base = "/api/v1"

@@ -14,6 +14,7 @@ package triggerhttp
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 
 	"ace/internal/foundation/openapi"
@@ -108,8 +109,53 @@ func (h *Handler) Describe(api *openapi.API, mux gate.Mux, base, key string) {
 		"Deliver all failed events again", "Those among the last 50.")
 	failed.Status = http.StatusAccepted
 	openapi.Handle(api, failed, h.replayFailed)
+	describePost(api)
 	mux.HandleFunc("GET /hooks/t/{trigger}/{token}", h.ingress)
 	mux.HandleFunc("POST /hooks/t/{trigger}/{token}", h.ingress)
+}
+
+// describePost documents what is posted to the webhooks of accounts.
+func describePost(api *openapi.API) {
+	example, err := json.Marshal(operation.ExamplePost("demo-notes", "demo-notes.new_note",
+		json.RawMessage(`{"id":"note_abc","title":"Shopping","body":"Milk and bread",`+
+			`"created_at":"2026-11-22T10:00:00.000Z","updated_at":"2026-11-22T10:00:00.000Z"}`)))
+	if err != nil {
+		panic(err) // it is a constant
+	}
+	header := func(name, about string, required bool) openapi.Parameter {
+		return openapi.Parameter{Name: name, In: "header", Description: about, Required: required}
+	}
+	openapi.DescribeWebhook(api, openapi.Operation{
+		Method: http.MethodPost, ID: "triggerEvent", Tags: []string{"triggers"}, Summary: "An event of a trigger",
+		Description: "Posted to webhook_url of a trigger, as Standard Webhooks say. GET /apps/{app}/triggers has an " +
+			"example for each event.",
+	}, openapi.Description{
+		Parameters: []openapi.Parameter{
+			header("webhook-id", "Id of the event, the same on every attempt and replay.", true),
+			header("webhook-timestamp", "When the attempt was made, in seconds since 1970.", true),
+			header(
+				"webhook-signature",
+				"v1, and an HMAC-SHA-256 of id, timestamp and body; two while a replaced secret "+
+					"still signs.",
+				true,
+			),
+			header("x-ace-attempt", "1, 2 or 3.", true),
+			header("x-ace-trigger-id", "Id of the trigger.", true),
+			header("x-ace-replay", "Number of the replay. Left out in the first delivery.", false),
+		},
+		Request: &openapi.Content{
+			Schema:  json.RawMessage(`{"$ref":"#/components/schemas/TriggerPost"}`),
+			Example: example,
+		},
+		Responses: map[int]openapi.Content{
+			http.StatusNoContent: {Description: "It has arrived. Every status from 200 to 299 says so."},
+			http.StatusGone:      {Description: "No more of it: the trigger is paused (webhook_gone)."},
+			0: {
+				Description: "It is posted again after 30 seconds and after 5 minutes, a fifth more or less, then " +
+					"it has failed.",
+			},
+		},
+	})
 }
 
 // byEvent is the input of a route that names an event.
